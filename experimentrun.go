@@ -13,35 +13,36 @@ import (
 	"heddle/sim"
 )
 
-// ExperimentOptions of a run. None changes a figure.
+// ExperimentOptions configure a run. None of them changes a result.
 type ExperimentOptions struct {
-	// Dir is where results are stored, each point as it ends, and from where a run that was interrupted goes on: by
-	// convention results/NAME. "": results are in memory alone.
+	// Dir is the directory for results, written as each point ends; an interrupted run resumes from it. By convention
+	// results/NAME. "": results are kept only in memory.
 	Dir string
-	// Fresh puts aside what Dir has; without it, results there of another experiment, graph or program are an error.
-	// Retry runs points that have failed again.
+	// Fresh moves existing results in Dir aside; without it, results there of another experiment, graph or program are
+	// an error. Retry runs failed points again.
 	Fresh, Retry bool
-	// Jobs is how many points run at the same time; 0: 1. Threads is how many of the host's processors simulate a
-	// point; 0: run.threads of the experiment, or those that the points at the same time leave.
+	// Jobs is the number of points that run concurrently; 0: 1. Threads is the number of host threads per point; 0:
+	// run.threads of the experiment, or the processors divided among the concurrent points.
 	Jobs, Threads int
-	// MaxCycles ends a launch that takes more, TimeLimit a point that takes longer on the host: the point has failed
-	// then; 0: there is no limit.
+	// MaxCycles fails a point with a launch that exceeds it, TimeLimit a point that takes longer on the host; 0:
+	// unlimited.
 	MaxCycles uint64
 	TimeLimit time.Duration
-	// MemoryLimit ends the point begun last when the process has more bytes of memory; 0: there is no limit, and a
-	// point that is expected to need more than the host has is an error before any is begun.
+	// MemoryLimit, in bytes of process memory, ends the most recently started point when exceeded; 0: unlimited, and a
+	// point expected to need more memory than the host has is an error before any point starts.
 	MemoryLimit uint64
-	// Check holds every message between units to the invariants that hold for any run; it costs host time.
+	// Check verifies invariants on every message between units; it costs host time.
 	Check bool
-	// Running is told now and then how far a point is, and Finished what it has come to; nil: nobody. They are called
-	// from several goroutines if Jobs is above 1.
+	// Running is called periodically with a point's progress, and Finished with its outcome; nil: not called. They are
+	// called from several goroutines if Jobs is above 1.
 	Running  func(point int, cycle uint64)
 	Finished func(point int, r PointResult)
 }
 
-// Run runs all points, but those that Dir has already, and goes on when one fails. The error is that of the first point
-// that has failed, or why none was begun: a point that cannot run (the key is named), a directory that is another
-// experiment's. Results are there, with what was done, unless no point was begun; ctx's end ends the run in order.
+// Run runs all points that Dir does not have yet, and continues after a failed one. The error is that of the first
+// failed point, or the reason why none was started: a point that cannot run (the error names the key), or a directory
+// of another experiment. Results are returned, as far as they go, unless no point was started; cancelling ctx ends the
+// run in an orderly way.
 func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, error) {
 	if o.Jobs < 0 || o.Threads < 0 || o.TimeLimit < 0 {
 		return nil, fmt.Errorf("options Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads, o.TimeLimit)
@@ -78,11 +79,11 @@ func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, er
 	return s.run(ctx, e)
 }
 
-// runSession is a run: what it is told of its points goes to the directory and to who asked.
+// runSession is a run: it passes the outcomes of its points to the directory and to the caller.
 type runSession struct {
 	options *ExperimentOptions
 	runner  *experiment.Runner
-	book    *experiment.Book // nil: there is no directory
+	book    *experiment.Book // nil: no directory
 	stop    context.CancelCauseFunc
 }
 
@@ -105,17 +106,17 @@ func (s *runSession) run(ctx context.Context, e *Experiment) (*Results, error) {
 	return results, results.err()
 }
 
-// Started: a point begins.
+// Started is called when a point begins.
 func (s *runSession) Started(int, uint64) {}
 
-// Running tells how far a point is.
+// Running reports a point's progress.
 func (s *runSession) Running(point int, p sim.Progress) {
 	if s.options.Running != nil {
 		s.options.Running(point, p.Cycle)
 	}
 }
 
-// Finished stores what a point has come to, and tells of it.
+// Finished stores and reports a point's outcome.
 func (s *runSession) Finished(o experiment.Outcome) {
 	if s.book != nil {
 		if err := s.book.Put(o); err != nil {
@@ -130,10 +131,10 @@ func (s *runSession) Finished(o experiment.Outcome) {
 	}
 }
 
-// ErrFailed is in the error of a run with points that have failed.
+// ErrFailed is wrapped by the error of a run with failed points.
 var ErrFailed = errors.New("not every point has a result")
 
-// err is that of the first point that has failed.
+// err returns the error of the first failed point.
 func (r *Results) err() error {
 	var first *PointResult
 	failed := 0

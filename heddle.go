@@ -18,8 +18,8 @@
 //
 // # Graph programs
 //
-// A graph program is composed of an algorithm, a schedule, a layout, a frontier and a direction, compiled for a machine,
-// run on a graph and checked.
+// A graph program is composed of an algorithm, a schedule, a layout, a frontier and a direction, compiled for a
+// machine, run on a graph and checked.
 //
 //	cfg, err := heddle.LoadMachine("vortex-1c4w4t", "core.weaver={}")
 //	m, err := heddle.NewMachine(cfg, heddle.MachineOptions{})
@@ -52,14 +52,14 @@
 //	})
 //	c, err := heddle.CompileKernel(k, m)
 //
-// Its methods emit code: Go's own if and for run while the kernel is written, k.If and k.For when it runs. Values have 32
-// bits: U32, I32, F32, and Pred, which is true or false. A mistake in a kernel (types that do not match, a value used
-// outside its block) is an error of CompileKernel, or of the run that it would have been compiled for.
+// Its methods emit code: Go's own if and for run while the kernel is written, k.If and k.For when it runs. Values have
+// 32 bits: U32, I32, F32, and Pred, which is true or false. A mistake in a kernel (types that do not match, a value
+// used outside its block) is an error of CompileKernel, or of the run that it would have been compiled for.
 //
 // # Parts of your own
 //
-// WithSchedule, WithAlgorithm, WithFeatures, WithLayout, WithUnit and WithStatistic make entries; cmd.Main takes them and
-// is the command heddle with these parts, and Register adds them in a program with a command line of its own
+// WithSchedule, WithAlgorithm, WithFeatures, WithLayout, WithUnit and WithStatistic make entries; cmd.Main takes them
+// and is the command heddle with these parts, and Register adds them in a program with a command line of its own
 // (docs/guide/extending.md).
 //
 // Errors name what is wrong: a file, a line, a key, and what was expected. No input of a user makes this package panic.

@@ -19,13 +19,13 @@ type Builder = ir.Builder
 // Value is the result of an operation in a kernel.
 type Value = ir.Value
 
-// Variable holds a value that changes, as in loops.
+// Variable is a mutable variable, as used in loops.
 type Variable = ir.Variable
 
-// Loop is a loop that is being written: it can be left.
+// Loop is a loop that lanes may leave or continue.
 type Loop = ir.Loop
 
-// Type is that of a value.
+// Type is the type of a value.
 type Type = ir.Type
 
 // Types.
@@ -36,16 +36,17 @@ const (
 	F32  = ir.F32
 )
 
-// NewKernel begins a kernel.
+// NewKernel returns an empty kernel.
 func NewKernel(name string) *Kernel { return emit.New(name) }
 
-// CompiledKernel is a kernel's program, what registers and instructions it takes, and the kernel behind all passes.
+// CompiledKernel is a kernel's program, its register and instruction counts, and the kernel after all passes.
 type CompiledKernel struct {
 	*codegen.Compiled
 	params []ir.Param
 }
 
-// CompileKernel ends a kernel and compiles it for a machine; nil: for any but one whose Weaver sets the thread mask.
+// CompileKernel finishes a kernel and compiles it for a machine; nil: for any machine except one whose Weaver sets the
+// thread mask.
 func CompileKernel(k *Kernel, m *Machine) (*CompiledKernel, error) {
 	built, err := k.Build()
 	if err != nil {
@@ -62,10 +63,10 @@ func CompileKernel(k *Kernel, m *Machine) (*CompiledKernel, error) {
 	return &CompiledKernel{c, built.Params}, nil
 }
 
-// Place puts arrays into a machine's memory, each with a cache line of its own, and writes the kernel's argument block:
-// the addresses of arrays and the numbers that its parameters (Addr, Count, Float) name; a float is its bits. It
-// returns the argument for Launch of the program, and the address of each array. An error is a parameter that is in
-// neither, a name that is in both, or arrays that do not fit.
+// Place allocates arrays in a machine's memory, each aligned to a cache line, and writes the kernel's argument block:
+// the addresses of arrays and the numbers that its parameters (Addr, Count, Float) name; a float is passed as its bits.
+// It returns the argument for Launch of the program, and the address of each array. A parameter that is in neither map,
+// a name that is in both, and arrays that do not fit are errors.
 func (c *CompiledKernel) Place(m *Machine, arrays map[string][]uint32, numbers map[string]uint32) (arg uint32, at map[string]uint32, err error) {
 	d := m.Device()
 	im := graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, graph.Reserved(d.Shape().Lanes(), c.Program)...)

@@ -10,40 +10,39 @@ import (
 	"heddle/kernels/layout"
 	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
-// What a schedule is made of: which lane handles which edge.
+// Types of a schedule, which assigns edges to lanes.
 type (
 	// Schedule describes an edge schedule: EachEdge emits the code that visits every edge of every active vertex once.
 	Schedule = schedule.Schedule
-	// Site is where a schedule emits: a Kernel, with the layout's View, the active Set, and the Core.
+	// Site is the context that a schedule emits into: a Kernel, with the layout's View, the active Set, and the Core.
 	Site = schedule.Site
-	// Visitor holds what a schedule does with vertices and edges.
+	// Visitor holds the callbacks that a schedule invokes for vertices and edges.
 	Visitor = schedule.Visitor
-	// Work is a thread's registration: a vertex, its first edge, how many it has.
+	// Work is a thread's registration: a vertex, its first edge, and its number of edges.
 	Work = schedule.Work
-	// Exchange names where lanes exchange values.
+	// Exchange names the memory through which lanes exchange values.
 	Exchange = schedule.Exchange
 	// Core is the part of a core that a kernel uses: warps, lanes, warps of a thread block.
 	Core = schedule.Core
-	// Scan says by what lanes exchange values.
+	// Scan selects the means by which lanes exchange values.
 	Scan = schedule.Scan
 	// ScheduleArray is an array that a schedule's kernels fill and read.
 	ScheduleArray = schedule.Array
 )
 
-// What a layout is made of: how edges lie in memory.
+// Types of a layout: how edges lie in memory.
 type (
 	// Layout describes a topology layout.
 	Layout = layout.Layout
-	// LayoutSite is where a layout's View emits.
+	// LayoutSite is the context that a layout's View emits into.
 	LayoutSite = layout.Site
-	// LayoutArray is an array of a layout's own.
+	// LayoutArray is one of a layout's own arrays.
 	LayoutArray = layout.Array
-	// Virtual describes rows that are those of virtual vertices.
+	// Virtual describes rows that belong to virtual vertices.
 	Virtual = layout.Virtual
-	// Span is where a row's edges are.
+	// Span is the range of a row's edges.
 	Span = layout.Span
 	// View is a layout in a kernel: its methods emit the code that reads it.
 	View = layout.View
@@ -51,7 +50,7 @@ type (
 	Edge = layout.Edge
 	// End is an end of an edge.
 	End = layout.End
-	// Direction is the way in which edges are walked.
+	// Direction is the direction in which edges are traversed.
 	Direction = direction.Direction
 	// WeightKind is the type of a graph's weights: none, integers or floats.
 	WeightKind = graph.WeightKind
@@ -65,44 +64,46 @@ const (
 	Pull        = direction.Pull
 )
 
-// What an algorithm is made of: a vertex program.
+// Types of an algorithm: a vertex program.
 type (
-	// Algorithm describes a vertex program: its arrays, what an edge brings, how that is summed up, and the check.
+	// Algorithm describes a vertex program: its arrays, the contribution of an edge, the reduction, and the check.
 	Algorithm = algorithm.Algorithm
-	// Array is a value of every vertex.
+	// Array is an array with a value per vertex.
 	Array = algorithm.Array
 	// Problem is an algorithm's input: the graph, the source, parameters.
 	Problem = algorithm.Problem
 	// Outcome is a run's result, for Algorithm.Check.
 	Outcome = algorithm.Outcome
-	// Stopped checks a run that workload.max_iterations has stopped, for Algorithm.Stopped.
+	// Stopped verifies a run that workload.max_iterations has stopped, for Algorithm.Stopped.
 	Stopped = algorithm.Stopped
 	// Undone is the remaining work of such a run.
 	Undone = reference.Undone
-	// Reduction says how what reaches a vertex is summed up.
+	// Reduction describes how the values that reach a vertex are combined.
 	Reduction = emit.Reduction
 )
 
-// What an algorithm on features is made of: functions of edges and of vertices, each for all k features.
+// Types of an algorithm on features: functions of edges and of vertices, each for all k features.
 type (
-	// FeatureAlgorithm describes an algorithm on features: its properties, its functions, and the reference by which every
-	// super-step is checked.
+	// FeatureAlgorithm describes an algorithm on features: its properties, its functions, and the reference that
+	// verifies every super-step.
 	FeatureAlgorithm = feature.Algorithm
 	// FeatureProperty is an array of words of each vertex or edge.
 	FeatureProperty = feature.Property
-	// EdgeFunc is a function of an edge: it adds to a property of the destination, or leaves values for later ones.
+	// EdgeFunc is a function of an edge: it adds to a property of the destination, or leaves values for later
+	// functions.
 	EdgeFunc = feature.EdgeFunc
-	// VertexFunc is a function of a vertex: the last one's value is what the vertex holds next.
+	// VertexFunc is a function of a vertex: the last one's value is the vertex's next value.
 	VertexFunc = feature.VertexFunc
-	// Group is where functions emit: a Kernel, with what the lanes do that share an edge or a vertex.
+	// Group is the context that functions emit into: a Kernel, with the operations of the lanes that share an edge or a
+	// vertex.
 	Group = feature.Group
 	// FeatureEdge is an edge in a function.
 	FeatureEdge = feature.Edge
-	// Place is where the features of a vertex or an edge are, and FeatureIndex which one is meant.
+	// Place is the location of a vertex's or an edge's features, and FeatureIndex selects one.
 	Place = feature.Place
-	// FeatureIndex is a feature of a lane's.
+	// FeatureIndex selects one of a lane's features.
 	FeatureIndex = feature.Index
-	// Feature is a value of each feature.
+	// Feature is a value per feature.
 	Feature = feature.Feature
 	// FeatureReference is the algorithm in float64.
 	FeatureReference = feature.Reference
@@ -112,34 +113,42 @@ type (
 	HostEdge = feature.HostEdge
 )
 
-// Reductions that algorithms share; one of an algorithm's own is a *Reduction of its functions.
+// Reductions that algorithms share; an algorithm may define its own *Reduction.
 var (
-	AddF32   = emit.AddF32   // a sum of floats; the array holds zeros at first
-	AddU32   = emit.AddU32   // a sum of integers; the same
-	MinU32   = emit.MinU32   // a minimum; vertices that get a smaller value are active next
+	AddF32   = emit.AddF32   // a sum of floats; the array is initially zero
+	AddU32   = emit.AddU32   // a sum of integers modulo 2^32; the same. A Check compares with EqualSums
+	MinU32   = emit.MinU32   // a minimum; vertices whose value falls are active next
 	ClaimU32 = emit.ClaimU32 // the first value for a word that is all ones
 )
 
-// Equal compares a result with the reference's, for Algorithm.Check: an error that names the first vertex that differs,
-// and is a wrong result (ErrWrong). what names the quantity.
+// Equal compares a result with the reference's, for Algorithm.Check: the error names the first vertex that differs, and
+// wraps ErrWrong. what is the name of the quantity.
 func Equal(what string, result, want []uint32) error { return reference.Equal(what, result, want) }
 
-// ErrWrong is in the errors of results that differ from the reference; a Check that compares by itself wraps it.
-var ErrWrong = reference.ErrWrong
-
-// Compressed is the view of heddle's layouts csr and csc; a layout may embed it, and have methods of its own.
-func Compressed(s LayoutSite) View { return layout.Compressed(s) }
-
-// GoOn is the stop of a schedule that cannot drop the rest of a row.
-func GoOn() { schedule.GoOn() }
-
-// WithSchedule makes the entry that adds a schedule, for cmd.Main or Register: workload.schedule then takes its
-// name, with every algorithm, layout and active set that it goes with. One of a graph unit names it in Unit.
-func WithSchedule(s *Schedule) Entry {
-	return registry.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return units.AddSchedule(s) })
+// EqualSums is Equal for integers that the reference has added up in 64 bits: one that does not fit the machine's 32 is
+// refused by its vertex, where a sum in 32 bits would wrap as the machine's does.
+func EqualSums(what string, result []uint32, want []uint64) error {
+	return reference.EqualSums(what, result, want)
 }
 
-// WithAlgorithm makes the entry that adds an algorithm: workload.algorithm then takes its name, under every schedule.
+// ErrWrong is wrapped by the errors of results that differ from the reference; a Check with its own comparison wraps
+// it.
+var ErrWrong = reference.ErrWrong
+
+// Compressed returns the view of heddle's layouts csr and csc; a layout's view may embed it and override methods.
+func Compressed(s LayoutSite) View { return layout.Compressed(s) }
+
+// GoOn is the stop callback of a schedule that cannot skip the rest of a row.
+func GoOn() { schedule.GoOn() }
+
+// WithSchedule returns the entry that adds a schedule, for cmd.Main or Register: workload.schedule then accepts its
+// name, with every algorithm, layout and active set that is compatible. The schedule of a graph unit names it in Unit.
+func WithSchedule(s *Schedule) Entry {
+	return registry.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return schedule.Add(s) })
+}
+
+// WithAlgorithm returns the entry that adds an algorithm: workload.algorithm then accepts its name, under every
+// schedule.
 func WithAlgorithm(a *Algorithm) Entry {
 	name := named(a != nil, func() string { return a.Name })
 	return registry.New("algorithm", name, func() error {
@@ -150,8 +159,8 @@ func WithAlgorithm(a *Algorithm) Entry {
 	})
 }
 
-// WithFeatures makes the entry that adds an algorithm on features: workload.algorithm then takes its name, under every
-// schedule and with the choices of workload.features.
+// WithFeatures returns the entry that adds an algorithm on features: workload.algorithm then accepts its name, under
+// every schedule and with the choices of workload.features.
 func WithFeatures(a *FeatureAlgorithm) Entry {
 	name := named(a != nil, func() string { return a.Name })
 	return registry.New("algorithm", name, func() error {
@@ -162,7 +171,7 @@ func WithFeatures(a *FeatureAlgorithm) Entry {
 	})
 }
 
-// WithLayout makes the entry that adds a layout: workload.layout then takes its name.
+// WithLayout returns the entry that adds a layout: workload.layout then accepts its name.
 func WithLayout(l *Layout) Entry {
 	return registry.New("layout", named(l != nil, func() string { return l.Name }), func() error { return layout.Add(l) })
 }

@@ -11,39 +11,40 @@ import (
 	"heddle/sim/stats"
 )
 
-// MachineOptions of a machine. None changes a cycle.
+// MachineOptions configure a machine. None of them changes a cycle.
 type MachineOptions struct {
-	// MaxCycles ends a launch that takes more with an error; 0: there is no limit. Untimed machines have MaxInstrs.
+	// MaxCycles ends a launch that takes more cycles with an error; 0: unlimited. Functional machines have MaxInstrs.
 	MaxCycles uint64
-	// MaxInstrs ends a run on an untimed machine that executes more warp instructions with an error; 0: there is no
-	// limit.
+	// MaxInstrs ends a run on a functional machine that executes more warp instructions with an error; 0: unlimited.
 	MaxInstrs uint64
-	// Check has every message between units held to the invariants that CheckInvariants looks at; it costs host time.
+	// Check verifies on every message between units the invariants of CheckInvariants; it costs host time.
 	Check bool
-	// Threads is how many of the host's processors simulate, at most one for each socket; 0: 1.
+	// Threads is the number of host threads that simulate, at most one per socket; 0: 1.
 	Threads int
-	// Console is given each line that the program prints, with its end; nil: nobody. Machine.Console has all of it.
+	// Console is called with each line that the program prints, including its newline; nil: not called. Machine.Console
+	// returns the whole output.
 	Console func(line []byte)
 }
 
-// LaunchResult is the result of a launch: its cycles (0 without time), and counts of what was executed.
+// LaunchResult is the result of a launch: its cycles (0 on a functional machine), and counts of executed events.
 type LaunchResult = sim.Result
 
-// Stat is a statistic: a count or a quotient, with its name, unit and meaning. Its value is Float's, a count's Uint's
-// too.
+// Stat is a statistic: a count or a quotient, with its name, unit and meaning. Float returns its value; for a count, so
+// does Uint.
 type Stat = stats.Stat
 
-// Statistics are those of a machine or of a point, in a fixed order; heddle stats describe lists them. Get finds one by its name.
+// Statistics are those of a machine or of a point, in a fixed order; heddle stats describe lists them. Get returns one
+// by its name.
 type Statistics = stats.Tree
 
-// Machine is a GPU with its memory. It is one goroutine's.
+// Machine is a GPU with its memory. It is not safe for concurrent use.
 type Machine struct {
 	device host.Device
-	timed  *host.Timed // nil: without time
+	timed  *host.Timed // nil: functional
 	arch   *emu.Machine
 }
 
-// NewMachine assembles the timed machine that a configuration describes. An error says which key does not fit which.
+// NewMachine builds the timed machine that a configuration describes. An error names the conflicting keys.
 func NewMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	if o.Threads < 0 {
 		return nil, fmt.Errorf("option Threads: %d: expected 0 or more", o.Threads)
@@ -58,13 +59,14 @@ func NewMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	return &Machine{device: d, timed: d, arch: d.Machine.Arch}, nil
 }
 
-// NewFunctionalMachine makes a machine of as many cores, warps and lanes as the configuration has, with its graph unit, that says
-// what happens and not when: some hundred times faster, and with no cycles. Of options it has MaxInstrs and Console.
+// NewFunctionalMachine returns a functional machine with the configuration's cores, warps, lanes and graph unit: it
+// executes programs without timing, some hundred times faster, and reports no cycles. Of the options it uses MaxInstrs
+// and Console.
 func NewFunctionalMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	if o.MaxCycles != 0 || o.Check || o.Threads != 0 {
 		return nil, errors.New("MaxCycles, Check and Threads are for timed machines: expected MaxInstrs and Console alone")
 	}
-	d, err := host.NewUntimed(emu.Config{
+	d, err := host.NewFunctional(emu.Config{
 		Cores: c.Sockets * c.CoresPerSocket, Warps: c.Core.Warps, Threads: c.Core.Threads, ScratchpadBytes: c.Core.ScratchpadBytes,
 		MaxInstrs: o.MaxInstrs, Out: o.Console,
 	}, c.Core.Unit.Spec)
@@ -74,14 +76,14 @@ func NewFunctionalMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	return &Machine{device: d, arch: d.Machine}, nil
 }
 
-// Timed reports whether the machine has time.
+// Timed reports whether the machine is timed.
 func (m *Machine) Timed() bool { return m.timed != nil }
 
-// Lanes returns how many lanes the machine has: cores × warps × threads.
+// Lanes returns the number of lanes: cores × warps × threads.
 func (m *Machine) Lanes() int { return m.device.Shape().Lanes() }
 
-// WriteWords copies words to memory from an address on, a multiple of 4. It takes no simulated time. An error is an
-// address that is none, or words beyond the last.
+// WriteWords copies words to memory starting at an address, a multiple of 4. It takes no simulated time. An invalid
+// address, or words beyond the end of memory, are errors.
 func (m *Machine) WriteWords(addr uint32, words []uint32) error {
 	if err := checkWords(addr, len(words)); err != nil {
 		return err
@@ -90,8 +92,8 @@ func (m *Machine) WriteWords(addr uint32, words []uint32) error {
 	return nil
 }
 
-// ReadWords returns n words of memory from an address on, a multiple of 4. It takes no simulated time. What nobody has
-// written is 0.
+// ReadWords returns n words of memory starting at an address, a multiple of 4. It takes no simulated time. Memory never
+// written reads as 0.
 func (m *Machine) ReadWords(addr uint32, n int) ([]uint32, error) {
 	if err := checkWords(addr, n); err != nil {
 		return nil, err
@@ -112,9 +114,9 @@ func checkWords(addr uint32, n int) error {
 }
 
 // Launch runs a program to its end, with arg in the CSR mscratch: by convention the address of its arguments. Launches
-// on one machine follow each other: memory, what is in the L2 and open rows of the DRAM stay as they are, L1s forget,
-// and Statistics count on. An error is a trap, a program that makes no progress or reaches a limit, one that stores
-// another exit code than 0 or none at all, or ctx's; after one, the machine launches nothing more.
+// on one machine follow each other: memory, L2 contents and open DRAM rows persist, L1s are invalidated, and Statistics
+// accumulate. Errors are a trap, a program that makes no progress or reaches a limit, one that stores a non-zero exit
+// code or none at all, and ctx's; after an error the machine accepts no further launch.
 func (m *Machine) Launch(ctx context.Context, p *Program, arg uint32) (LaunchResult, error) {
 	if p == nil {
 		return LaunchResult{}, errors.New("there is no program to launch")
@@ -122,14 +124,14 @@ func (m *Machine) Launch(ctx context.Context, p *Program, arg uint32) (LaunchRes
 	return m.device.Launch(ctx, p, arg)
 }
 
-// ExitCode is the word that the program of the last launch has stored at 0x88; ok is false if it has stored nothing.
+// ExitCode returns the word that the program of the last launch stored at 0x88; ok is false if it stored nothing.
 func (m *Machine) ExitCode() (code uint32, ok bool) { return m.arch.ExitCode() }
 
-// Console is the output of programs, up to 16 MiB of it.
+// Console returns the output of programs, up to 16 MiB of it.
 func (m *Machine) Console() string { return string(m.arch.Console()) }
 
-// Statistics lists all that has been counted in all launches: heddle stats describe says what there is. Without time
-// the counts are of executed instructions.
+// Statistics returns the statistics over all launches; heddle stats describe lists them. On a functional machine they
+// count executed instructions.
 func (m *Machine) Statistics() Statistics {
 	if m.timed == nil {
 		return m.executed()
@@ -137,7 +139,7 @@ func (m *Machine) Statistics() Statistics {
 	return m.timed.Machine.Statistics()
 }
 
-// executed are the counts of a machine without time.
+// executed returns the counts of a functional machine.
 func (m *Machine) executed() (list Statistics) {
 	r := LaunchResult{Stats: m.arch.Stats()}
 	list = r.Executed()
@@ -149,8 +151,8 @@ func (m *Machine) executed() (list Statistics) {
 	return list
 }
 
-// CheckInvariants reports whether counts break an invariant of conservation: each request was answered, no byte was
-// lost between levels, every cycle of a scheduler has one cause. Machines without time have none.
+// CheckInvariants returns an error if the counts violate a conservation invariant: each request was answered, no byte
+// was lost between levels, every cycle of a scheduler has one cause. Functional machines have none.
 func (m *Machine) CheckInvariants() error {
 	if m.timed == nil {
 		return nil
@@ -158,5 +160,5 @@ func (m *Machine) CheckInvariants() error {
 	return m.timed.Machine.CheckInvariants()
 }
 
-// Device is the host's view of the machine, for packages that run kernels on it.
+// Device returns the host's view of the machine, for packages that run kernels on it.
 func (m *Machine) Device() host.Device { return m.device }

@@ -10,45 +10,56 @@ import (
 	"heddle/configs/schema"
 	"heddle/internal/registry"
 	"heddle/isa/emu"
+	"heddle/kernels/schedule"
 	"heddle/sim/stats"
-	"heddle/units"
 )
 
-// Unit describes a kind of graph unit: its instructions, the section of machine.core that plugs it in, its knobs (a
-// Spec, which makes the unit and its twin without time), and its schedules.
-type Unit = units.Unit
+// Unit describes a kind of graph unit: its instructions, the section of machine.core that configures it, and its
+// parameters (a Spec, which builds the unit and its functional model).
+type Unit = accel.Kind
 
-// Derived describes a statistic that is made of counts of a machine.
+// Derived describes a statistic computed from a machine's counts.
 type Derived = stats.Derived
 
-// WithUnit makes the entry that adds a graph unit: for cmd.Main, or Register. The unit then has its section
-// machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of heddle
-// exec --untimed, and its schedules. Its Spec, and the unit that this makes for a core of 4 warps of 4 lanes, are
-// tried: an error names the tag, the name or the bit that is wrong.
-func WithUnit(u *Unit) Entry {
+// WithUnit returns the entry that adds a graph unit and its schedules, for cmd.Main or Register. The unit then has its
+// section machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of
+// heddle exec --untimed, and its schedules. Its Spec, and the unit that it builds for a core of 4 warps of 4 lanes, are
+// tried: an error names the offending tag, name or bit.
+func WithUnit(u *Unit, schedules ...*Schedule) Entry {
 	if u == nil || u.Instructions == nil {
 		return registry.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
 	}
 	return registry.New("graph unit", u.Instructions.Name, func() error {
-		if err := units.Add(*u); err != nil {
+		if err := accel.Add(*u); err != nil {
 			return err
 		}
-		return tryUnit(u)
+		if err := tryUnit(u); err != nil {
+			return err
+		}
+		for _, s := range schedules {
+			if s == nil {
+				return errors.New("one of its schedules is nil")
+			}
+			s.Unit = u.Instructions.Name
+			if err := schedule.Add(s); err != nil {
+				return fmt.Errorf("schedule %q: %w", s.Name, err)
+			}
+		}
+		return nil
 	})
 }
 
-// WithStatistic makes the entry that adds a statistic, for cmd.Main or Register. It is there on every machine that
-// has the counts it is made of: in heddle stats describe, summaries, stores, tables of --json, samples and reports.
-// That it has the name of a statistic of a machine, or is made of what is no count, is an error when the machine is
-// assembled.
+// WithStatistic returns the entry that adds a statistic, for cmd.Main or Register. It exists on every machine that has
+// the counts it is computed from: in heddle stats describe, summaries, stores, tables of --json, samples and reports. A
+// name that a machine's statistic already has, or an input that is no count, is an error when the machine is built.
 func WithStatistic(d Derived) Entry {
 	return registry.New("statistic", d.Name, func() error { return stats.Derive(d) })
 }
 
-// trialCore is the core that a unit is tried on.
+// trialCore is the core on which a unit is tried.
 var trialCore = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, ScratchpadBytes: 64 << 10, ScratchpadLatency: core.ScratchpadLatency}
 
-// tryUnit tries what a unit's row makes, as the tests of heddle's own units do.
+// tryUnit tests the unit that a Kind builds, as the tests of heddle's own units do.
 func tryUnit(u *Unit) error {
 	if f, taken := schema.New[core.Spec]("").Lookup(u.Key); taken || u.Key == "extends" {
 		return fmt.Errorf("its Key is %s, which machine.core has already: %s", u.Key, f.Doc)
@@ -67,7 +78,7 @@ func tryUnit(u *Unit) error {
 	if err != nil {
 		return fmt.Errorf("its Spec.NewUnit: %w", err)
 	}
-	twin, err := spec.NewTwin(trialCore)
+	twin, err := spec.NewFunctional(trialCore)
 	if err != nil {
 		return fmt.Errorf("its Spec.NewTwin: %w", err)
 	}
@@ -84,7 +95,7 @@ func tryUnit(u *Unit) error {
 	return checkStatistics(timed)
 }
 
-// checkStatistics refuses statistics without the tags that they need.
+// checkStatistics returns an error for statistics that lack required tags.
 func checkStatistics(u accel.Unit) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -10,16 +10,17 @@ import (
 	"heddle/isa/elf"
 )
 
-// Program holds what a machine needs to run: segments of memory, an entry, symbols.
+// Program is a loadable program: segments of memory, an entry, symbols.
 type Program = isa.Program
 
-// CodeBase is where programs from assembly and flat images are, and begin, unless ProgramOptions say where.
+// CodeBase is the base address and entry of programs from assembly and flat images, unless ProgramOptions specify
+// another.
 const CodeBase = asm.DefaultBase
 
-// ProgramOptions say how text and flat images are read.
+// ProgramOptions configure the reading of assembly and flat images.
 type ProgramOptions struct {
 	Base    uint32           // address of the first byte, a multiple of 4; 0: CodeBase
-	Defines map[string]int64 // symbols of assembly
+	Defines map[string]int64 // predefined symbols for assembly
 }
 
 func (o *ProgramOptions) base() uint32 {
@@ -30,7 +31,7 @@ func (o *ProgramOptions) base() uint32 {
 }
 
 // Assemble assembles GNU-style RISC-V assembly, with the instructions of Vortex's SIMT extension and of all graph units
-// (docs/reference/isa.md). Messages have name and the line.
+// (docs/reference/isa.md). Messages contain name and the line.
 func Assemble(name, text string, o ProgramOptions) (*Program, error) {
 	return asm.Assemble(name, []byte(text), asm.Options{Base: o.base(), Defines: o.Defines})
 }
@@ -38,7 +39,7 @@ func Assemble(name, text string, o ProgramOptions) (*Program, error) {
 // ReadELF reads an ELF executable for RV32.
 func ReadELF(name string, data []byte) (*Program, error) { return elf.Read(name, data) }
 
-// ReadProgram reads a file: an ELF executable, which its first bytes tell, assembly (.s, .S), or a flat image.
+// ReadProgram reads a file: an ELF executable, recognised by its first bytes, assembly (.s, .S), or a flat image.
 func ReadProgram(path string, o ProgramOptions) (*Program, error) {
 	data, err := files.Read(path, elf.MaxFile)
 	switch {

@@ -3,11 +3,11 @@ package heddle
 import "heddle/internal/registry"
 
 // Entry is a part to add: a schedule, an algorithm, a layout, a graph unit or a statistic. WithSchedule and its like
-// make entries.
+// return entries.
 type Entry = registry.Entry
 
-// Register adds parts, in their order, for a program with a command line of its own; cmd.Main does it for those it is
-// given. It has to come before any configuration is read, as the keys of configurations and their documentation are
-// made of the parts that exist by then. An error names the entry and what is wrong: it comes too late, its name is
-// taken, or it lacks something. Entries behind one in error are not added.
+// Register adds parts, in order, for a program with its own command line; cmd.Main does it for its arguments. It must
+// be called before any configuration is read, as configuration keys and their documentation are built from the
+// registered parts. The error names the entry and the reason: it comes too late, its name is taken, or it lacks a
+// required field. Entries after a failed one are not added.
 func Register(entries ...Entry) error { return registry.Add(entries...) }

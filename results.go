@@ -10,34 +10,33 @@ import (
 
 // Results holds the results of an experiment's points.
 type Results struct {
-	Name    string // of the experiment
+	Name    string // the experiment's name
 	Version string // of the program that ran it
 	Points  []PointResult
 }
 
 // PointResult is the outcome of one point.
 type PointResult struct {
-	Position int       // in the experiment, from 0
+	Position int       // index in the experiment, from 0
 	Axes     []Setting // compare's, then the sweep's, then the seed
-	// Cycles are those of the whole run, or of its region: of the device, and what the host costs for launches. CI95 is
-	// half their 95 % confidence interval, where they are estimated (sample); 0: they are exact.
+	// Cycles is the time of the whole run, or of its region: the device's cycles plus the host's launch overhead. CI95
+	// is half the width of its 95 % confidence interval, if estimated (sample); 0: exact.
 	Cycles uint64
 	CI95   float64
-	// Speedup is the baseline's cycles over these; 0: there is nothing to compare with.
+	// Speedup is the baseline's cycles over these; 0: no baseline.
 	Speedup float64
-	// Verified says that the result is the reference's, and that no invariant was broken.
+	// Verified is set if the result equals the reference's, and no invariant was violated.
 	Verified bool
-	// Partial says why a run ended before it was done, as asked for ("max_edges", "region"; "max_iterations=3": what it
-	// had come to by then is verified), and Replay what a replayed trace's result is called, which nobody verifies; "":
-	// neither.
+	// Partial is the reason why a run ended early, as requested ("max_edges", "region"; "max_iterations=3": its state
+	// up to then is verified), and Replay the name of a replayed trace's result, which is not verified; "": neither.
 	Partial, Replay string
-	// Failure is the class of what went wrong ("wrong result", "no progress", "limit", "out of memory", "interrupted",
-	// "crash", "error"), and Err what it was; "" and nil: nothing.
+	// Failure is the class of a failure ("wrong result", "no progress", "limit", "out of memory", "interrupted",
+	// "crash", "error"), and Err its error; "" and nil: none.
 	Failure string
 	Err     error
-	Graph   string  // its content hash
+	Graph   string  // content hash of the graph
 	Config  string  // all keys, as YAML
-	Seconds float64 // of the host
+	Seconds float64 // host time
 	Stats   Statistics
 	Steps   []Step
 }
@@ -47,14 +46,14 @@ type Step struct {
 	Step   int // from 1; 0: before the first
 	Kernel string
 	Cycles uint64
-	CI95   float64 // half the 95 % confidence interval of the cycles; 0: they are exact
+	CI95   float64 // half the width of the cycles' 95 % confidence interval; 0: exact
 	Stats  Statistics
 }
 
-// Label names the point for people: schedule=weaver damping=0.85.
+// Label returns a readable name of the point: schedule=weaver damping=0.85.
 func (r *PointResult) Label() string { return experiment.Label(r.Axes) }
 
-// Axis is the value of an axis, by its key; "": there is none of it.
+// Axis returns the value of an axis by key; "": no such axis.
 func (r *PointResult) Axis(key string) string {
 	for _, a := range r.Axes {
 		if a.Key == key {
@@ -64,14 +63,14 @@ func (r *PointResult) Axis(key string) string {
 	return ""
 }
 
-// Stat is the value of a statistic, by its name; ok is false if the point has none of it.
+// Stat returns the value of a statistic by name; ok is false if the point does not have it.
 func (r *PointResult) Stat(name string) (value float64, ok bool) {
 	s, ok := r.Stats.Get(name)
 	return s.Float(), ok
 }
 
-// OpenResults reads the results in a directory that heddle run, or Run, has left: of the points that have ended. While it
-// runs, too. An error is a directory without results, or with such of a program that is newer or too old.
+// OpenResults reads the results of completed points from a directory that heddle run, or Run, has written, even while
+// it is running. A directory without results, or with those of a newer or too old program, is an error.
 func OpenResults(dir string) (*Results, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil {

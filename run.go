@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/kernels/compose"
+	"heddle/kernels/workload"
 )
 
 // Graph is a graph that kernels run on: vertices from 0, directed edges sorted by source (CSR) and by destination
-// (CSC), without weights, or with integers or floats. It does not change.
+// (CSC), unweighted, or with integer or float weights. It is immutable.
 type Graph = graph.Graph
 
-// LoadGraph reads a graph file or generates a graph: settings are KEY=VALUE, the keys below graph in
+// LoadGraph reads a graph file or generates a graph: settings are KEY=VALUE pairs, the keys below graph in
 // docs/reference/configuration.md, such as "file=facebook_combined", "clean.symmetrise=true" or "rmat.scale=10".
 func LoadGraph(settings ...string) (*Graph, error) {
 	l, err := graphspec.Schema.Load(schema.Input{Set: settings})
@@ -27,7 +27,7 @@ func LoadGraph(settings ...string) (*Graph, error) {
 	return graph.Load(l.Value)
 }
 
-// NewGraph makes a graph of edges, each its source and its destination. An edge that stands twice is there twice.
+// NewGraph returns a graph of edges, each a source and a destination. Duplicate edges are kept.
 func NewGraph(vertices int, edges [][2]uint32) (*Graph, error) {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "%%%%MatrixMarket matrix coordinate pattern general\n%d %d %d\n", vertices, vertices, len(edges))
@@ -37,18 +37,18 @@ func NewGraph(vertices int, edges [][2]uint32) (*Graph, error) {
 	return graph.Read("edges", &text, graph.ReadOptions{})
 }
 
-// RunResult is the result of a run: Values are the algorithm's result, a word or more for each vertex, floats as their
-// bits; Verified says that they are the reference's; Steps are its super-steps; Times its launches and cycles, with
-// those that the host costs (launch_overhead).
+// RunResult is the result of a run: Values are the algorithm's result, a word or more per vertex, floats as their bits;
+// Verified is set if they agree with the reference; Steps are its super-steps; Times its launches and cycles, including
+// the host's (launch_overhead).
 type RunResult = compose.Result
 
-// Run composes kernels of choices, compiles them for the machine, runs them on a graph, and compares the result with
-// the reference on the host. settings are KEY=VALUE, the keys below workload in docs/reference/configuration.md; others
-// are at their defaults, and auto chooses what suits the rest. An error is a choice that does not go with another, a
-// graph or a machine that does not fit, ctx's, or a result that is wrong: then r.Verified is false. A machine runs one
-// graph program: another run takes another machine.
+// Run composes kernels from a workload's choices, compiles them for the machine, runs them on a graph, and compares the
+// result with the reference on the host. settings are KEY=VALUE pairs, the keys below workload in
+// docs/reference/configuration.md; others have their defaults, and auto suits the other settings. Errors are
+// conflicting choices, a graph or a machine that does not fit, ctx's, or a wrong result: then r.Verified is false. A
+// machine runs one graph program: another run needs another machine.
 func Run(ctx context.Context, m *Machine, g *Graph, settings ...string) (r RunResult, err error) {
-	w, err := configs.ParseWorkload(settings)
+	w, err := workload.Parse(settings)
 	switch {
 	case err != nil:
 		return r, err
@@ -60,8 +60,8 @@ func Run(ctx context.Context, m *Machine, g *Graph, settings ...string) (r RunRe
 	return compose.Run(ctx, m.Device(), g, w)
 }
 
-// Choices lists the values of a key of workload that names a choice: algorithm, schedule, layout, direction,
-// active_set, dedup and others of heddle kernel choices, with what was added; nil of other keys.
+// Choices returns the values of a key of workload that names a choice: algorithm, schedule, layout, direction,
+// active_set, dedup and others of heddle kernel choices, including registered ones; nil for other keys.
 func Choices(key string) (names []string) {
 	for _, x := range compose.Meanings() {
 		if x.Key == "workload."+key && !slices.Contains(names, x.Name) {

@@ -9,18 +9,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 )
 
 // completers say what a command's first argument may be, beside a file.
 var completers = map[string]func() []string{
-	"run":            configs.ExperimentNames,
-	"tune":           configs.ExperimentNames,
+	"run":            config.Names,
+	"tune":           config.Names,
 	"config check":   presetNames,
 	"config show":    presetNames,
 	"config draw":    configs.MachineNames,
 	"config schema":  keyNames,
-	"reproduce":      configs.PackNames,
+	"reproduce":      config.PackNames,
 	"report":         resultNames,
 	"figure":         resultNames,
 	"results list":   resultNames,
@@ -77,11 +78,11 @@ func beginning(list []string, with string) (out []string) {
 }
 
 func presetNames() []string {
-	return slices.Concat(configs.MachineNames(), configs.ExperimentNames())
+	return slices.Concat(configs.MachineNames(), config.Names())
 }
 
 func keyNames() (keys []string) {
-	for _, f := range configs.ExperimentSchema.Fields() {
+	for _, f := range config.Schema.Fields() {
 		keys = append(keys, f.Path)
 	}
 	return keys

@@ -16,6 +16,7 @@ import (
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
+	"heddle/kernels/program"
 	"heddle/report/hotspots"
 	"heddle/sim"
 	"heddle/sim/inspect"
@@ -162,7 +163,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	return r.outcome(runErr, f.json)
 }
 
-// refuseTimed refuses flags that the untimed machine has nothing for.
+// refuseTimed refuses flags that the functional machine has nothing for.
 func (f *execFlags) refuseTimed(c *cobra.Command) error {
 	if f.check {
 		return errors.New("--check is for timed machines")
@@ -199,7 +200,7 @@ func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 }
 
 // assemble makes the timed machine that the flags name.
-func (f *execFlags) assemble(c *cobra.Command) (*sim.Machine, error) {
+func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines) (*sim.Machine, error) {
 	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
 		if c.Flags().Changed(name) {
 			return nil, fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
@@ -213,6 +214,9 @@ func (f *execFlags) assemble(c *cobra.Command) (*sim.Machine, error) {
 	if c.Flags().Changed("threads") {
 		threads = f.cfg.Threads
 	}
+	if l.Value.BarriersSignal() {
+		warnOf(c, program.UnfencedBarriers(p.Name, p, lines))
+	}
 	return sim.New(l.Value, sim.Options{
 		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning),
 		Divergent: emu.Divergence(f.divergent.value), Counters: sim.Counters(f.counters.value),
@@ -225,7 +229,7 @@ func (f *execFlags) timed(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	m, err := f.assemble(c)
+	m, err := f.assemble(c, p, lines.Lines)
 	if err != nil {
 		return err
 	}

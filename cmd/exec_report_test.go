@@ -226,11 +226,11 @@ func TestLookReport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("g.txt", []byte("0 1\n1 2\n2 3\n3 0\n0 2\n"), 0o644))
 	require.NoError(t, os.WriteFile("e.yaml", []byte("name: e\nmachine: vortex-1c4w4t\ngraph: {file: ./g.txt}\nworkload: {algorithm: bfs}\n"), 0o644))
-	out, errs, code := heddle(t, "look", "./e.yaml", "--report")
+	out, errs, code := heddle(t, "inspect", "./e.yaml", "--report")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, "gather-push")
 	require.Regexp(t, `│ gather_sum +│`, out)
-	out, errs, code = heddle(t, "look", "./e.yaml", "--report=hot.html", "--json")
+	out, errs, code = heddle(t, "inspect", "./e.yaml", "--report=hot.html", "--json")
 	require.Equal(t, exitOK, code, errs)
 	var r hotspots.Report
 	require.NoError(t, json.NewDecoder(strings.NewReader(out)).Decode(&r))
@@ -241,7 +241,7 @@ func TestLookReport(t *testing.T) {
 	require.Greater(t, len(programs), 1)
 	require.Equal(t, r.WarpInstrs, r.Issued())
 	require.FileExists(t, "hot.html")
-	_, errs, code = heddle(t, "look", "./e.yaml", "--report", "--set", "sample.period=100")
+	_, errs, code = heddle(t, "inspect", "./e.yaml", "--report", "--set", "sample.period=100")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--report: expected a point that is simulated as a whole: sample.period=0")
 }

@@ -10,22 +10,21 @@ import (
 	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
-	"heddle/units"
 )
 
-// unitFlags choose the graph unit of an untimed machine's cores: a flag for each kind, named as its section in
+// unitFlags choose the graph unit of a functional machine's cores: a flag for each kind, named as its section in
 // machine.core.
 type unitFlags []*unitFlag
 
 // unitFlag chooses one, and its knobs.
 type unitFlag struct {
-	unit *units.Unit
+	unit *accel.Kind
 	spec accel.Spec
 	on   bool
 }
 
 func newUnitFlags() (f unitFlags) {
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		f = append(f, &unitFlag{unit: u, spec: configs.DefaultUnit(u)})
 	}
 	return f
@@ -86,7 +85,7 @@ func (f unitFlags) plug(cfg *emu.Config) (twins []emu.Unit, err error) {
 		s.Enlarge(host.UnitShape(cfg, 0))
 	}
 	for n := range cfg.Cores {
-		u, err := chosen.spec.NewTwin(host.UnitShape(cfg, n))
+		u, err := chosen.spec.NewFunctional(host.UnitShape(cfg, n))
 		if err != nil {
 			return nil, err
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/internal/files"
 	"heddle/report"
 )
@@ -20,7 +20,7 @@ func newFigure() *cobra.Command {
 	f := &figureFlags{}
 	c := &cobra.Command{
 		Use:   "figure DIRECTORY|NAME",
-		Short: "Draw a figure for a paper of an experiment's results",
+		Short: "Draw a figure of results for a paper",
 		Long: `Draw one figure of an experiment's results as PDF, SVG or PNG, as wide as a column of a paper
 and with text as large as there. The results are a directory that heddle run has made, or
 the name of an experiment whose results are in results/<name>.
@@ -77,8 +77,8 @@ func (f *figureFlags) draw(c *cobra.Command, name string) error {
 
 // loadExperiment loads an experiment with what the command line sets, and refuses figures that no flags of heddle
 // figure ask for.
-func loadExperiment(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
-	l, err := configs.LoadExperiment(name, os.Environ(), set)
+func loadExperiment(name string, set []string) (*schema.Loaded[config.Experiment], error) {
+	l, err := config.Load(name, os.Environ(), set)
 	if err != nil {
 		return nil, err
 	}

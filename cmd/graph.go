@@ -20,8 +20,8 @@ import (
 func newGraph() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph",
-		Short: "Look at graphs, generate and convert them",
-		Long: `Look at graphs, generate and convert them. A graph is the name of one that heddle
+		Short: "Describe, generate, convert and download graphs",
+		Long: `Describe, generate, convert and download graphs. A graph is the name of one that heddle
 ships (heddle graph list), or a file: an edge list (SNAP, Network Repository),
 a table (an edge list with a header or names: CSV, TSV), LINQS, MatrixMarket,
 DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle's own .hgr; as it is or compressed by gzip, xz, bzip2 or zstd. Flags

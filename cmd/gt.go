@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/graph"
 	"heddle/graphit"
@@ -21,14 +22,15 @@ import (
 	"heddle/graphit/programs"
 	"heddle/internal/files"
 	"heddle/kernels/host"
-	"heddle/units"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 func newGt() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gt",
-		Short: "GraphIt programs: run, build, show, check and lay out",
-		Long: `GraphIt programs: an algorithm, and behind "schedule:" or in a file of its own how
+		Short: "Run, build, check, show and format GraphIt programs",
+		Long: `Run, build, check, show and format GraphIt programs: an algorithm, and behind "schedule:" or in a file of its own how
 it runs (GraphIt, OOPSLA 2018; UGF's schedules for GPUs). There are no extern
 functions, no functors (functions with parameters in []), and no par_for.`,
 	}
@@ -79,8 +81,8 @@ func newGtCheck() *cobra.Command {
 	var k gtCheck
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Say what is wrong with programs and their schedules",
-		Long: `Say what is wrong with programs, by file, line and column: syntax, names, types,
+		Short: "Check programs and their schedules",
+		Long: `Check programs and report errors by file, line and column: syntax, names, types,
 schedules and their labels, and what the machine cannot do. It refuses what heddle gt
 run refuses before it begins, whatever the graph and the arguments are, on a machine
 with the graph units that the schedule asks for if none is given, and says nothing of
@@ -149,7 +151,7 @@ func (k *gtCheck) check(name string) error {
 }
 
 // device is the machine that is asked for, or a small one with the unit that the schedules need.
-func (k *gtCheck) device(p *graphir.Program, w *configs.Workload) (*host.Rehearsal, error) {
+func (k *gtCheck) device(p *graphir.Program, w *workload.Workload) (*host.Rehearsal, error) {
 	const small = "vortex-1c4w4t"
 	l, err := configs.LoadMachine(cmp.Or(k.machine, small), os.Environ(), nil)
 	if err != nil {
@@ -157,8 +159,8 @@ func (k *gtCheck) device(p *graphir.Program, w *configs.Workload) (*host.Rehears
 	}
 	if k.machine == "" {
 		for _, name := range lower.Schedules(p, w.Schedule) {
-			if s, err := units.Schedule(string(name)); err == nil && s.Unit != "" {
-				l.Value.Core.Unit.Spec = configs.DefaultUnit(units.ByName(s.Unit))
+			if s, err := schedule.ByName(string(name)); err == nil && s.Unit != "" {
+				l.Value.Core.Unit.Spec = configs.DefaultUnit(accel.KindNamed(s.Unit))
 			}
 		}
 	}
@@ -169,8 +171,8 @@ func newGtFmt() *cobra.Command {
 	var write, list bool
 	c := &cobra.Command{
 		Use:   "fmt FILE...",
-		Short: "Lay out programs and schedules: indentation, spaces, empty lines",
-		Long: `Lay out programs and schedules: four spaces a block, one space around operators, at most
+		Short: "Format programs and schedules",
+		Long: `Format programs and schedules: four spaces a block, one space around operators, at most
 one empty line. Lines and comments stay. The result goes to stdout, or with -w
 into the file. With -l it prints the names of files that are laid out
 otherwise, and exits with 1 if there are any.`,
@@ -231,7 +233,7 @@ func newGtBuild() *cobra.Command {
 	var onCPU, swarm, float bool
 	c := &cobra.Command{
 		Use:   "build FILE --cpu -o OUTPUT",
-		Short: "Compile a program for the host's own processors: to Go, or to an executable file",
+		Short: "Compile a program for the host's processors, to Go or to an executable",
 		Long: `Compile a GraphIt program for processors like the host's own: to a program in Go that
 imports only the standard library, if OUTPUT ends in .go, and else, with the Go
 toolchain, to an executable file. FILE is a file, or a program of heddle gt list.

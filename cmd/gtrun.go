@@ -26,6 +26,7 @@ import (
 	"heddle/internal/files"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -61,7 +62,7 @@ func newGtShow() *cobra.Command {
 	var ir, passes, source bool
 	c := &cobra.Command{
 		Use:   "show FILE",
-		Short: "Show a program's GraphIR: operators, and what the compiler's passes find out; or its Go",
+		Short: "Show a program's GraphIR with the results of the compiler's passes, or its Go",
 		Long: `Show a program's GraphIR (UGF, chapter 4): the host program with its operators over
 edges and vertices, their arguments in parentheses and their metadata in angle
 brackets, and the functions, with the accesses that must be atomic. FILE is a file, or
@@ -161,7 +162,7 @@ func newGtRun() *cobra.Command {
 	var f gtRun
 	c := &cobra.Command{
 		Use:   "run FILE GRAPH [ARGUMENT]...",
-		Short: "Run a program on a simulated machine or on the host, and check what it computes",
+		Short: "Run a program on a simulated machine or on the host, and check its result",
 		Long: `Run a GraphIt program: FILE is argv[0], GRAPH argv[1], and arguments follow. FILE is a
 file, or a program of heddle gt list; GRAPH as of heddle graph. The host program runs on the host; every operator over
 edges or vertices is a launch on the machine, or a loop is, by configKernelFusion: its operators have
@@ -195,7 +196,7 @@ toolchain (go in PATH), and its timers are seconds.
 	fl.BoolVar(&f.json, "json", false, "the summary as JSON on stdout; what the program prints goes to stderr")
 	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine, or run the program with --cpu")
 	fl.BoolVar(&f.cpu, "cpu", false, "run on the host's own processors, compiled with the Go toolchain")
-	fl.BoolVar(&f.noCheck, "no-check", false, "with --cpu: compare nothing with the reference, which takes longer than the program")
+	fl.BoolVar(&f.noCheck, "no-check", false, "with --cpu: compare nothing with the reference, which takes longer than the program; integers wrap at 32 bits")
 	fl.BoolVar(&f.swarm, "swarm", false, "refused: there is no backend for Swarm")
 	fl.MarkHidden("swarm") //nolint:errcheck // it is there
 	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: as many as a program takes that ends)")
@@ -207,12 +208,12 @@ toolchain (go in PATH), and its timers are seconds.
 }
 
 // device makes the machine.
-func (f *gtRun) device(w configs.Workload) (host.Device, error) {
+func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 	if f.untimed == (f.machine != "") {
 		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
 	}
 	if f.untimed {
-		return host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
+		return host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
 	}
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
 	if err != nil {
@@ -289,6 +290,9 @@ func (f *gtRun) onHost(c *cobra.Command, args []string, file *graphit.File) erro
 	if err := f.write(&w); err != nil {
 		return err
 	}
+	if f.noCheck {
+		fmt.Fprintln(c.ErrOrStderr(), "heddle: --no-check: nothing has been verified; integers of more than 32 bits, which are refused without it, have wrapped")
+	}
 	if f.json {
 		return printJSON(c.OutOrStdout(), struct {
 			Verified bool    `json:"verified"`
@@ -354,14 +358,14 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 }
 
 // operatorWorkload reads --workload.
-func operatorWorkload(set []string) (configs.Workload, error) {
+func operatorWorkload(set []string) (workload.Workload, error) {
 	for _, s := range set {
 		key, _, _ := strings.Cut(s, "=")
 		if !slices.Contains(lower.Keys, key) {
-			return configs.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(lower.Keys, ", "))
+			return workload.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(lower.Keys, ", "))
 		}
 	}
-	return configs.ParseWorkload(set)
+	return workload.Parse(set)
 }
 
 // saved refuses to save vectors that the program does not have.

@@ -77,7 +77,7 @@ func findKernel(name string) (*namedKernel, error) {
 func newKernel() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "kernel",
-		Short: "List, show and export kernels that are compiled from the intermediate representation",
+		Short: "List, show and export the kernels of graph programs",
 	}
 	c.AddCommand(newKernelChoices(), newKernelList(), newKernelShow(), newKernelExport(), newKernelBlock())
 	return c
@@ -86,7 +86,7 @@ func newKernel() *cobra.Command {
 func newKernelChoices() *cobra.Command {
 	return &cobra.Command{
 		Use:     "choices",
-		Short:   "Say what kernels are composed of: the choices of each key, and what they mean",
+		Short:   "List the choices that kernels are composed of, with their meaning",
 		Example: "  heddle kernel choices | grep schedule",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -172,7 +172,7 @@ func newKernelShow() *cobra.Command {
 	var v kernelView
 	c := &cobra.Command{
 		Use:   "show NAME",
-		Short: "Show a kernel: as it is built, after each pass, compiled, and what it came to",
+		Short: "Show a kernel as it is built, after each pass, and compiled",
 		Long: `Show a kernel. In the intermediate representation, ~ marks values and constructs
 that differ between the lanes of a warp. Without a flag, --stats.`,
 		Example: "  heddle kernel show pagerank_edge --ir --asm --stats\n  heddle kernel show pagerank/warp/csc/pull/counter/shuffle --passes",

@@ -11,7 +11,7 @@ func newKernelBlock() *cobra.Command {
 	var assembly bool
 	c := &cobra.Command{
 		Use:   "block EXPERIMENT",
-		Short: "Write what a program of one's own is handed, as a C header or for assembly",
+		Short: "Write the argument block of your own program, as a C header or for assembly",
 		Long: `Write the block that a program of one's own (workload.program) is handed at each
 launch, as workload.host of an experiment says: as the C header heddle_block.h,
 or as assembly. heddle gives it to the C and assembly that it builds itself; who

@@ -25,7 +25,7 @@ func newKernelExport() *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
 		Use:   "export EXPERIMENT -o FILE",
-		Short: "Write a whole graph program: kernels, super-steps, graph, and the result that must come out",
+		Short: "Export a graph program: kernels, super-steps, graph and expected result",
 		Long: `Write one point of an experiment as a program that needs no host: an ELF executable, or a flat
 image when the file's name ends in .bin. It has the kernels, the loop over super-steps, the graph and
 all arrays, and the reference's result, and it is for machines of as many cores, warps and lanes as the

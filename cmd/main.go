@@ -98,7 +98,7 @@ graph-processing hardware units plugged into its cores.
 	root.SetVersionTemplate("heddle {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newFigure(), newExec(), newConfig(),
-		newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newLook(),
+		newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newInspect(),
 		newGt(), newCLI(), newMan(), newTune())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

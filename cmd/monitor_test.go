@@ -246,7 +246,7 @@ func TestExecMonitored(t *testing.T) {
 }
 
 func TestLookMonitored(t *testing.T) {
-	w := watch(t, "look", "quickstart", "--point", "1", "--monitor", "--monitor-hold", "start")
+	w := watch(t, "inspect", "quickstart", "--point", "1", "--monitor", "--monitor-hold", "start")
 	s := w.until("begun", alone("paused"))
 	require.Equal(t, []any{"quickstart", 1}, []any{s.Name, s.Total})
 	require.Positive(t, s.Machines[0].AllEdges)

@@ -92,7 +92,7 @@ func TestAWindowThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tiny), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte(forever), 0o644))
 	for _, args := range [][]string{
-		{"look", "tiny.yaml", "--perfetto", "/dev/full"}, {"exec", "endless.s", "--machine", "vortex-1c4w4t", "--perfetto", "/dev/full"},
+		{"inspect", "tiny.yaml", "--perfetto", "/dev/full"}, {"exec", "endless.s", "--machine", "vortex-1c4w4t", "--perfetto", "/dev/full"},
 	} {
 		require.Equal(t, ended{exitFailed, "heddle: /dev/full: no space left on device"}, withoutProgress(to(t, nil, dir, heddle, args...)), "%v", args)
 	}

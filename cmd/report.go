@@ -15,8 +15,8 @@ func newReport() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "report DIRECTORY|NAME...",
-		Short: "Make a page with the plots and tables of an experiment's results",
-		Long: `Make a page with the plots, tables and statistics of an experiment's results: one HTML file
+		Short: "Build an HTML report of an experiment's results",
+		Long: `Build a page with the plots, tables and statistics of an experiment's results: one HTML file
 that holds all it needs and opens offline, and each plot as an SVG file in the directory
 figures beside it. The results are a directory that heddle run has made, or the name of
 an experiment whose results are in results/<name>. Several results of one experiment, as of

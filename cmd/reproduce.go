@@ -13,9 +13,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/files"
 	"heddle/internal/resources"
 	"heddle/report/reproduce"
@@ -34,8 +34,8 @@ func newReproduce() *cobra.Command {
 	var f reproduceFlags
 	c := &cobra.Command{
 		Use:   "reproduce [PACK]",
-		Short: "Hold a paper's statement up against what this simulator does",
-		Long: `Hold a published statement up against what this simulator does. Without PACK, list the packs.
+		Short: "Reproduce published results",
+		Long: `Run the experiments of a published figure or table and compare the results. Without PACK, list the packs.
 
 A pack (one that heddle ships, or a file) has experiments, what the paper states, and rules
 by which that holds. Its experiments run as heddle run runs them: every point verified, and
@@ -79,9 +79,9 @@ not hold wholly; 130 interrupted.`,
 }
 
 // packs loads all that heddle ships.
-func packs() (list []*configs.Pack, err error) {
-	for _, name := range configs.PackNames() {
-		p, err := configs.LoadPack(name)
+func packs() (list []*config.Pack, err error) {
+	for _, name := range config.PackNames() {
+		p, err := config.LoadPack(name)
 		if err != nil {
 			return nil, err
 		}
@@ -114,18 +114,18 @@ func (f *reproduceFlags) list(c *cobra.Command) error {
 	return nil
 }
 
-func (f *reproduceFlags) variant() configs.Variant {
+func (f *reproduceFlags) variant() config.Variant {
 	if f.full {
-		return configs.Full
+		return config.Full
 	}
-	return configs.Quick
+	return config.Quick
 }
 
 func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	p, err := configs.LoadPack(name)
+	p, err := config.LoadPack(name)
 	if err != nil {
 		return err
 	}
@@ -150,26 +150,26 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 }
 
 // dir is where a variant's results go.
-func (f *reproduceFlags) dir(p *configs.Pack) string {
+func (f *reproduceFlags) dir(p *config.Pack) string {
 	return filepath.Join(f.out, "reproduce", filepath.FromSlash(p.Name), string(f.variant()))
 }
 
 // part is one of a pack's experiments under a reading of the paper.
 type part struct {
 	reading string
-	loaded  *schema.Loaded[configs.Experiment]
+	loaded  *schema.Loaded[config.Experiment]
 	points  []experiment.Point
 	same    []bool // of points: it simulates what the point as described does
 }
 
 // layOut lays out all experiments under all readings, and holds the pack's checks against their points, before anything
 // runs.
-func (f *reproduceFlags) layOut(p *configs.Pack) (parts []part, absent []string, err error) {
+func (f *reproduceFlags) layOut(p *config.Pack) (parts []part, absent []string, err error) {
 	v := f.variant()
 	if !p.Has(v) {
 		return nil, nil, fmt.Errorf("%s: has no %s variant", p.Name, v)
 	}
-	options := configs.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: configs.FileExists}
+	options := config.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: config.FileExists}
 	parts, absent, err = layOut(p, v, options)
 	if err == nil && len(parts) == 0 {
 		err = fmt.Errorf("%s: none of its graphs is there: %v; --graphs names their directory", p.Name, absent)
@@ -181,7 +181,7 @@ func (f *reproduceFlags) layOut(p *configs.Pack) (parts []part, absent []string,
 }
 
 // layOut lays out the points of all experiments, those as described first.
-func layOut(p *configs.Pack, v configs.Variant, o configs.PackOptions) (parts []part, absent []string, err error) {
+func layOut(p *config.Pack, v config.Variant, o config.PackOptions) (parts []part, absent []string, err error) {
 	list, absent, err := p.Experiments(v, o)
 	if err != nil {
 		return nil, nil, err
@@ -194,7 +194,7 @@ func layOut(p *configs.Pack, v configs.Variant, o configs.PackOptions) (parts []
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %s: %w", p.File, l.Value.Name, err)
 		}
-		parts = append(parts, part{configs.Described, l, points, make([]bool, len(points))})
+		parts = append(parts, part{config.Described, l, points, make([]bool, len(points))})
 	}
 	described := slices.Clone(parts)
 	for i := range p.Readings[v][1:] {
@@ -214,8 +214,8 @@ func layOut(p *configs.Pack, v configs.Variant, o configs.PackOptions) (parts []
 }
 
 // under is an experiment as a reading has it.
-func (d *part) under(r *configs.Reading, set []string) (part, error) {
-	as := reproduce.NewPoints(configs.Described, &d.loaded.Value, d.points, nil)
+func (d *part) under(r *config.Reading, set []string) (part, error) {
+	as := reproduce.NewPoints(config.Described, &d.loaded.Value, d.points, nil)
 	points, err := experiment.Under(d.loaded, d.points, set, func(i int) []string { return reproduce.Settings(r, &as[i]) })
 	u := part{r.Name, d.loaded, points, make([]bool, len(points))}
 	for i := range points {
@@ -228,22 +228,22 @@ func (d *part) under(r *configs.Reading, set []string) (part, error) {
 func (d *part) list(outcomes []experiment.Outcome) []reproduce.Point {
 	list := reproduce.NewPoints(d.reading, &d.loaded.Value, d.points, outcomes)
 	for i := range list {
-		list[i].Same = d.reading != configs.Described && d.same[i]
+		list[i].Same = d.reading != config.Described && d.same[i]
 	}
 	return list
 }
 
 // checkParts refuses checks and figures that mean nothing with these points, and readings that change none of them.
-func checkParts(p *configs.Pack, v configs.Variant, parts []part, all bool) error {
+func checkParts(p *config.Pack, v config.Variant, parts []part, all bool) error {
 	under := map[string][]reproduce.Point{}
 	for i := range parts {
 		under[parts[i].reading] = append(under[parts[i].reading], parts[i].list(nil)...)
 	}
 	for _, r := range p.Readings[v] {
-		if r.Name != configs.Described && all && !slices.ContainsFunc(under[r.Name], func(p reproduce.Point) bool { return !p.Same }) {
+		if r.Name != config.Described && all && !slices.ContainsFunc(under[r.Name], func(p reproduce.Point) bool { return !p.Same }) {
 			return fmt.Errorf("%s: reading %s changes no point of the %s variant: leave it out, or mend its rules", p.File, r.Name, v)
 		}
-		if err := reproduce.Check(p, v, under[r.Name], all && r.Name == configs.Described); err != nil { // a reading has no points of experiments apart
+		if err := reproduce.Check(p, v, under[r.Name], all && r.Name == config.Described); err != nil { // a reading has no points of experiments apart
 			return fmt.Errorf("reading %s: %w", r.Name, err)
 		}
 	}
@@ -253,7 +253,7 @@ func checkParts(p *configs.Pack, v configs.Variant, parts []part, all bool) erro
 // reproduction is a pack's run.
 type reproduction struct {
 	flags    *reproduceFlags
-	pack     *configs.Pack
+	pack     *config.Pack
 	points   []reproduce.Point
 	machines []string
 	graphs   []string
@@ -302,7 +302,7 @@ func (r *reproduction) note(p *part, s *session, summary *experiment.Summary) {
 	}
 	maps.Copy(r.known, summary.About.Graphs)
 	r.version = s.version
-	if p.reading != configs.Described {
+	if p.reading != config.Described {
 		return
 	}
 	r.machines = append(r.machines, reproduce.Machine(&p.points[0]))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/internal/testenv"
 	"heddle/report/reproduce"
 )
@@ -20,14 +20,14 @@ const tinyPack = "testdata/packs/tiny.yaml"
 func TestReproduceListsPacks(t *testing.T) {
 	out, errs, code := heddle(t, "reproduce")
 	require.Equal(t, exitOK, code, errs)
-	for _, name := range configs.PackNames() {
+	for _, name := range config.PackNames() {
 		require.Contains(t, out, name)
 	}
 	out, _, code = heddle(t, "reproduce", "--json")
 	require.Equal(t, exitOK, code)
 	var list []reproduce.Summary
 	require.NoError(t, json.Unmarshal([]byte(out), &list))
-	require.Len(t, list, len(configs.PackNames()))
+	require.Len(t, list, len(config.PackNames()))
 	require.NotEmpty(t, list[0].Statement)
 }
 
@@ -137,19 +137,19 @@ func TestShippedPacks(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, all)
 	for _, p := range all {
-		variants := []configs.Variant{configs.Quick}
+		variants := []config.Variant{config.Quick}
 		if testenv.Long(t) > 0 {
-			variants = append(variants, configs.Full)
+			variants = append(variants, config.Full)
 		}
 		for _, v := range variants {
-			parts, absent, err := layOut(p, v, configs.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
+			parts, absent, err := layOut(p, v, config.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
 			require.NoError(t, err, "%s %s", p.Name, v)
 			require.Empty(t, absent)
 			if p.Has(v) {
 				assert.NoError(t, checkParts(p, v, parts, true))
 			}
 		}
-		require.True(t, p.Has(configs.Quick), "%s has a quick variant", p.Name)
+		require.True(t, p.Has(config.Quick), "%s has a quick variant", p.Name)
 		require.LessOrEqual(t, p.QuickSeconds, 300, p.Name)
 	}
 }
@@ -167,7 +167,7 @@ func TestReproductionDocIsCurrent(t *testing.T) {
 	all, err := packs()
 	require.NoError(t, err)
 	for _, p := range all {
-		for _, v := range []configs.Variant{configs.Quick, configs.Full} {
+		for _, v := range []config.Variant{config.Quick, config.Full} {
 			o, err := reproduce.Read(filepath.Join(docs, recorded), p.Name, v)
 			require.NoError(t, err)
 			if o != nil {

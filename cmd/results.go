@@ -44,8 +44,8 @@ func newResults() *cobra.Command {
 	var f resultsFlags
 	c := &cobra.Command{
 		Use:   "results",
-		Short: "Look at what experiments came to",
-		Long: `Look at what experiments came to. NAME is that of an experiment, whose results are in
+		Short: "List, show, compare and export results",
+		Long: `List, show, compare and export results. NAME is that of an experiment, whose results are in
 results/NAME, or the path of such a directory or of a results.sqlite. Tables and columns:
 docs/guide/results.md.`,
 	}

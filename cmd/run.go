@@ -21,9 +21,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/fit"
 	"heddle/internal/live"
 	"heddle/internal/plain"
@@ -60,7 +60,7 @@ func newRun() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT",
-		Short: "Run an experiment: every point it asks for, checked, with a table",
+		Short: "Run an experiment",
 		Long: `Run an experiment: a YAML file, or one that heddle ships. Every point is simulated on a
 machine of its own, its result compared with a reference on the host, and its counts
 with conservation invariants. Progress goes to stderr, the table to stdout; results.sqlite,
@@ -175,7 +175,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 }
 
 // startAnew says how, where results are refused that are of something else.
-func (f *runFlags) startAnew(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment], err error) error {
+func (f *runFlags) startAnew(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], err error) error {
 	if errors.As(err, new(*experiment.ChangedError)) {
 		again := f.command(c, name)
 		if f.shard.N > 0 { // --fresh is of the shard alone
@@ -281,7 +281,7 @@ func (f *runFlags) unused(name string) string {
 }
 
 // list says what would run, and what it may cost.
-func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) error {
+func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], r *experiment.Runner, room experiment.Room) error {
 	dir := filepath.Join(f.out, l.Value.Name)
 	if err := f.refuse(l, r); err != nil {
 		return f.startAnew(c, name, l, err)
@@ -309,7 +309,7 @@ func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[configs.
 }
 
 // refuse refuses what a run would: results of something else where it would store its own.
-func (f *runFlags) refuse(l *schema.Loaded[configs.Experiment], r *experiment.Runner) error {
+func (f *runFlags) refuse(l *schema.Loaded[config.Experiment], r *experiment.Runner) error {
 	if f.fresh && f.shard.N == 0 {
 		return nil
 	}
@@ -328,7 +328,7 @@ func overridden(set string, points []experiment.Point) string {
 		p := &points[i]
 		at := slices.IndexFunc(p.Settings, of)
 		switch {
-		case at < 0 && configs.ExperimentSchema.Conditional(key): // it may not have the unit
+		case at < 0 && config.Schema.Conditional(key): // it may not have the unit
 		case at < 0, p.Settings[at].Value == value && !slices.ContainsFunc(p.Axes, of):
 			return ""
 		default:
@@ -380,7 +380,7 @@ type session struct {
 	runner *experiment.Runner
 	book   *experiment.Book
 
-	experiment *configs.Experiment
+	experiment *config.Experiment
 
 	name    string
 	memory  string // what the points may need
@@ -409,13 +409,13 @@ type watcher interface {
 	Close()
 }
 
-func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[configs.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
+func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[config.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
 	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: f.shard.Dir(filepath.Join(f.out, l.Value.Name)), version: version.Text()}
 	return s, s.open(c, l, room)
 }
 
 // open vets the points, and opens the files.
-func (s *session) open(c *cobra.Command, l *schema.Loaded[configs.Experiment], room experiment.Room) error {
+func (s *session) open(c *cobra.Command, l *schema.Loaded[config.Experiment], room experiment.Room) error {
 	f, r := s.flags, s.runner
 	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
 		return failed(err)

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/slurm"
 	"heddle/internal/files"
 	"heddle/internal/fit"
@@ -81,7 +81,7 @@ func (f *clusterFlags) check(c *cobra.Command) (err error) {
 }
 
 // mine leaves out the points that are others' to run: of other shards, or in the experiment's own results already.
-func (f *runFlags) mine(l *schema.Loaded[configs.Experiment], r *experiment.Runner) error {
+func (f *runFlags) mine(l *schema.Loaded[config.Experiment], r *experiment.Runner) error {
 	if f.shard.N == 0 {
 		return nil
 	}
@@ -132,7 +132,7 @@ const slurmDir = "slurm"
 
 // launch has Slurm run the points that are not stored, waits for its end, and gathers the results. What is missing then
 // is said in lost.
-func (f *runFlags) launch(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment], r *experiment.Runner) (lost error, err error) {
+func (f *runFlags) launch(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], r *experiment.Runner) (lost error, err error) {
 	s := &launch{flags: f, c: c, dir: filepath.Join(f.out, l.Value.Name), loaded: l, runner: r, name: name}
 	if f.fresh {
 		if err := s.fresh(); err != nil {
@@ -176,7 +176,7 @@ type launch struct {
 	c      *cobra.Command
 	name   string // as it was given
 	dir    string
-	loaded *schema.Loaded[configs.Experiment]
+	loaded *schema.Loaded[config.Experiment]
 	runner *experiment.Runner
 }
 

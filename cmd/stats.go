@@ -12,16 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/experiment"
 	"heddle/internal/fit"
 	"heddle/sim"
 	"heddle/sim/stats"
-	"heddle/units"
 )
 
 func newStats() *cobra.Command {
-	c := &cobra.Command{Use: "stats", Short: "Say what statistics mean"}
+	c := &cobra.Command{Use: "stats", Short: "List and describe statistics"}
 	c.AddCommand(newStatsDescribe())
 	return c
 }
@@ -32,7 +32,7 @@ func newStatsDescribe() *cobra.Command {
 	machine := "vortex-6c32w32t"
 	c := &cobra.Command{
 		Use:   "describe [REGEXP]",
-		Short: "List every statistic of a machine: name, unit, meaning",
+		Short: "List the statistics of a machine: name, unit, meaning",
 		Long: `List every statistic of a machine: name, unit, meaning. With a regular
 expression, those whose name matches. Each core, cache and DRAM channel has the statistics
 of its kind under its own name (core0., socket0.l1d., dram.ch0.); without --all only the sums are
@@ -137,7 +137,7 @@ type documented struct {
 // allDocumented lists them: of each, what it has beyond those before it is shown.
 func allDocumented() []documented {
 	list := []documented{{"Machine", "vortex-6c32w32t", nil}}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		first, size := utf8.DecodeRuneInString(u.Title)
 		set := []string{"core." + u.Key + "={}", "core.scratchpad_bytes=64KiB"} // as much as any unit takes
 		list = append(list, documented{string(unicode.ToUpper(first)) + u.Title[size:], "vortex-6c32w32t", set})

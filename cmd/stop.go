@@ -91,7 +91,7 @@ func (f *stopFlags) attach(m *sim.Machine, p *isa.Program, shown string) error {
 	return err
 }
 
-// untimed has a machine without time stopped.
+// untimed has a functional machine stopped.
 func (f *stopFlags) untimed(cfg *emu.Config, p *isa.Program, shown string) error {
 	if f.cycle > 0 {
 		return errors.New("--at-cycle is for timed machines")
@@ -104,7 +104,7 @@ func (f *stopFlags) untimed(cfg *emu.Config, p *isa.Program, shown string) error
 	if err != nil {
 		return err
 	}
-	u := &inspect.Untimed{Point: at, Program: p, Scope: s}
+	u := &inspect.Functional{Point: at, Program: p, Scope: s}
 	f.watcher, cfg.Stop = u, u.Before
 	return nil
 }

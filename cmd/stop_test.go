@@ -83,7 +83,7 @@ func TestDump(t *testing.T) {
 	require.Contains(t, out, "ced: vid ")
 }
 
-// The untimed machine stops before the same instruction, with the registers that it reads.
+// The functional machine stops before the same instruction, with the registers that it reads.
 func TestBreakUntimed(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "a.s")
@@ -124,17 +124,17 @@ func TestBreakRefused(t *testing.T) {
 	require.Contains(t, errs, "--at-cycle 1000000: the run ended before, at cycle ")
 }
 
-// heddle look stops in the launch whose program has the symbol, and shows every kind of unit.
+// heddle inspect stops in the launch whose program has the symbol, and shows every kind of unit.
 func TestLookBreak(t *testing.T) {
 	for machine, shows := range map[string]string{"vortex-1c4w4t-weaver": "fsm: ", "vortex-1c4w4t-graphpeg": "efs ", "vortex-1c4w4t-eghw": "reserved: "} {
 		small := filepath.Join(t.TempDir(), "small.yaml")
 		schedule := map[string]string{"graphpeg": "peg", "weaver": "weaver", "eghw": "eghw"}[machine[len("vortex-1c4w4t-"):]]
 		require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: "+machine+"\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: "+schedule+"}\n"), 0o644))
-		out, errs, code := heddle(t, "look", small, "--at-cycle", "3000", "--dump")
+		out, errs, code := heddle(t, "inspect", small, "--at-cycle", "3000", "--dump")
 		require.Equal(t, exitStopped, code, errs)
 		require.True(t, strings.HasPrefix(out, "stopped at cycle 3000: as was asked\n"), out)
 		require.Contains(t, out, shows)
-		out, errs, code = heddle(t, "look", small, "--break", "heddle.edge", "--dump", "--json")
+		out, errs, code = heddle(t, "inspect", small, "--break", "heddle.edge", "--dump", "--json")
 		require.Equal(t, exitStopped, code, errs)
 		var s struct{ Stopped string }
 		require.NoError(t, json.Unmarshal([]byte(out), &s))

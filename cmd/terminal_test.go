@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/experiment/config"
 )
 
 // Tables are as wide as --columns says; what has no room is named.
@@ -75,8 +76,8 @@ func TestConfigList(t *testing.T) {
 		require.NotEmpty(t, configs.AboutMachine(n), n)
 		require.Contains(t, out, "machine    "+n+" ")
 	}
-	for _, n := range configs.ExperimentNames() {
-		require.NotEmpty(t, configs.AboutExperiment(n), n)
+	for _, n := range config.Names() {
+		require.NotEmpty(t, config.About(n), n)
 	}
 }
 

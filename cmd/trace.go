@@ -18,7 +18,7 @@ import (
 func newTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace",
-		Short: "Record what warps execute, and look at it",
+		Short: "Record, convert and compare instruction traces",
 		Long: `Record what warps execute in a file, which an experiment replays on any machine of as many
 cores, warps and lanes: workload: {trace: FILE}. Nothing is computed then, and nothing verified;
 on the machine that it was recorded on, cycles and statistics are those of the execution. See
@@ -38,7 +38,7 @@ func newTraceRecord() *cobra.Command {
 	var f recordFlags
 	c := &cobra.Command{
 		Use:   "record EXPERIMENT -o FILE",
-		Short: "Run one point of an experiment, and record it",
+		Short: "Run one point of an experiment and record it",
 		Long: `Run one point of an experiment, and record what its warps execute. The file is written when the
 result has been verified, wholly or not at all. For graph units that read memory by themselves (GraphPEG,
 EGHW, hardware worklists) it has the arrays that they walk, too.`,
@@ -83,7 +83,7 @@ func withTrace(path string, do func(*traces.File) error) error {
 func newTraceInfo() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info FILE",
-		Short: "Show where a trace comes from, and what is in it",
+		Short: "Describe a trace: its origin and contents",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withTrace(args[0], func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })
@@ -118,7 +118,7 @@ const maxShownDifferences = 20
 func newTraceDiff() *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
-		Short: "Show where the warps of two traces first do something else",
+		Short: "Show where the warps of two traces first differ",
 		Long:  `Compare two traces warp by warp and launch by launch: the first instruction in which they differ, or in what it came to. The exit code is 1 if they differ.`,
 		Args:  cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -155,7 +155,7 @@ func newTraceImport() *cobra.Command {
 	var s traces.Shape
 	c := &cobra.Command{
 		Use:   "import TEXT -o FILE",
-		Short: "Make a trace of a text, in the form that heddle trace dump writes",
+		Short: "Make a trace from text in the form of heddle trace dump",
 		Long: `Make a trace of a text, in the form that heddle trace dump writes: what other programs have traced, written as
 instructions of this machine. docs/reference/traces.md describes it, with an example. What cannot have happened is refused with its line.`,
 		Example: `  heddle trace import gpu.txt --cores 6 --warps 32 --threads 32 -o gpu.trace`,

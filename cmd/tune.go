@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/tune"
 	"heddle/internal/files"
 	"heddle/internal/version"
@@ -39,7 +39,7 @@ func newTune() *cobra.Command {
 	var f tuneFlags
 	c := &cobra.Command{
 		Use:   "tune EXPERIMENT",
-		Short: "Search the choices of a kernel for the fastest on a graph, an algorithm and a machine",
+		Short: "Search for the fastest kernel on a graph, an algorithm and a machine",
 		Long: `Search for the fastest of heddle's kernels for an experiment's algorithm, graph and
 machine: over schedules, directions, active sets, layouts, dedup, order, scan, blocks of
 edges, warps of a core and sizes of thread blocks; the experiment's other keys hold. It
@@ -135,7 +135,7 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 }
 
 // load reads an experiment, and refuses what is not searched.
-func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[configs.Experiment], error) {
+func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[config.Experiment], error) {
 	l, err := loadExperiment(name, set)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ const (
 var wholeSetting = experiment.Setting{Key: "sample.period", Value: "0"}
 
 // search searches the choices of an experiment without axes. of names it among several.
-func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[configs.Experiment], set []string, of string) (*tune.Outcome, *tuning, error) {
+func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[config.Experiment], set []string, of string) (*tune.Outcome, *tuning, error) {
 	axes := tune.Axes(&l.Value.Machine, tune.Kinds(f.schedules))
 	only := f.only
 	if l.Value.Sample.On() { // a fused run is one launch, which is simulated whole
@@ -198,7 +198,7 @@ type tuning struct {
 	*session
 	flags   *tuneFlags
 	search  *tune.Search
-	loaded  *schema.Loaded[configs.Experiment]
+	loaded  *schema.Loaded[config.Experiment]
 	set     []string
 	numbers map[string]int // of points, by their settings
 	room    experiment.Room
@@ -245,7 +245,8 @@ func (t *tuning) resume() error {
 	return nil
 }
 
-// number is a candidate's point, simulated whole where an experiment is sampled if that is said. It is made if there is none.
+// number is a candidate's point, simulated whole where an experiment is sampled if that is said. It is made if there is
+// none.
 func (t *tuning) number(candidate int, whole bool) (int, error) {
 	settings := t.search.Space.Settings(candidate)
 	if whole {
@@ -360,7 +361,8 @@ func (t *tuning) evaluate(ctx context.Context, list []int, most uint64, whole bo
 	return trials, nil
 }
 
-// trial returns the result so far of a candidate; ok reports whether it settles if the candidate has more cycles than most.
+// trial returns the result so far of a candidate; ok reports whether it settles if the candidate has more cycles than
+// most.
 func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok bool) {
 	o := t.book.Outcome(number)
 	trial = tune.Trial{Candidate: candidate, Cycles: o.Cycles, Half: o.Half}
@@ -385,10 +387,10 @@ func (t *tuning) write(o *tune.Outcome) error {
 	best.Name += "-best" // its results are no candidates
 	best.Compare = o.Compare()
 	if t.search.Exact != nil {
-		best.Sample = configs.Sample{}
+		best.Sample = config.Sample{}
 	}
 	return errors.Join(
 		files.Write(filepath.Join(t.dir, tuneFile), b.Bytes()),
-		files.Write(filepath.Join(t.dir, bestFile), configs.ExperimentSchema.YAML(best)),
+		files.Write(filepath.Join(t.dir, bestFile), config.Schema.YAML(best)),
 	)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/tune"
 	"heddle/graph"
 	"heddle/internal/files"
@@ -42,7 +42,7 @@ type labelOutcome struct {
 }
 
 // program searches a GraphIt program's schedules.
-func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[configs.Experiment]) error {
+func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[config.Experiment]) error {
 	switch {
 	case len(l.Value.Compare)+len(l.Value.Sweep) > 0 || f.take != "":
 		return errors.New("compare, sweep: expected none with a GraphIt program: a search is of one machine and one graph (--set compare={}, --set sweep={})")
@@ -350,6 +350,6 @@ func (t *tuning) writeProgram(o *programOutcome) error {
 	}
 	return errors.Join(
 		files.Write(filepath.Join(t.dir, tuneFile), b.Bytes()),
-		files.Write(filepath.Join(t.dir, bestFile), configs.ExperimentSchema.YAML(best)),
+		files.Write(filepath.Join(t.dir, bestFile), config.Schema.YAML(best)),
 	)
 }

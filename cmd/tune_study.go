@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"heddle/configs"
+	"heddle/components/accel"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/tune"
 	"heddle/internal/files"
 	"heddle/internal/version"
-	"heddle/units"
 )
 
 // Files of a study.
@@ -29,7 +29,7 @@ const (
 )
 
 // study searches at each point of an experiment with axes.
-func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[configs.Experiment]) error {
+func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config.Experiment]) error {
 	if len(l.Value.Exclude) > 0 {
 		return errors.New("exclude: expected none: a study searches each point of the sweep for every variant")
 	}
@@ -128,7 +128,7 @@ func variantNames(points []experiment.Point) map[string]string {
 			continue
 		}
 		full[key], short[key] = cmp.Or(key, "kernels"), "software"
-		if u := units.Of(p.Config.Machine.Core.Unit.Spec); u != nil {
+		if u := accel.KindOf(p.Config.Machine.Core.Unit.Spec); u != nil {
 			short[key] = u.Name
 		}
 		taken[short[key]] = true

@@ -144,8 +144,8 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestTuneProgram: a search of a program's schedules finds what an exhaustive one does, the same with any number of jobs, and goes
-// on where it was ended; what it finds runs with as many cycles.
+// TestTuneProgram: a search of a program's schedules finds what an exhaustive one does, the same with any number of
+// jobs, and goes on where it was ended; what it finds runs with as many cycles.
 func TestTuneProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t
@@ -202,8 +202,8 @@ workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: P
 	}
 }
 
-// TestTuneFusion: a loop that can be one launch is searched behind its operators, and hybrids, which keep it the host's,
-// are compared with it.
+// TestTuneFusion: a loop that can be one launch is searched behind its operators, and hybrids, which keep it the
+// host's, are compared with it.
 func TestTuneFusion(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t

@@ -72,7 +72,7 @@ func TestListSignals(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, strings.Count(string(data), "$var "))
 	}
-	look, errs, code := heddle(t, "look", "quickstart", "--point", "1", "--list-signals")
+	look, errs, code := heddle(t, "inspect", "quickstart", "--point", "1", "--list-signals")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, look, ".warp0.state ")
 }
@@ -88,7 +88,7 @@ func TestLookFrontier(t *testing.T) {
 		Points []struct{ Stats map[string]float64 }
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &summary))
-	_, errs, code = heddle(t, "look", small, "--log", "host=step", "--log-file", log, "--perfetto", perfetto)
+	_, errs, code = heddle(t, "inspect", small, "--log", "host=step", "--log-file", log, "--perfetto", perfetto)
 	require.Equal(t, exitOK, code, errs)
 	data, err := os.ReadFile(log)
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestLookFrontier(t *testing.T) {
 	require.Equal(t, len(lines), strings.Count(string(data), `"name":"frontier vertices"`))
 }
 
-// heddle look takes the cycles that heddle run does, and writes the files.
+// heddle inspect takes the cycles that heddle run does, and writes the files.
 func TestLook(t *testing.T) {
 	konata, perfetto := filepath.Join(t.TempDir(), "k"), filepath.Join(t.TempDir(), "p")
 	small := filepath.Join(t.TempDir(), "small.yaml")
@@ -115,7 +115,7 @@ func TestLook(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	var summary struct{ Points []struct{ Cycles uint64 } }
 	require.NoError(t, json.Unmarshal([]byte(want), &summary))
-	out, errs, code := heddle(t, "look", small, "--window", "cycles=1000..6000", "--konata", konata, "--perfetto", perfetto)
+	out, errs, code := heddle(t, "inspect", small, "--window", "cycles=1000..6000", "--konata", konata, "--perfetto", perfetto)
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, ": "+experiment.Thousands(summary.Points[0].Cycles)+" cycles")
 	data, err := os.ReadFile(konata)
@@ -124,10 +124,10 @@ func TestLook(t *testing.T) {
 	require.Contains(t, string(data), "\t1\ts2 fill\n")
 	require.FileExists(t, perfetto)
 
-	_, errs, code = heddle(t, "look", "quickstart", "--konata", konata)
+	_, errs, code = heddle(t, "inspect", "quickstart", "--konata", konata)
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--point 0: the experiment has 3 points")
-	_, errs, code = heddle(t, "look", "quickstart")
+	_, errs, code = heddle(t, "inspect", "quickstart")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, expectedFiles)
 }

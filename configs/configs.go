@@ -6,14 +6,15 @@
 package configs
 
 import (
+	"cmp"
+
 	"heddle/components/accel"
+	_ "heddle/components/all"
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
 	"heddle/configs/schema"
-	"heddle/units"
-	_ "heddle/units/all"
 )
 
 // Machine describes a timed machine.
@@ -52,7 +53,7 @@ type GraphUnit struct{ Spec accel.Spec } // nil: none
 
 // Alternatives are the sections of the units.
 func (GraphUnit) Alternatives() (list []schema.Alternative) {
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		list = append(list, schema.Alternative{
 			Key: u.Key, Doc: u.Doc, Section: u.New(), Taken: "the core has a " + u.Title + ": its socket takes one graph unit",
 		})
@@ -62,13 +63,19 @@ func (GraphUnit) Alternatives() (list []schema.Alternative) {
 
 // Is reports whether it is of that name, as isa calls units.
 func (g GraphUnit) Is(name string) bool {
-	u := units.Of(g.Spec)
+	u := accel.KindOf(g.Spec)
 	return u != nil && u.Name == name
 }
 
 // DefaultUnit returns the settings of a graph unit that is given without any.
-func DefaultUnit(u *units.Unit) accel.Spec {
+func DefaultUnit(u *accel.Kind) accel.Spec {
 	return Schema.DefaultSection("core." + u.Key).(accel.Spec)
+}
+
+// BarriersSignal reports whether the machine has barriers of several cores that do nothing to memory, so that programs
+// need a fence before them.
+func (m *Machine) BarriersSignal() bool {
+	return m.Sockets*m.CoresPerSocket > 1 && m.Core.DeviceBarrier == core.BarrierSignal
 }
 
 // UnitShape describes the machine to core n's graph unit.
@@ -84,4 +91,36 @@ func (m *Machine) UnitShape(n int) accel.Shape {
 type Wires struct {
 	Request  int `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a request's leaving one level to its being seen by the next."`
 	Response int `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
+
+	RequestEntries  int `key:"request_entries" default:"0" min:"0" max:"2000" unit:"requests" doc:"Requests that these registers hold, one each at least. 0: one each, and one more. RTL: the buffers of a cache's memory side, its arbiters and adapters, one or two entries each (MEM_OUT_BUF, REQ_OUT_BUF)."`
+	ResponseEntries int `key:"response_entries" default:"0" min:"0" max:"2000" unit:"responses" doc:"The same of the way back; of an L1I it is never less than the answers that it awaits. RTL: MRSQ_SIZE and the crossbar's two entries behind it, and what precedes them."`
+}
+
+// entries is what a way of so many registers holds: a value a register, and a skid, unless there is a number.
+func entries(registers, given int) int { return cmp.Or(given, registers+1) }
+
+// Fit has the way hold a value a register. It is for who draws machines at random.
+func (w *Wires) Fit() {
+	for hold, registers := range map[*int]int{&w.RequestEntries: w.Request, &w.ResponseEntries: w.Response} {
+		if *hold != 0 {
+			*hold = max(*hold, registers)
+		}
+	}
+}
+
+// Shorter is the way with so many registers less each way, and what those hold.
+func (w Wires) Shorter(request, response int) Wires {
+	w.Request, w.Response = w.Request-request, w.Response-response
+	if w.RequestEntries > 0 {
+		w.RequestEntries -= request
+	}
+	if w.ResponseEntries > 0 {
+		w.ResponseEntries -= response
+	}
+	return w
+}
+
+// Entries are what the way there and the way back hold.
+func (w Wires) Entries() (request, response int) {
+	return entries(w.Request, w.RequestEntries), entries(w.Response, w.ResponseEntries)
 }

@@ -8,7 +8,6 @@ import (
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/configs/schema"
-	"heddle/units"
 )
 
 // Validate refuses machines whose parts do not fit; each part has checked itself.
@@ -23,7 +22,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, socketPortFits, linesGrow, writesPass, portsSuffice, atomicsMeet, memoryFits, unitFits,
+	levelsInOrder, socketPortFits, wiresHold, linesGrow, writesPass, portsSuffice, atomicsMeet, memoryFits, unitFits,
 }
 
 // level is one cache level and its key.
@@ -66,6 +65,24 @@ func socketPortFits(m *Machine) (key, why string) {
 		return "socket_port", "true: a concentrator takes every L1 by a port of its own"
 	case m.ToL2.Request < least:
 		return "to_l2.request", fmt.Sprintf("%d: with socket_port expected at least %d, of which one is the arbiter's", m.ToL2.Request, least)
+	}
+	return "", ""
+}
+
+// wiresHold: a way holds a value in each of its registers.
+func wiresHold(m *Machine) (key, why string) {
+	for _, w := range []struct {
+		key string
+		Wires
+	}{{"to_l2", m.ToL2}, {"to_l3", m.ToL3}, {"to_memory", m.ToMemory}} {
+		for _, x := range []struct {
+			key             string
+			registers, hold int
+		}{{"request", w.Request, w.RequestEntries}, {"response", w.Response, w.ResponseEntries}} {
+			if x.hold != 0 && x.hold < x.registers {
+				return w.key + "." + x.key + "_entries", fmt.Sprintf("%d, and %s.%s is %d: expected one for each register, or 0", x.hold, w.key, x.key, x.registers)
+			}
+		}
 	}
 	return "", ""
 }
@@ -199,7 +216,7 @@ func unitFits(m *Machine) (key, why string) {
 		return "", ""
 	}
 	if key, why, ok := s.FitsCore(m.UnitShape(0)); !ok {
-		return "core." + units.Of(s).Key + "." + key, why
+		return "core." + accel.KindOf(s).Key + "." + key, why
 	}
 	return "", ""
 }

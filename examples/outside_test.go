@@ -57,9 +57,9 @@ func TestPage(t *testing.T) {
 		switch m[1] {
 		case "go":
 			snippets++
-			file := filepath.Join(root(t), m[2])
-			if !strings.Contains(m[2], "/") {
-				file = filepath.Join(root(t), "examples", "mine", m[2])
+			file := filepath.Join(root(t), "examples", "mine", m[2])
+			if strings.HasPrefix(m[2], "example_") { // of package heddle
+				file = filepath.Join(root(t), m[2])
 			}
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)

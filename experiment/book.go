@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/internal/files"
 	"heddle/internal/resources"
@@ -45,7 +45,7 @@ var ErrNotRun = errors.New("not run")
 
 // OpenBook opens a directory, or makes it, and takes over what is stored there: the runner does not run it again. A
 // *ChangedError refuses results of something else.
-func OpenBook(dir string, l *schema.Loaded[configs.Experiment], r *Runner, o BookOptions) (*Book, error) {
+func OpenBook(dir string, l *schema.Loaded[config.Experiment], r *Runner, o BookOptions) (*Book, error) {
 	b := &Book{Dir: dir, runner: r, name: l.Value.Name, jobs: o.Jobs, start: time.Now()}
 	r.Brief = !o.Steps
 	if err := os.MkdirAll(dir, 0o755); err != nil {

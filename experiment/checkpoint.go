@@ -13,8 +13,8 @@ import (
 
 	akita "github.com/sarchlab/akita/v3/sim"
 
-	"heddle/configs"
 	"heddle/experiment/checkpoint"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -219,7 +219,7 @@ type state struct {
 }
 
 // newKeeper makes what keeps a point; nil: nothing does.
-func (r *Runner) newKeeper(i int, cfg *configs.Experiment, g *graph.Graph, threads int, from *kept) *keeper {
+func (r *Runner) newKeeper(i int, cfg *config.Experiment, g *graph.Graph, threads int, from *kept) *keeper {
 	if r.Checkpoints.Dir == "" || r.Checkpoints.Every == 0 && from == nil {
 		return nil
 	}

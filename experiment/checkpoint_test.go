@@ -18,11 +18,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/experiment"
 	"heddle/internal/testenv"
+	"heddle/kernels/schedule"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // killer is a monitor that ends a point at the beginning of a super-step, and may look before each.
@@ -134,11 +135,11 @@ func goesOn(t *testing.T, draw *rand.Rand, points []experiment.Point, check bool
 // TestAKilledPointGoesOn: under every schedule, and so with every graph unit, with some of the workloads;
 // with testenv.LongVariable, all of them.
 func TestAKilledPointGoesOn(t *testing.T) {
-	for n, s := range units.Schedules() {
+	for n, s := range schedule.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			machine := "vortex-6c32w32t"
 			if s.Unit != "" {
-				machine = configs.MachinesWith(units.ByName(s.Unit))[0]
+				machine = configs.MachinesWith(accel.KindNamed(s.Unit))[0]
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=2", "machine.core.warps=4", "machine.core.threads=8",

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"heddle/configs"
 	terminal "heddle/internal/fit"
+	"heddle/kernels/workload"
 )
 
 // secondsPerLaneEdge, over the lanes of a warp, is the host time of a simulated edge until an experiment's own
@@ -87,8 +87,8 @@ func (c *Cost) AddMemory(e *MemoryEstimate, room Room, jobs int) {
 
 // timesHandled tells how often stored points of an algorithm have handled what edges says they do: more than
 // once where vertices come to be active again (sssp, cc), or less where they do not.
-func (r *Runner) timesHandled(done map[int]Outcome) map[configs.Algorithm]float64 {
-	handled, said := map[configs.Algorithm]float64{}, map[configs.Algorithm]float64{}
+func (r *Runner) timesHandled(done map[int]Outcome) map[workload.Algorithm]float64 {
+	handled, said := map[workload.Algorithm]float64{}, map[workload.Algorithm]float64{}
 	for i := range r.Points {
 		o := done[i]
 		s, ok := o.Stats.Get("edges")
@@ -100,7 +100,7 @@ func (r *Runner) timesHandled(done map[int]Outcome) map[configs.Algorithm]float6
 			handled[a], said[a] = handled[a]+s.Float(), said[a]+float64(n)
 		}
 	}
-	times := map[configs.Algorithm]float64{}
+	times := map[workload.Algorithm]float64{}
 	for a, n := range said {
 		if n > 0 {
 			times[a] = handled[a] / n
@@ -128,7 +128,7 @@ func (r *Runner) edges(i int) (uint64, error) {
 }
 
 // superSteps is about how often a workload handles every edge: with a frontier, once.
-func superSteps(w *configs.Workload) uint64 {
+func superSteps(w *workload.Workload) uint64 {
 	if w.HasProgram() && w.Host.Until == "" {
 		return uint64(max(1, w.Iterations))
 	}
@@ -136,7 +136,7 @@ func superSteps(w *configs.Workload) uint64 {
 		const usual = 10
 		return uint64(cmp.Or(w.Iterations, usual))
 	}
-	if w.HasProgram() || w.Algorithm != configs.PageRank {
+	if w.HasProgram() || w.Algorithm != workload.PageRank {
 		return 1
 	}
 	return uint64(max(1, w.Iterations))

@@ -14,9 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/kernels/reference"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -33,7 +34,7 @@ func tryPoints(t *testing.T, text string, set ...string) ([]experiment.Point, er
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "e.yaml")
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
-	l, err := configs.LoadExperiment(name, nil, set)
+	l, err := config.Load(name, nil, set)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ sweep:
 		require.Equal(t, b, p[i].Baseline)
 	}
 	last := p[7].Config
-	require.Equal(t, configs.EdgeSchedule, last.Workload.Schedule)
+	require.Equal(t, workload.EdgeSchedule, last.Workload.Schedule)
 	require.Equal(t, 8, last.Machine.Core.Warps)
 	require.Equal(t, 32<<10, last.Machine.L1D.Bytes)
 }
@@ -111,7 +112,7 @@ func TestPointsThatCannotRun(t *testing.T) {
 	} {
 		name := filepath.Join(t.TempDir(), "e.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(small+c.text), 0o644))
-		l, err := configs.LoadExperiment(name, nil, nil)
+		l, err := config.Load(name, nil, nil)
 		if err == nil {
 			_, err = experiment.Points(l, nil)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/kernels/compose"
@@ -28,7 +28,7 @@ func fileOf(t *testing.T, text string) string {
 // estimated are points on one machine and graph that differ in their workload, vetted.
 func estimated(t *testing.T, text string) *Runner {
 	t.Helper()
-	l, err := configs.LoadExperiment(fileOf(t, text), nil, nil)
+	l, err := config.Load(fileOf(t, text), nil, nil)
 	require.NoError(t, err)
 	p, err := Points(l, nil)
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ sweep:
 // TestMachinesAreEstimated: within half and twice of what a machine takes.
 func TestMachinesAreEstimated(t *testing.T) {
 	for _, name := range []string{"vortex-1c32w32t-slice", "vortex-6c32w32t", "graphpeg-15sm", "kepler-60sm"} {
-		l, err := configs.LoadExperiment(fileOf(t, "name: x\nmachine: "+name+"\ngraph: {grid: {width: 4, height: 4}}\n"), nil, nil)
+		l, err := config.Load(fileOf(t, "name: x\nmachine: "+name+"\ngraph: {grid: {width: 4, height: 4}}\n"), nil, nil)
 		require.NoError(t, err)
 		var before, after runtime.MemStats
 		runtime.GC()

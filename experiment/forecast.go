@@ -11,8 +11,8 @@ import (
 )
 
 // Forecast observes a run and estimates how long it will still take, by how fast the work done so far went: what points
-// were expected to cost, and what those that have ended, and those that run, have taken for it. It calls nobody while it
-// is locked.
+// were expected to cost, and what those that have ended, and those that run, have taken for it. It calls nobody while
+// it is locked.
 type Forecast struct {
 	list  []Point
 	start time.Time

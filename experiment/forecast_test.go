@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph/graphspec"
+	"heddle/kernels/workload"
 	"heddle/sim"
 	"heddle/sim/stats"
 )
@@ -17,7 +17,7 @@ func forecastPoints(edges ...int) (points []Point) {
 	for _, n := range edges {
 		var p Point
 		p.Config.Machine.Core.Threads = 4
-		p.Config.Workload = configs.Workload{Algorithm: configs.PageRank, Iterations: 1}
+		p.Config.Workload = workload.Workload{Algorithm: workload.PageRank, Iterations: 1}
 		p.Config.Graph = graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: 1000, Edges: n / 2}}
 		points = append(points, p)
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/graphir"
@@ -22,6 +22,7 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/program"
+	"heddle/kernels/workload"
 	"heddle/sim/stats"
 )
 
@@ -56,7 +57,7 @@ func (p *programs) text(file string, shipped bool) ([]byte, error) {
 // readGraphIt reads a program that is shipped by its name alone, else a file. A name that could be either is refused.
 func readGraphIt(file string, shipped bool) ([]byte, error) {
 	_, err := os.Stat(file)
-	if name := strings.TrimSuffix(file, configs.GraphItSuffix); shipped && slices.Contains(graphits.Names(), name) {
+	if name := strings.TrimSuffix(file, workload.GraphItSuffix); shipped && slices.Contains(graphits.Names(), name) {
 		if err == nil {
 			return nil, fmt.Errorf("%s: heddle ships a program of that name, and here is a file: write ./%s for the file, or run where there is none for the other", file, file)
 		}
@@ -83,9 +84,9 @@ type graphIt struct {
 	sha256   string            // of its text, and schedule_file's
 }
 
-// graphIt reads a workload's program and schedules, and checks what does not depend on the graph. What it returns is the
-// caller's own.
-func (p *programs) graphIt(w *configs.Workload) (g graphIt, err error) {
+// graphIt reads a workload's program and schedules, and checks what does not depend on the graph. What it returns is
+// the caller's own.
+func (p *programs) graphIt(w *workload.Workload) (g graphIt, err error) {
 	text, err := p.text(w.Program, true)
 	if err == nil {
 		if g.file, err = graphit.Parse(w.Program, text); err == nil {
@@ -115,7 +116,7 @@ func (p *programs) graphIt(w *configs.Workload) (g graphIt, err error) {
 }
 
 // label gives labels the schedules of workload.schedules.
-func (g *graphIt) label(w *configs.Workload) error {
+func (g *graphIt) label(w *workload.Workload) error {
 	labels, err := graphit.ParseLabels([]byte(w.Schedules))
 	if err != nil {
 		return inKey("schedules", err)
@@ -135,7 +136,7 @@ func (g *graphIt) label(w *configs.Workload) error {
 }
 
 // options are those of its runs.
-func (g *graphIt) options(w *configs.Workload) lower.Options {
+func (g *graphIt) options(w *workload.Workload) lower.Options {
 	const graphArgument = "graph" // the program knows it as load(argv[1])
 	return lower.Options{
 		Args: append([]string{w.Program, graphArgument}, w.Arguments...), Float: w.Float, Workload: *w, Schedule: g.schedule, MaxSteps: w.Iterations,
@@ -146,12 +147,12 @@ func (g *graphIt) options(w *configs.Workload) lower.Options {
 const firstArgument = 2
 
 // checkGraphIt refuses programs that cannot be run, and writes down which it is.
-func checkGraphIt(e *configs.Experiment, programs *programs) error {
+func checkGraphIt(e *config.Experiment, programs *programs) error {
 	w := &e.Workload
 	if err := lower.CheckWorkload(w); err != nil {
 		return err
 	}
-	own, theirs := w.Host, configs.HostProgram{SHA256: w.Host.SHA256}
+	own, theirs := w.Host, workload.HostProgram{SHA256: w.Host.SHA256}
 	for _, d := range hostSchema.Diff(defaultHost(theirs.SHA256), own) {
 		return &compose.KeyError{Key: "workload.host." + d.Key, Msg: fmt.Sprintf(" = %s: %s is its own host program: expected the default, %s", d.B, w.Program, d.A)}
 	}
@@ -175,7 +176,7 @@ func checkGraphIt(e *configs.Experiment, programs *programs) error {
 }
 
 // checkFusedLoops refuses to have a part of a run count, or be simulated, in which a loop is one launch.
-func checkFusedLoops(e *configs.Experiment, p *graphir.Program) error {
+func checkFusedLoops(e *config.Experiment, p *graphir.Program) error {
 	switch path := p.FusedLoop(); {
 	case path == "":
 	case !e.Region.Whole():
@@ -188,10 +189,10 @@ func checkFusedLoops(e *configs.Experiment, p *graphir.Program) error {
 	return nil
 }
 
-var hostSchema = schema.New[configs.HostProgram]("")
+var hostSchema = schema.New[workload.HostProgram]("")
 
 // defaultHost has all keys but one at their defaults.
-func defaultHost(sha256 string) configs.HostProgram {
+func defaultHost(sha256 string) workload.HostProgram {
 	h := hostSchema.Default()
 	h.SHA256 = sha256
 	return h
@@ -208,7 +209,7 @@ func (v *vetting) rehearseGraphIt(ctx context.Context, d *host.Rehearsal, g *gra
 }
 
 // graphIt runs a GraphIt program, and books what is of the region.
-func (r *result) graphIt(ctx context.Context, d *counted, g *graph.Graph, w *configs.Workload, programs *programs) error {
+func (r *result) graphIt(ctx context.Context, d *counted, g *graph.Graph, w *workload.Workload, programs *programs) error {
 	p, err := programs.graphIt(w)
 	if err != nil {
 		return err
@@ -219,8 +220,8 @@ func (r *result) graphIt(ctx context.Context, d *counted, g *graph.Graph, w *con
 	return err
 }
 
-// graphItKernel begins the names by which launches of a GraphIt program are booked: of gathers gt/LABEL/gather-push, and of
-// operators over vertices gt/NAME.
+// graphItKernel begins the names by which launches of a GraphIt program are booked: of gathers gt/LABEL/gather-push,
+// and of operators over vertices gt/NAME.
 const graphItKernel = "gt/"
 
 // bookSession books launches of a program whose host side is not compose's, by names that begin alike.
@@ -260,7 +261,7 @@ func kernelOf(name string) string {
 }
 
 // noGraphIt refuses keys of GraphIt programs beside another workload.
-func noGraphIt(w *configs.Workload) error {
+func noGraphIt(w *workload.Workload) error {
 	for _, k := range []struct {
 		key   string
 		given bool
@@ -268,14 +269,14 @@ func noGraphIt(w *configs.Workload) error {
 		{"arguments", len(w.Arguments) > 0}, {"schedule_file", w.ScheduleFile != ""}, {"schedules", w.Schedules != "{}"}, {"float", w.Float},
 	} {
 		if k.given {
-			return &compose.KeyError{Key: "workload." + k.key, Msg: fmt.Sprintf(": it is for GraphIt programs (%s), and workload.program is %s: expected its default", configs.GraphItSuffix, w.Program)}
+			return &compose.KeyError{Key: "workload." + k.key, Msg: fmt.Sprintf(": it is for GraphIt programs (%s), and workload.program is %s: expected its default", workload.GraphItSuffix, w.Program)}
 		}
 	}
 	return nil
 }
 
 // GraphIt is the GraphIt program of an experiment without axes, and how it runs, for those who search its schedules.
-func GraphIt(e *configs.Experiment) (*graphit.File, lower.Options, error) {
+func GraphIt(e *config.Experiment) (*graphit.File, lower.Options, error) {
 	if err := checkGraphIt(e, &programs{}); err != nil {
 		return nil, lower.Options{}, err
 	}

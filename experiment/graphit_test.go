@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/graphit/programs"
 )
 
@@ -42,7 +42,7 @@ func TestGraphIt(t *testing.T) {
 `, "graph.erdos_renyi.edges=90")
 		require.Equal(t, "program bfs.gt", p[0].Kernel())
 		require.Empty(t, experiment.Unlike(p))
-		l, err := configs.ExperimentSchema.Load(schema.Input{File: "stored", Data: []byte(p[1].YAML())})
+		l, err := config.Schema.Load(schema.Input{File: "stored", Data: []byte(p[1].YAML())})
 		require.NoError(t, err, "a stored configuration is read again")
 		require.Equal(t, p[1].Config.Workload, l.Value.Workload)
 		o := runPoints(t, p)
@@ -178,7 +178,7 @@ func TestGraphItRefused(t *testing.T) {
 	} {
 		name := filepath.Join(t.TempDir(), "e.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(gtBFS), 0o644))
-		l, err := configs.LoadExperiment(name, nil, []string{c.set})
+		l, err := config.Load(name, nil, []string{c.set})
 		require.NoError(t, err)
 		p, err := experiment.Points(l, []string{c.set})
 		require.NoError(t, err)
@@ -194,7 +194,7 @@ func TestGraphItMemory(t *testing.T) {
 		name := filepath.Join(t.TempDir(), "e.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(small), 0o644))
 		set := []string{"workload.program=" + program, "graph.erdos_renyi.vertices=" + vertices, "graph.erdos_renyi.edges=8000000", "workload.schedule=vertex"}
-		l, err := configs.LoadExperiment(name, nil, set)
+		l, err := config.Load(name, nil, set)
 		require.NoError(t, err)
 		p, err := experiment.Points(l, set)
 		require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/traces"
@@ -184,7 +184,7 @@ func (c *graphCache) summaries() map[string]GraphSummary {
 }
 
 // about is what the graph of a point, or of its trace, is like, if it has been seen.
-func (c *graphCache) about(e *configs.Experiment) (about GraphSummary, ok bool) {
+func (c *graphCache) about(e *config.Experiment) (about GraphSummary, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if path := e.Workload.Trace; path != "" {
@@ -198,7 +198,7 @@ func (c *graphCache) about(e *configs.Experiment) (about GraphSummary, ok bool) 
 }
 
 // hash is that of the content of a point's graph, or trace, if it has been seen. It loads none.
-func (c *graphCache) hash(e *configs.Experiment) string {
+func (c *graphCache) hash(e *config.Experiment) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if path := e.Workload.Trace; path != "" {

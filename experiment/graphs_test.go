@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph/graphspec"
 )
 
@@ -30,7 +30,7 @@ func TestGraphsThatNoPointNeedsAreDropped(t *testing.T) {
 	var points []Point
 	var todo []int
 	for i := range 6 {
-		points = append(points, Point{Config: configs.Experiment{Graph: random(100 + i/2)}})
+		points = append(points, Point{Config: config.Experiment{Graph: random(100 + i/2)}})
 		todo = append(todo, i)
 	}
 	var c graphCache
@@ -52,7 +52,7 @@ func TestGraphsThatWaitHaveTheirRoom(t *testing.T) {
 	var points []Point
 	var todo []int
 	for i := range 20 {
-		points = append(points, Point{Config: configs.Experiment{Graph: random(1000 + i%10)}})
+		points = append(points, Point{Config: config.Experiment{Graph: random(1000 + i%10)}})
 		todo = append(todo, i)
 	}
 	c := graphCache{room: 3*85_000 + 5_000}

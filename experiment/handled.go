@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/kernels/algorithm"
+	"heddle/kernels/workload"
 )
 
 // What points have handled: cycles of a search that is over at once compare launches, and those of two searches from
@@ -120,7 +120,7 @@ func unevenNote(p, base *Point, h, of *handled) string {
 }
 
 // alike reports whether all runs of an algorithm that are stopped after as many super-steps have come to the same.
-func alike(w *configs.Workload) bool {
+func alike(w *workload.Workload) bool {
 	a, err := algorithm.ByName(string(w.Algorithm))
 	return err == nil && a.Stopped != nil && a.Stopped.Alike
 }

@@ -5,16 +5,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
+	"heddle/kernels/workload"
 	"heddle/sim/stats"
 )
 
-// TestWarnings: a search that is over at once is named, and so is a speedup over other work, unless only the schedule is
-// another.
+// TestWarnings: a search that is over at once is named, and so is a speedup over other work, unless only the schedule
+// is another.
 func TestWarnings(t *testing.T) {
 	graphs := map[string]GraphSummary{"a": {Source: "a.el", Vertices: 5000, Edges: 10000}, "b": {Source: "b.el", Vertices: 5000, Edges: 9000}}
 	point := func(baseline, source int) Point {
-		return Point{Baseline: baseline, Config: configs.Experiment{Workload: configs.Workload{Algorithm: "bfs", Source: source}}}
+		return Point{Baseline: baseline, Config: config.Experiment{Workload: workload.Workload{Algorithm: "bfs", Source: source}}}
 	}
 	outcome := func(graph string, source, vertices, edges uint64) Outcome {
 		return Outcome{Graph: graph, Verified: true, Stats: stats.Pack(stats.Tree{

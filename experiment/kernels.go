@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/graph"
 	"heddle/kernels/compose"
@@ -16,13 +16,14 @@ import (
 	"heddle/kernels/pagerank"
 	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
 	"heddle/sim/stats"
 )
 
 // result is the result of a run of kernels, composed or hand-written.
 type result struct {
-	region     configs.Region
+	region     config.Region
 	times      host.Times // of the region
 	verified   bool
 	unchecked  bool         // nothing says what is right
@@ -58,7 +59,7 @@ func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 }
 
 // checkKernels refuses workloads that there are no kernels for.
-func checkKernels(e *configs.Experiment, programs *programs) error {
+func checkKernels(e *config.Experiment, programs *programs) error {
 	w := &e.Workload
 	switch {
 	case w.Trace != "":
@@ -78,14 +79,14 @@ func checkKernels(e *configs.Experiment, programs *programs) error {
 	if w.HasProgram() {
 		return checkProgram(w, programs)
 	}
-	if w.Kernel == configs.Handwritten {
+	if w.Kernel == workload.Handwritten {
 		return checkHandwritten(w)
 	}
 	return checkForms(e)
 }
 
 // checkForms refuses a workload that does not go together. A recipe's must on any graph.
-func checkForms(e *configs.Experiment) error {
+func checkForms(e *config.Experiment) error {
 	if err := checkFused(e); err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func checkForms(e *configs.Experiment) error {
 }
 
 // checkFused refuses to have a part of a run that is one launch count, or be simulated.
-func checkFused(e *configs.Experiment) error {
+func checkFused(e *config.Experiment) error {
 	switch {
 	case e.Workload.Fusion != compose.LoopFusion:
 	case !e.Region.Whole():
@@ -121,7 +122,7 @@ func checkFused(e *configs.Experiment) error {
 }
 
 // checkRecipe refuses keys that contradict the recipe.
-func checkRecipe(l *schema.Loaded[configs.Experiment]) error {
+func checkRecipe(l *schema.Loaded[config.Experiment]) error {
 	origin := func(key string) schema.Origin {
 		at, _ := l.Origin("workload." + key)
 		return at
@@ -142,7 +143,7 @@ func (p *Point) Kernel() string {
 	if w.HasProgram() {
 		return "program " + w.Program
 	}
-	if w.Kernel == configs.Handwritten {
+	if w.Kernel == workload.Handwritten {
 		return "handwritten " + string(w.Algorithm) + "/" + string(w.Schedule)
 	}
 	if w.HasFeatures() {
@@ -156,7 +157,7 @@ func (p *Point) Kernel() string {
 }
 
 // formName names what a workload comes to on a graph that is scale-free, or on another.
-func formName(w configs.Workload, scaleFree bool) string {
+func formName(w workload.Workload, scaleFree bool) string {
 	w, err := compose.WithRecipe(w, scaleFree)
 	plan, errPlan := compose.NewPlan(w)
 	if err = errors.Join(err, errPlan); err != nil { // the point was checked when it was laid out
@@ -165,20 +166,20 @@ func formName(w configs.Workload, scaleFree bool) string {
 	return plan.Name()
 }
 
-func checkHandwritten(w *configs.Workload) error {
+func checkHandwritten(w *workload.Workload) error {
 	switch w.Schedule {
-	case configs.VertexSchedule, configs.EdgeSchedule, configs.WeaverSchedule:
+	case workload.VertexSchedule, workload.EdgeSchedule, workload.WeaverSchedule:
 	default:
 		return fmt.Errorf("workload.kernel: handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
 	}
 	if w.Recipe != compose.NoRecipe {
 		return fmt.Errorf("workload.kernel: handwritten: expected no recipe, found %s", w.Recipe)
 	}
-	if w.Algorithm != configs.PageRank {
+	if w.Algorithm != workload.PageRank {
 		return fmt.Errorf("workload.kernel: handwritten: there is none for %s: expected pagerank", w.Algorithm)
 	}
-	for _, c := range []configs.Choice{configs.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
-		if c != configs.Auto {
+	for _, c := range []workload.Choice{workload.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
+		if c != workload.Auto {
 			return fmt.Errorf("workload.kernel: handwritten: its layout, direction, active_set and dedup are fixed: expected auto, found %s", c)
 		}
 	}
@@ -204,7 +205,7 @@ func checkHandwritten(w *configs.Workload) error {
 }
 
 // edgesToHandle is how many a run will have handled; 0: not known before.
-func edgesToHandle(g *graph.Graph, e *configs.Experiment) uint64 {
+func edgesToHandle(g *graph.Graph, e *config.Experiment) uint64 {
 	n := edgesOfWhole(g, &e.Workload)
 	if most := e.Stop.MaxEdges; most > 0 && n > 0 {
 		return min(n, most)
@@ -212,19 +213,19 @@ func edgesToHandle(g *graph.Graph, e *configs.Experiment) uint64 {
 	return n
 }
 
-func edgesOfWhole(g *graph.Graph, w *configs.Workload) uint64 {
+func edgesOfWhole(g *graph.Graph, w *workload.Workload) uint64 {
 	if w.HasProgram() {
 		return 0
 	}
 	switch w.Algorithm {
-	case configs.PageRank:
+	case workload.PageRank:
 		if w.Tolerance == 0 {
 			return uint64(g.Edges()) * uint64(max(1, w.Iterations))
 		}
 	case "spmv", "in-degree":
 		return uint64(g.Edges())
 	case "spmm", "graphsum":
-		if w.Schedule == configs.VertexSchedule {
+		if w.Schedule == workload.VertexSchedule {
 			return uint64(g.Edges()) * uint64(w.Width)
 		}
 		return uint64(g.Edges())
@@ -233,27 +234,27 @@ func edgesOfWhole(g *graph.Graph, w *configs.Workload) uint64 {
 }
 
 // runKernels computes what a workload says, and books what is of the region.
-func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *configs.Experiment, programs *programs) (r result, err error) {
+func runKernels(ctx context.Context, d *counted, g *graph.Graph, e *config.Experiment, programs *programs) (r result, err error) {
 	r.region = e.Region
 	switch w := &e.Workload; {
 	case w.IsGraphIt():
 		err = r.graphIt(ctx, d, g, w, programs)
 	case w.HasProgram():
 		err = r.program(ctx, d, g, w, programs)
-	case w.Kernel == configs.Handwritten:
+	case w.Kernel == workload.Handwritten:
 		err = r.handwritten(ctx, d, g, w)
 	case w.HasFeatures():
 		err = r.featured(ctx, d, g, w)
 	default:
 		err = r.composed(ctx, d, g, w)
 	}
-	if errors.Is(err, reference.ErrWrong) && g.Renumbered() {
+	if (errors.Is(err, reference.ErrWrong) || errors.As(err, new(*reference.RangeError))) && g.Renumbered() {
 		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given them)", err)
 	}
 	return r, err
 }
 
-func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) error {
+func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workload) error {
 	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
 		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
 		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
@@ -272,7 +273,7 @@ func (r *result) handwritten(ctx context.Context, d host.Device, g *graph.Graph,
 	return err
 }
 
-func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) error {
+func (r *result) composed(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workload) error {
 	res, err := compose.Run(ctx, d, g, *w)
 	r.verified, r.layout, r.building = res.Verified, res.Layout, res.Built.Seconds()
 	r.step(initStep, initKernel, &res.Init)

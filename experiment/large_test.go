@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/internal/testenv"
 	"heddle/sim/stats"
@@ -41,13 +41,13 @@ func outcomeOfMany(i int) experiment.Outcome {
 	return experiment.Outcome{Point: i, Graph: "a graph", Cycles: uint64(1000 + i), Verified: true, Stats: stats.Pack(tree), Steps: steps, Seconds: 0.01}
 }
 
-func largeSweep(t *testing.T, n int) (*schema.Loaded[configs.Experiment], *experiment.Runner) {
+func largeSweep(t *testing.T, n int) (*schema.Loaded[config.Experiment], *experiment.Runner) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "e.yaml")
 	text := fmt.Sprintf("%scompare: {workload.schedule: [vertex, edge]}\nsweep: {workload.launch_overhead: {from: 1, to: %d, step: 1}, "+
 		"workload.damping: {from: 0.1, to: 0.5, step: 0.1}}\n", small, n/10)
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
-	l, err := configs.LoadExperiment(name, nil, nil)
+	l, err := config.Load(name, nil, nil)
 	require.NoError(t, err)
 	points, err := experiment.Points(l, nil)
 	require.NoError(t, err)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 )
 
 // dimension is a set of keys that vary together: the variants of compare, an axis of a sweep or several that go
@@ -26,13 +26,13 @@ const anyVariant = -1
 // layout has the dimensions of an experiment: compare, those of the sweep, those of the variants' own sweeps, the
 // seeds.
 type layout struct {
-	loaded *schema.Loaded[configs.Experiment]
+	loaded *schema.Loaded[config.Experiment]
 	set    []string
 	dims   []dimension
 	there  map[string]bool // by key, variant and place in the axes of whole sections: whether the sections around are there
 }
 
-func newLayout(l *schema.Loaded[configs.Experiment], set []string) (*layout, error) {
+func newLayout(l *schema.Loaded[config.Experiment], set []string) (*layout, error) {
 	d := &layout{loaded: l, set: set, dims: dimensions(&l.Value), there: map[string]bool{}}
 	for i := range d.dims {
 		if err := d.refuseAbsent(i); err != nil {
@@ -42,7 +42,7 @@ func newLayout(l *schema.Loaded[configs.Experiment], set []string) (*layout, err
 	return d, nil
 }
 
-func dimensions(e *configs.Experiment) (all []dimension) {
+func dimensions(e *config.Experiment) (all []dimension) {
 	compare := dimension{name: "compare", variant: anyVariant, values: [][]Setting{nil}}
 	for i, v := range e.Compare {
 		compare.values = append(compare.values[:i], v.Tells())
@@ -69,7 +69,7 @@ func sweepDimensions(axes schema.Axes, variant int) (all []dimension) {
 		var keys []string
 		for _, a := range axes[i:n] {
 			keys = append(keys, a.Key)
-			d.units = d.units || variant == anyVariant && configs.ExperimentSchema.Conditional(a.Key)
+			d.units = d.units || variant == anyVariant && config.Schema.Conditional(a.Key)
 		}
 		d.name = strings.Join(keys, ", ")
 		all = append(all, d)
@@ -146,7 +146,7 @@ func (d *layout) decides(i int) bool {
 		return true
 	}
 	return d.dims[i].variant == anyVariant && slices.ContainsFunc(d.dims[i].values[0], func(s Setting) bool {
-		return configs.ExperimentSchema.IsSection(s.Key)
+		return config.Schema.IsSection(s.Key)
 	})
 }
 
@@ -181,7 +181,7 @@ func (d *layout) projected(i int, place []int) (rows []int) {
 
 // has reports whether the sections around a key are there at a place.
 func (d *layout) has(key string, place []int) bool {
-	if !configs.ExperimentSchema.Conditional(key) {
+	if !config.Schema.Conditional(key) {
 		return true
 	}
 	id := key
@@ -359,7 +359,7 @@ func (p *Point) valuesOf(keys []string) string {
 }
 
 // NoEffect names the dimensions in which points that differ in nothing else are all the same.
-func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (out []string) {
+func NoEffect(e *config.Experiment, points []Point, same func(i, j int) bool) (out []string) {
 	for d, dim := range dimensions(e) {
 		if len(dim.values) < 2 {
 			continue
@@ -392,9 +392,9 @@ func NoEffect(e *configs.Experiment, points []Point, same func(i, j int) bool) (
 }
 
 // Notes are warnings about an experiment's points before they run: axes that change nothing, variants that are the
-// same, variants of which points have no baseline because the baseline varies in what they lack, and loops of GraphIt
-// programs that are the host's though their schedule says otherwise.
-func Notes(e *configs.Experiment, points []Point) (notes []string) {
+// same, variants of which points have no baseline because the baseline varies in what they lack, loops of GraphIt
+// programs that are the host's though their schedule says otherwise, and programs of the user's own that lack a fence.
+func Notes(e *config.Experiment, points []Point) (notes []string) {
 	same := SameConfig(points)
 	none := NoEffect(e, points, same)
 	for _, name := range none {
@@ -403,7 +403,7 @@ func Notes(e *configs.Experiment, points []Point) (notes []string) {
 	if !slices.Contains(none, "compare") {
 		notes = append(notes, sameVariants(points, same)...)
 	}
-	return append(append(notes, withoutBaseline(points)...), notFused(points)...)
+	return slices.Concat(notes, withoutBaseline(points), notFused(points), unfenced(points))
 }
 
 // sameVariants names pairs of variants whose points all simulate the same.

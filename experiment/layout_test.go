@@ -3,6 +3,7 @@ package experiment_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 )
 
 const variants = small + `
@@ -130,7 +131,7 @@ func TestAxesOfUnitsThatPointsLack(t *testing.T) {
 				require.Equal(t, p[i].Config.Graph, p[p[i].Baseline].Config.Graph, "the same seed")
 			}
 		}
-		again, err := configs.ParseExperimentWith("again", configs.ExperimentSchema.YAML(mustLoad(t, text).Value), nil)
+		again, err := config.ParseWith("again", config.Schema.YAML(mustLoad(t, text).Value), nil)
 		require.NoError(t, err, c.name)
 		q, err := experiment.Points(again, nil)
 		require.NoError(t, err)
@@ -151,7 +152,7 @@ compare:
   - {name: own, schedule: peg, machine: {core: {graphpeg: {alwt_entries: 16}, scratchpad_bytes: 64KiB}}}
 `), 0o644))
 	lay := func(set ...string) []experiment.Point {
-		l, err := configs.LoadExperiment(file, nil, set)
+		l, err := config.Load(file, nil, set)
 		require.NoError(t, err)
 		p, err := experiment.Points(l, set)
 		require.NoError(t, err)
@@ -162,7 +163,7 @@ compare:
 		for i := range under {
 			require.Equal(t, another.Replace(p[i].YAML()), under[i].YAML())
 		}
-		again, err := configs.ParseExperiment("resolved", configs.ExperimentSchema.YAML(l.Value))
+		again, err := config.Parse("resolved", config.Schema.YAML(l.Value))
 		require.NoError(t, err)
 		require.Equal(t, l.Value.Compare, again.Compare, "what is written down makes the same points")
 		return p
@@ -184,7 +185,7 @@ compare:
 		"machine.core.graphpeg.alwt_entries=x": "at variant peg: ",
 		"machine.core.graphpeg.alwt_entry=4":   "did you mean machine.core.graphpeg.alwt_entries?",
 	} {
-		_, err := configs.LoadExperiment(file, nil, []string{set})
+		_, err := config.Load(file, nil, []string{set})
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -247,7 +248,28 @@ func TestNotes(t *testing.T) {
 		notes("compare: [{name: a, sweep: {machine.core.lsu_queue: [1, 2]}}, {name: b, schedule: edge}]\n"))
 }
 
-func mustLoad(t *testing.T, text string) *schema.Loaded[configs.Experiment] {
+// TestNotesOfBarriers: a program of the user's own whose device-wide barriers lack a fence, where they need one.
+func TestNotesOfBarriers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.s")
+	const text = ".globl _start\n_start:\nmain:\nli a0, 0x80000000\ncsrr a1, vx_num_cores\nsw a0, 0(sp)\n%sbar a0, a1\ntmc zero\n"
+	notes := func(fence, machine string) []string {
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, text, fence), 0o644))
+		l := mustLoad(t, fmt.Sprintf("name: b\nmachine: {extends: vortex-1c4w4t%s}\ngraph: {grid: {width: 3, height: 3}}\n"+
+			"workload: {program: %q, max_iterations: 1, host: {steps: [main]}}\nsweep: {machine.core.lsu_queue: [1, 2]}\n", machine, file))
+		p, err := experiment.Points(l, nil)
+		require.NoError(t, err)
+		return experiment.Notes(&l.Value, p)
+	}
+	const two, signal = ", sockets: 2, l2: {}", ", core: {device_barrier: signal}"
+	require.Equal(t, []string{"core.device_barrier = signal: " + file + " may have device-wide barriers without a fence before them (" + file +
+		":7): other cores may read what was there before, which hardware does and values here do not show: expected a fence between the last store and the barrier, flush, or one core"},
+		notes("", two+signal), "once for all points")
+	require.Empty(t, notes("fence\n", two+signal))
+	require.Empty(t, notes("", two))
+	require.Empty(t, notes("", signal))
+}
+
+func mustLoad(t *testing.T, text string) *schema.Loaded[config.Experiment] {
 	t.Helper()
 	l, err := loaded(t, text)
 	require.NoError(t, err)

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"heddle/configs"
 	"heddle/experiment/checkpoint"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 )
 
@@ -37,20 +37,20 @@ func (e *ChangedError) Error() string {
 
 // OpenLedger opens the store in an experiment's directory, or begins one. It refuses one that another
 // process is writing, or that has cycles of something else: a *ChangedError. fresh puts aside what is there.
-func OpenLedger(dir string, e configs.Experiment, version string, r *Runner, fresh bool) (*Ledger, error) {
+func OpenLedger(dir string, e config.Experiment, version string, r *Runner, fresh bool) (*Ledger, error) {
 	lock, err := acquire(filepath.Join(dir, "lock"))
 	if err != nil {
 		return nil, err
 	}
 	l := &Ledger{runner: r, version: version, lock: lock}
-	e.Run, e.Report = configs.Host{}, configs.Report{} // no figure depends on them
+	e.Run, e.Report = config.Host{}, config.Report{} // no figure depends on them
 	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error) {
+func (l *Ledger) open(path string, e config.Experiment, fresh bool) (err error) {
 	if fresh {
 		if err := putAside(path, time.Now()); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (l *Ledger) open(path string, e configs.Experiment, fresh bool) (err error)
 		}
 	}
 	l.found = nil
-	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(configs.ExperimentSchema.YAML(e)), Points: len(l.runner.Points)})
+	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(config.Schema.YAML(e)), Points: len(l.runner.Points)})
 }
 
 // acquire takes the lock that keeps two processes from running one experiment; it ends with the process.
@@ -103,12 +103,12 @@ func putAside(path string, now time.Time) error {
 
 // vet compares what the store is of with what is about to run, and takes over what is there. It is empty if no stored
 // point has cycles: such a store may become that of an experiment that has been corrected.
-func (l *Ledger) vet(was store.Experiment, e configs.Experiment) (empty bool, err error) {
+func (l *Ledger) vet(was store.Experiment, e config.Experiment) (empty bool, err error) {
 	changed := &ChangedError{Path: l.store.Path()}
 	if was.Version != l.version {
 		changed.add("the program's version: %s, now %s", was.Version, l.version)
 	}
-	if err := changed.config("", was.Config, string(configs.ExperimentSchema.YAML(e))); err != nil {
+	if err := changed.config("", was.Config, string(config.Schema.YAML(e))); err != nil {
 		return false, err
 	}
 	other := len(changed.Differences) > 0
@@ -147,16 +147,16 @@ func (e *ChangedError) config(at, a, b string) error {
 	if a == b {
 		return nil
 	}
-	was, err := configs.ParseExperiment("stored configuration", []byte(a))
+	was, err := config.Parse("stored configuration", []byte(a))
 	if err != nil {
 		e.add("%sthe configuration: what is stored is none for this program: %v", at, err)
 		return nil
 	}
-	now, err := configs.ParseExperiment("configuration", []byte(b))
+	now, err := config.Parse("configuration", []byte(b))
 	if err != nil {
 		return err
 	}
-	for _, d := range configs.ExperimentSchema.Diff(was, now) {
+	for _, d := range config.Schema.Diff(was, now) {
 		e.add("%s%s: %s, now %s", at, d.Key, d.A, d.B)
 	}
 	return nil

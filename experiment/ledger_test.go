@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/sim"
 )
@@ -28,7 +28,7 @@ func (r rerun) open(t *testing.T, dir string) (*experiment.Ledger, *experiment.R
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "e.yaml")
 	require.NoError(t, os.WriteFile(name, []byte(r.text), 0o644))
-	l, err := configs.LoadExperiment(name, nil, r.set)
+	l, err := config.Load(name, nil, r.set)
 	require.NoError(t, err)
 	p, err := experiment.Points(l, r.set)
 	require.NoError(t, err)

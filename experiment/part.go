@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/isa"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 	"heddle/sim"
 	"heddle/sim/sampled"
 	"heddle/sim/stats"
@@ -58,7 +60,7 @@ func partial(err error) (why string, failure error) {
 }
 
 // sampling is the configured sampling; nil: none.
-func sampling(e *configs.Experiment) *sim.Sampling {
+func sampling(e *config.Experiment) *sim.Sampling {
 	if e.Stats.Interval == 0 {
 		return nil
 	}
@@ -66,14 +68,14 @@ func sampling(e *configs.Experiment) *sim.Sampling {
 }
 
 // inside reports whether a super-step, from 1, is of a region; initStep is the init kernel.
-func inside(r configs.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
+func inside(r config.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
 // counted is a machine of whose run a region counts. What lies outside the region is executed without time, which
 // leaves caches, row buffers and graph units warm, or simulated like the region.
 type counted struct {
 	host.Device
 	machine  *sim.Machine
-	region   configs.Region
+	region   config.Region
 	overhead uint64
 	shown    Monitored     `checkpoint:"assembled"`
 	untimed  func(on bool) // for what lies outside the region
@@ -89,7 +91,7 @@ type counted struct {
 	counts       stats.Tree // of the region, when it has ended
 }
 
-func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *counted {
+func newCounted(device host.Device, d *host.Timed, e *config.Experiment) *counted {
 	c := &counted{
 		Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead),
 		untimed: func(bool) {}, check: d.LaunchUntimed,
@@ -97,7 +99,7 @@ func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *count
 	if e.Workload.Host.CheckKernel != "" && e.Workload.HasProgram() {
 		d.Machine.PrepareUntimed()
 	}
-	if c.region.Outside == configs.Untimed && !c.region.Whole() {
+	if c.region.Outside == config.Untimed && !c.region.Whole() {
 		c.untimed = d.SetUntimed
 		d.Machine.PrepareUntimed()
 	}
@@ -113,7 +115,7 @@ func newCounted(device host.Device, d *host.Timed, e *configs.Experiment) *count
 }
 
 // alternation is an experiment's sampling on its machine; nil: nothing is sampled.
-func alternation(e *configs.Experiment) *sim.Alternation {
+func alternation(e *config.Experiment) *sim.Alternation {
 	if !e.Sample.On() {
 		return nil
 	}
@@ -228,7 +230,7 @@ func (s *sample) estimate(p *isa.Program, r *sim.Result) {
 const tooWide = 0.3
 
 // narrow refuses an estimate that says too little.
-func narrow(o *Outcome, s *configs.Sample) error {
+func narrow(o *Outcome, s *config.Sample) error {
 	if o.Half <= tooWide*float64(o.Cycles) {
 		return nil
 	}
@@ -248,7 +250,7 @@ func measured(o *Outcome, res *result) error {
 }
 
 // Part says which part of a run counts, and where it ends; empty: all of it.
-func Part(e *configs.Experiment) string {
+func Part(e *config.Experiment) string {
 	var parts []string
 	r := e.Region
 	switch {
@@ -274,7 +276,7 @@ func Part(e *configs.Experiment) string {
 }
 
 // stopsEarly reports whether max_iterations may stop the run before it is done.
-func stopsEarly(w *configs.Workload) bool {
+func stopsEarly(w *workload.Workload) bool {
 	a, err := algorithm.ByName(string(w.Algorithm))
 	return err == nil && w.Composed() && w.Iterations > 0 && a.Stopped != nil
 }

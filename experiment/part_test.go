@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/sim/stats"
 )
@@ -247,7 +247,7 @@ func TestSamplingIsChecked(t *testing.T) {
 	for set, says := range map[string]string{
 		"region.from=3 region.to=2": "region.to", "region.verify=false": "region.verify", "stats.max_rows=1": "stats.max_rows", "stop.max_edges=-1": "stop.max_edges",
 	} {
-		_, err := configs.LoadExperiment("quickstart", nil, strings.Fields(set))
+		_, err := config.Load("quickstart", nil, strings.Fields(set))
 		require.ErrorContains(t, err, says)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/kernels/compose"
 )
 
@@ -31,7 +31,7 @@ type Point struct {
 	Settings []Setting // what is set at it: by the variant, then by axes, the seed too
 	Place    []int     // its place in each dimension of the experiment; -1: the dimension is not for its variant
 	Baseline int       // the point whose cycles its speedup is relative to; -1: none
-	Config   configs.Experiment
+	Config   config.Experiment
 
 	digest   *digest
 	programs *programs // those of the experiment's points
@@ -45,11 +45,11 @@ type digest struct {
 }
 
 // YAML is Config with all keys.
-func (p *Point) YAML() string { return string(configs.ExperimentSchema.YAML(p.Config)) }
+func (p *Point) YAML() string { return string(config.Schema.YAML(p.Config)) }
 
 // Digest is the same for points of which YAML is.
 func (p *Point) Digest() string {
-	p.digest.once.Do(func() { p.digest.sum = sha256.Sum256(configs.ExperimentSchema.YAML(p.Config)) })
+	p.digest.once.Do(func() { p.digest.sum = sha256.Sum256(config.Schema.YAML(p.Config)) })
 	return string(p.digest.sum[:])
 }
 
@@ -58,7 +58,7 @@ const MaxPoints = 100_000
 
 // Points lays out an experiment: for each point of the sweep, every variant of compare, with every seed. set holds the
 // arguments of --set, which apply at all points, also below a section that is an axis.
-func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error) {
+func Points(l *schema.Loaded[config.Experiment], set []string) ([]Point, error) {
 	e := &l.Value
 	set = given(l, set)
 	d, err := newLayout(l, set)
@@ -105,7 +105,7 @@ func Points(l *schema.Loaded[configs.Experiment], set []string) ([]Point, error)
 
 // Under returns points with more KEY=VALUE settings over their own: more says which, of each. They are the same points
 // of the experiment, on other machines or of other workloads.
-func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, more func(i int) []string) ([]Point, error) {
+func Under(l *schema.Loaded[config.Experiment], points []Point, set []string, more func(i int) []string) ([]Point, error) {
 	out, set := slices.Clone(points), given(l, set)
 	for i := range out {
 		p := &out[i]
@@ -127,10 +127,10 @@ func Under(l *schema.Loaded[configs.Experiment], points []Point, set []string, m
 }
 
 // given leaves out of --set what the variants of compare have been given instead, those that have its unit.
-func given(l *schema.Loaded[configs.Experiment], set []string) []string {
+func given(l *schema.Loaded[config.Experiment], set []string) []string {
 	return slices.DeleteFunc(slices.Clone(set), func(s string) bool {
 		key, _, _ := strings.Cut(s, "=")
-		return len(l.Value.Compare) > 1 && configs.ExperimentSchema.Conditional(key) && !l.Given(key)
+		return len(l.Value.Compare) > 1 && config.Schema.Conditional(key) && !l.Given(key)
 	})
 }
 
@@ -144,7 +144,7 @@ func of(p *Point, err error) error {
 
 // Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
 // with settings of its own over it. Speedups are relative to the first, number 0.
-func Candidate(l *schema.Loaded[configs.Experiment], set []string, settings []Setting, number int) (Point, error) {
+func Candidate(l *schema.Loaded[config.Experiment], set []string, settings []Setting, number int) (Point, error) {
 	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &programs{}, digest: &digest{}}
 	var err error
 	if p.Config, err = at(l, p.programs, settings, set); err != nil {
@@ -158,7 +158,7 @@ func overridden(key string, settings []string) bool {
 	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, key+"=") })
 }
 
-func excludeError(l *schema.Loaded[configs.Experiment], format string, args ...any) error {
+func excludeError(l *schema.Loaded[config.Experiment], format string, args ...any) error {
 	at, _ := l.Origin("exclude")
 	return fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
 }
@@ -205,18 +205,18 @@ func SameStats(outcomes []Outcome) func(i, j int) bool {
 
 // at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over
 // it.
-func at(l *schema.Loaded[configs.Experiment], programs *programs, settings []Setting, set []string, over ...string) (configs.Experiment, error) {
+func at(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string, over ...string) (config.Experiment, error) {
 	p, err := l.With(arguments(settings, set, over...)...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil
-		p.Value.Run, p.Value.Report = configs.Host{}, configs.Report{}
+		p.Value.Run, p.Value.Report = config.Host{}, config.Report{}
 		err = errors.Join(p.Value.Validate(), checkRecipe(p))
 		if err == nil {
 			err = checkKernels(&p.Value, programs)
 		}
 	}
 	if err != nil {
-		return configs.Experiment{}, fromKey(l, err)
+		return config.Experiment{}, fromKey(l, err)
 	}
 	return p.Value, nil
 }
@@ -238,7 +238,7 @@ func arguments(settings []Setting, set []string, over ...string) []string {
 }
 
 // fromKey says where an error's key is given, if it is.
-func fromKey(l *schema.Loaded[configs.Experiment], err error) error {
+func fromKey(l *schema.Loaded[config.Experiment], err error) error {
 	var key *compose.KeyError
 	if errors.As(err, &key) {
 		if o, ok := l.Origin(key.Key); ok && o.Layer != schema.Default {
@@ -249,7 +249,7 @@ func fromKey(l *schema.Loaded[configs.Experiment], err error) error {
 }
 
 // seed gives the graph the point's seed, if it has one.
-func seed(e *configs.Experiment, axes []Setting) error {
+func seed(e *config.Experiment, axes []Setting) error {
 	for _, s := range axes {
 		if s.Key != SeedKey {
 			continue

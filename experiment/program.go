@@ -2,12 +2,13 @@ package experiment
 
 import (
 	"context"
+	"slices"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/kernels/compose"
 	"heddle/kernels/program"
+	"heddle/kernels/workload"
 	"heddle/sim/stats"
 )
 
@@ -18,7 +19,7 @@ const Unchecked = "not checked"
 const programKernel = "program/"
 
 // checkProgram refuses programs that cannot be run, and writes down which it is.
-func checkProgram(w *configs.Workload, programs *programs) error {
+func checkProgram(w *workload.Workload, programs *programs) error {
 	p, err := programs.Open(context.Background(), w)
 	if err == nil {
 		w.Host.SHA256 = p.SHA256
@@ -39,8 +40,27 @@ func (p *Point) ProgramLines() *isa.Lines {
 	return own.Lines
 }
 
+// unfenced names programs of the user's own with device-wide barriers that lack a fence, on machines where they need one.
+func unfenced(points []Point) (notes []string) {
+	for i := range points {
+		p := &points[i]
+		w := &p.Config.Workload
+		if !w.HasProgram() || w.IsGraphIt() || !p.Config.Machine.BarriersSignal() {
+			continue
+		}
+		own, err := p.programs.Open(context.Background(), w)
+		if err != nil {
+			continue // the run says it
+		}
+		if note := own.UnfencedBarriers(); note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
 // program runs a program of the user's own, and books what is of the region.
-func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *configs.Workload, programs *programs) error {
+func (r *result) program(ctx context.Context, d *counted, g *graph.Graph, w *workload.Workload, programs *programs) error {
 	p, err := programs.Open(ctx, w)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ func (Quiet) Started(int, uint64)       {}
 func (Quiet) Running(int, sim.Progress) {}
 func (Quiet) Finished(Outcome)          {}
 
-// Watch observes a run and shows how far it is. What it shows is made of pictures that are taken of the observer, by the
-// goroutine that writes: no point waits for a terminal or a pipe.
+// Watch observes a run and shows how far it is. What it shows is made of pictures that are taken of the observer, by
+// the goroutine that writes: no point waits for a terminal or a pipe.
 type Watch struct {
 	*Forecast
 	*live.Writer

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
@@ -34,7 +35,7 @@ func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string
 }
 
 // checkTrace refuses traces that cannot be read, or replayed on the point's machine.
-func checkTrace(e *configs.Experiment) error {
+func checkTrace(e *config.Experiment) error {
 	if !e.Region.Whole() || e.Stop.MaxEdges > 0 {
 		return errors.New("workload.trace: a trace is replayed as a whole: expected no region and no stop.max_edges")
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/sim"
 	"heddle/traces"
 )
@@ -164,7 +164,7 @@ func TestReplaysThatAreRefused(t *testing.T) {
 	} {
 		name := filepath.Join(t.TempDir(), "e.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(c.text), 0o644))
-		l, err := configs.LoadExperiment(name, nil, nil)
+		l, err := config.Load(name, nil, nil)
 		if err == nil {
 			_, err = experiment.Points(l, nil)
 		}

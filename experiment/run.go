@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/graph"
 	"heddle/internal/resources"
@@ -352,7 +352,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 }
 
 // outcomeOf makes the outcome of a run that has ended with err.
-func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *configs.Sample, err error) Outcome {
+func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *config.Sample, err error) Outcome {
 	o := Outcome{
 		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,
 		Samples: m.EndSamples(), Building: res.building,
@@ -372,7 +372,7 @@ func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *configs.S
 
 // checked refuses an outcome that says nothing, or breaks an invariant. That of a run which was ended in the middle of
 // a launch adds up to nothing.
-func checked(o *Outcome, res *result, m *sim.Machine, s *configs.Sample) error {
+func checked(o *Outcome, res *result, m *sim.Machine, s *config.Sample) error {
 	if err := measured(o, res); err != nil || o.Partial == PartialEdges {
 		return err
 	}
@@ -384,7 +384,7 @@ func checked(o *Outcome, res *result, m *sim.Machine, s *configs.Sample) error {
 }
 
 // forGraph is a point's configuration with what a recipe sets on the graph.
-func (r *Runner) forGraph(i int, g *graph.Graph) (c configs.Experiment, err error) {
+func (r *Runner) forGraph(i int, g *graph.Graph) (c config.Experiment, err error) {
 	c = r.Points[i].Config
 	c.Workload, err = compose.ForGraph(c.Workload, g)
 	return c, err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/testenv"
 )
 
@@ -119,7 +119,7 @@ func TestSamplesThatAreRefused(t *testing.T) {
 		{"sample.period=50", "sample.period: 50: expected at least 72, twice interval + warm_up"},
 		{"sample.period=-1", "sample.period: expected an integer"},
 	} {
-		_, err := configs.ParseExperimentWith("sizable.yaml", []byte(sizable+"sample: {period: 1000}\n"), []string{c.set})
+		_, err := config.ParseWith("sizable.yaml", []byte(sizable+"sample: {period: 1000}\n"), []string{c.set})
 		require.ErrorContains(t, err, c.says, c.set)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/internal/files"
 	"heddle/internal/version"
@@ -330,8 +330,8 @@ func Summaries(dir string) error {
 	return summary.Write(dir)
 }
 
-// Current returns summary.json as it is now: the one in a directory, or while that is not of the points in the store, as
-// during a run, one that is made of them.
+// Current returns summary.json as it is now: the one in a directory, or while that is not of the points in the store,
+// as during a run, one that is made of them.
 func Current(dir string) ([]byte, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil { // results that were copied without it, or an earlier program's
@@ -398,7 +398,7 @@ func summaryOf(s *store.Store) (*Summary, error) {
 // storedRunner lays out an experiment as it is stored, and reads what its points came to. What --set gave inside a
 // section that is an axis is in the configurations of the points that are stored, and nowhere else.
 func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome, error) {
-	l, err := configs.ParseExperimentWith("stored configuration", []byte(e.Config), nil)
+	l, err := config.ParseWith("stored configuration", []byte(e.Config), nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -416,7 +416,7 @@ func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome
 		if p.YAML() == row.Config {
 			return nil
 		}
-		p.Config, err = configs.ParseExperiment("stored configuration of a point", []byte(row.Config))
+		p.Config, err = config.Parse("stored configuration of a point", []byte(row.Config))
 		p.digest = &digest{}
 		return err
 	})
@@ -425,13 +425,13 @@ func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome
 
 // CheckSame refuses to run a shard of an experiment beside results of something else. Without results there is nothing
 // to refuse.
-func CheckSame(dir string, e configs.Experiment, points int) error {
+func CheckSame(dir string, e config.Experiment, points int) error {
 	was, err := identify(dir)
 	if err != nil || len(Computed(dir)) == 0 {
 		return nil //nolint:nilerr // nothing that could be merged with
 	}
-	e.Run, e.Report = configs.Host{}, configs.Report{}
-	is := store.Experiment{Version: version.Text(), Config: string(configs.ExperimentSchema.YAML(e)), Points: points}
+	e.Run, e.Report = config.Host{}, config.Report{}
+	is := store.Experiment{Version: version.Text(), Config: string(config.Schema.YAML(e)), Points: points}
 	var differ *DifferentError
 	if errors.As(sameExperiment(dir, "", was, is), &differ) {
 		return &ChangedError{Path: storeFile(dir), Differences: differ.Differences}

@@ -70,8 +70,8 @@ func TestStoppedSpeedups(t *testing.T) {
 	require.Contains(t, b.String(), "yes (stopped after 2) │")
 }
 
-// TestStoppedAndInPart: a region within what is done counts alone; where a region or max_edges ends the run, that is why
-// it is partial, and nothing is verified.
+// TestStoppedAndInPart: a region within what is done counts alone; where a region or max_edges ends the run, that is
+// why it is partial, and nothing is verified.
 func TestStoppedAndInPart(t *testing.T) {
 	text := searched + "workload: {algorithm: sssp, source: 3, max_iterations: 3}\n"
 	o := runPart(t, text, "region.from=2", "region.to=2")

@@ -13,18 +13,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/sim/stats"
 )
 
 // loaded puts an experiment into a file, e.yaml, and loads it.
-func loaded(t *testing.T, text string) (*schema.Loaded[configs.Experiment], error) {
+func loaded(t *testing.T, text string) (*schema.Loaded[config.Experiment], error) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("e.yaml", []byte(text), 0o644))
-	return configs.LoadExperiment("./e.yaml", nil, nil)
+	return config.Load("./e.yaml", nil, nil)
 }
 
 func labels(points []experiment.Point) (out []string) {

@@ -6,22 +6,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/experiment"
 	"heddle/internal/testenv"
+	"heddle/kernels/schedule"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // TestThreadsChangeNothing: under every schedule, and so with every graph unit, a point comes to the same on however
 // many processors it is simulated: cycles, all statistics, and every super-step's. Without testenv.LongVariable a
 // schedule has one number of processors besides 1.
 func TestThreadsChangeNothing(t *testing.T) {
-	for n, s := range units.Schedules() {
+	for n, s := range schedule.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			machine := "vortex-6c32w32t"
 			if s.Unit != "" {
-				machine = configs.MachinesWith(units.ByName(s.Unit))[0]
+				machine = configs.MachinesWith(accel.KindNamed(s.Unit))[0]
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=5", "machine.core.warps=4", "machine.core.threads=8",

@@ -5,13 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 )
 
 // Each value of a sweep that was not compared with the RTL is named once, whatever else differs.
 func TestNotValidated(t *testing.T) {
-	l, err := configs.ParseExperimentWith("x.yaml", []byte(`
+	l, err := config.ParseWith("x.yaml", []byte(`
 name: x
 machine: {extends: vortex-rtl-a}
 graph: {grid: {width: 4, height: 4}}

@@ -6,32 +6,34 @@ import (
 
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/featured"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
 // Vet refuses points that cannot run: machines without room for what a schedule or a unit needs, vertices that the
 // graph does not have, graphs that an algorithm does not work on. It does what a run does before its first launch.
 // Points that are done are left out.
-func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[configs.Experiment], done map[int]Outcome) error {
+func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[config.Experiment], done map[int]Outcome) error {
 	r.vetting = &vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{}, graphs: map[graphspec.Weights][]*graph.Graph{}}
 	r.needs = map[int]*need{}
 	return r.vet(ctx, l, 0, done)
 }
 
 // Grow adds points to those of a search, and refuses those that cannot run. No point runs meanwhile. Vet comes first.
-func (r *Runner) Grow(ctx context.Context, l *schema.Loaded[configs.Experiment], more ...Point) error {
+func (r *Runner) Grow(ctx context.Context, l *schema.Loaded[config.Experiment], more ...Point) error {
 	from := len(r.Points)
 	r.Points = append(r.Points, more...)
 	return r.vet(ctx, l, from, nil)
 }
 
 // vet looks at points from one on.
-func (r *Runner) vet(ctx context.Context, l *schema.Loaded[configs.Experiment], from int, done map[int]Outcome) error {
+func (r *Runner) vet(ctx context.Context, l *schema.Loaded[config.Experiment], from int, done map[int]Outcome) error {
 	v := r.vetting
 	for i := from; i < len(r.Points); i++ {
 		if _, ok := done[i]; ok || r.Elsewhere[i] {
@@ -53,7 +55,7 @@ func (r *Runner) vet(ctx context.Context, l *schema.Loaded[configs.Experiment], 
 }
 
 // atPoint says where an error's key is given, and at which point it is wrong.
-func atPoint(l *schema.Loaded[configs.Experiment], p *Point, err error) error {
+func atPoint(l *schema.Loaded[config.Experiment], p *Point, err error) error {
 	return of(p, fromKey(l, err))
 }
 
@@ -98,7 +100,7 @@ func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, p
 		return nil, err
 	}
 	defer release()
-	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == configs.Handwritten {
+	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == workload.Handwritten {
 		return handwrittenNeed(cfg), nil
 	}
 	m, err := v.rehearse(d, g, p)
@@ -107,9 +109,9 @@ func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, p
 
 // handwrittenNeed is the memory of the hand-written PageRank: six arrays by vertex, the CSC, and under edge the rows of
 // its edges.
-func handwrittenNeed(cfg *configs.Experiment) *need {
+func handwrittenNeed(cfg *config.Experiment) *need {
 	n := &need{own: footprint{vertex: 6 * 4}, derived: footprint{vertex: 4, edge: 4}}
-	if cfg.Workload.Schedule == configs.EdgeSchedule {
+	if cfg.Workload.Schedule == workload.EdgeSchedule {
 		n.derived.edge += 4
 	}
 	return n
@@ -117,7 +119,7 @@ func handwrittenNeed(cfg *configs.Experiment) *need {
 
 // asksGraph reports whether it depends on the graph if a point can run. Graphs of generators are made first only if it
 // does: they may take minutes, and other points need not wait for them.
-func asksGraph(cfg *configs.Experiment) bool {
+func asksGraph(cfg *config.Experiment) bool {
 	w := &cfg.Workload
 	name := string(w.Algorithm)
 	if w.IsGraphIt() { // its arguments may be vertices
@@ -141,7 +143,7 @@ var standIns = [3]struct{ vertices, edges float64 }{{1024, 3968}, {4096, 3968}, 
 // standIn rehearses on small graphs whose edges have weights of the same kind.
 func (v *vetting) standIn(d *host.Rehearsal, p *Point) (*need, error) {
 	cfg := &p.Config
-	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == configs.Handwritten {
+	if !cfg.Workload.HasProgram() && cfg.Workload.Kernel == workload.Handwritten {
 		return handwrittenNeed(cfg), nil
 	}
 	graphs, err := v.standInGraphs(cfg.Graph.Weights)

@@ -170,8 +170,8 @@ func (g *galois) weightWords() string {
 // smallestNormal is the word of the smallest float that is not denormal.
 const smallestNormal = 1 << 23
 
-// isOrdinary reports whether a word is a float that is neither 0 nor denormal, infinite, or no number. Integers near 0 are
-// none: as floats they would be denormal, or no numbers if they are negative.
+// isOrdinary reports whether a word is a float that is neither 0 nor denormal, infinite, or no number. Integers near 0
+// are none: as floats they would be denormal, or no numbers if they are negative.
 func isOrdinary(word uint32) bool {
 	const infinity = 0x7f800000
 	size := word &^ (1 << 31)

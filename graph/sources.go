@@ -133,7 +133,8 @@ type search struct {
 	queue []uint32
 }
 
-// reach counts the vertices that can be reached from one, and the edges that leave them, until there are enough of those.
+// reach counts the vertices that can be reached from one, and the edges that leave them, until there are enough of
+// those.
 func (s *search) reach(source uint32, enough int) (vertices, edges int) {
 	s.turn++
 	s.queue = append(s.queue[:0], source)

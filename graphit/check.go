@@ -488,8 +488,8 @@ func (c *checker) count(at Pos, name string, n, least, most int) {
 	}
 }
 
-// maxInlined is how many expressions a function may have, with those of the functions that it calls as often as it calls
-// them: that is how large a kernel becomes, in which there are no calls.
+// maxInlined is how many expressions a function may have, with those of the functions that it calls as often as it
+// calls them: that is how large a kernel becomes, in which there are no calls.
 const maxInlined = 1 << 13
 
 // acyclic refuses functions that call themselves, and those that become too large.

@@ -387,3 +387,33 @@ func (s *scheduleParser) apply(at Pos) {
 	s.want(")")
 	s.to.GPU = append(s.to.GPU, a)
 }
+
+// arguments calls f with every argument of the scheduling functions.
+func (s *Schedule) arguments(f func(a Arg, at Pos)) {
+	simple := func(g *SimpleGPUSchedule) {
+		if g == nil {
+			return
+		}
+		for _, x := range []*Setting{g.LoadBalance, g.Direction, g.FrontierCreation, g.Deduplication, g.Delta, g.KernelFusion} {
+			if x != nil {
+				for _, a := range x.Args {
+					f(a, x.Pos)
+				}
+			}
+		}
+	}
+	for i := range s.GPU {
+		g := &s.GPU[i]
+		simple(g.Simple)
+		if h := g.Hybrid; h != nil {
+			f(h.Threshold, g.Pos)
+			simple(h.Above)
+			simple(h.Below)
+		}
+	}
+	for _, o := range s.CPU {
+		for _, a := range o.Args {
+			f(a, o.Pos)
+		}
+	}
+}

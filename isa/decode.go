@@ -54,9 +54,8 @@ func Encode(in *Inst) (uint32, error) {
 // RMNames are the rounding modes as assembly spells them.
 var RMNames = [8]string{RNE: "rne", RTZ: "rtz", RDN: "rdn", RUP: "rup", RMM: "rmm", RMDynamic: "dyn"}
 
-// Text disassembles the instruction at pc in the assembler's syntax, without
-// pseudo-instructions. What it prints assembles to the same word, but for the
-// register field that selects a .n form: any register does, x1 is written.
+// Text disassembles the instruction at pc in the assembler's syntax, without pseudo-instructions. The result assembles
+// to the same word, except for the register field that selects a .n form: any register does, x1 is written.
 func (in *Inst) Text(pc uint32) string {
 	var s strings.Builder
 	s.WriteString(in.Name)

@@ -76,8 +76,7 @@ func (r *Row) pattern() string {
 	return fmt.Sprintf("%s %s %s %s", b[:8], b[8:16], b[16:24], b[24:])
 }
 
-// letter tells which operand a bit belongs to: the one that changes when the
-// bit is decoded.
+// letter returns the letter of the operand that a bit belongs to: the one that changes when the bit is decoded.
 func (r *Row) letter(bit uint32) byte {
 	for _, o := range r.Format {
 		var zero, one Inst

@@ -18,12 +18,11 @@ type UnitInstruction struct {
 	Fn             uint8  // which function of the unit
 	Opcode         uint32
 	Funct3, Funct7 uint32
-	Operands       string // those of "rd, rs1, rs2" that it has; what has no rd is done when the unit has taken it
+	Operands       string // those of "rd, rs1, rs2" that it has; without rd, it is done when the unit has taken it
 	Doc            string
 }
 
-// UnitExtension makes the extension of a graph unit; presence is its bit of the CSR units. What is wrong with it,
-// Extend says.
+// UnitExtension returns the extension of a graph unit; presence is its bit of the units CSR. Extend checks the result.
 func UnitExtension(name, doc string, presence uint32, list ...UnitInstruction) *Extension {
 	x := &Extension{Name: name, Doc: doc, Presence: presence}
 	for _, i := range list {
@@ -78,8 +77,8 @@ func ExtensionOf(name string) *Extension {
 	panic("BUG: isa: no extension " + name)
 }
 
-// Extend adds the instructions of a graph unit, when the program starts; of an extension that is there already, none.
-// It refuses what another extension or instruction has already, and adds nothing then.
+// Extend adds the instructions of a graph unit, at program start; adding the same extension again has no effect. It
+// returns an error, and adds nothing, if another extension or instruction has the same name or encoding.
 func Extend(x *Extension) error {
 	if slices.Contains(extensions, x) {
 		return nil
@@ -123,7 +122,7 @@ func (r *Row) fresh(before []Row) error {
 // overlaps reports whether there is a word that both rows match.
 func (r *Row) overlaps(o *Row) bool { return (r.Enc.Match^o.Enc.Match)&r.Enc.Mask&o.Enc.Mask == 0 }
 
-// describeUnits says in the CSR units' documentation which bit is whose.
+// describeUnits documents the bits of the units CSR.
 func describeUnits() {
 	var with []*Extension
 	for _, x := range extensions {

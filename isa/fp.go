@@ -26,17 +26,13 @@ const CanonicalNaN = 0x7FC00000
 
 const signBit = 1 << 31
 
-// FP is the environment of a floating-point operation: the rounding mode
-// it was given and the flags it raised.
+// FP is the environment of a floating-point operation: the rounding mode it was given and the flags it raised.
 //
-// How it computes: every finite operand is exact in a float64. The operation is
-// done in float64 and its exact error determined (two-sum, fused multiply-add);
-// if there was an error, the result is *rounded to odd*: of the two float64
-// neighbours of the true value, the one with an odd last bit is taken. Since
-// 53 ≥ 24+2 bits, rounding that to single precision, in any mode, gives what
-// rounding the true value would give, and tells inexactness too (Boldo and
-// Melquiond, "Emulation of FMA and correctly rounded sums", IEEE ToC 2008).
-// One function, round, does that last step for all.
+// Every finite operand is exact in a float64. The operation is computed in float64 and its exact error determined
+// (two-sum, fused multiply-add); if there was an error, the result is *rounded to odd*: of the two float64 neighbours
+// of the true value, the one with an odd last bit is taken. Since 53 ≥ 24+2 bits, rounding that to single precision, in
+// any mode, gives the rounded true value, and detects inexactness too (Boldo and Melquiond, "Emulation of FMA and
+// correctly rounded sums", IEEE ToC 2008). One function, round, does the last step for all operations.
 type FP struct {
 	RM    uint8 // RNE..RMM
 	Flags uint8
@@ -49,7 +45,7 @@ func isSignalling(a uint32) bool { return isNaN(a) && a&(1<<22) == 0 }
 func isInf(a uint32) bool        { return a<<1 == 0xFF<<24 }
 func isZero(a uint32) bool       { return a<<1 == 0 }
 
-// special tells infinities and NaNs from finite values.
+// special reports whether a is an infinity or a NaN.
 func special(a uint32) bool { return a>>23&0xFF == 0xFF }
 
 // nan returns the canonical NaN, invalid if any operand signals.

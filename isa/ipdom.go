@@ -18,7 +18,7 @@ type ipdomEntry struct {
 // NewIPDOM makes a stack of at most depth entries. Vortex has threads-1.
 func NewIPDOM(depth int) IPDOM { return IPDOM{make([]ipdomEntry, 0, depth)} }
 
-// Depth is the number of open splits: what split returns and join is given.
+// Depth returns the number of open splits: split's result and join's argument.
 func (s *IPDOM) Depth() int { return len(s.stack) }
 
 // Reset forgets all entries.

@@ -16,7 +16,7 @@ type Row struct {
 	Enc    Encoding  // the bits that identify it
 	Format Format    // its operands, in the order they are written
 	Class  Class     // which functional unit executes it, and with which latency
-	Sem    Semantics // what it does
+	Sem    Semantics // its effect
 	Doc    string    // one line for docs/reference/isa.md
 
 	Ext *Extension // set when the tables are built
@@ -33,10 +33,10 @@ type Encoding struct{ Match, Mask uint32 }
 // Extension is a named group of rows, declared in one file.
 type Extension struct {
 	Name string // "RV32I", "weaver"
-	Doc  string // what it is and where it is specified
+	Doc  string // description and reference
 	Rows []Row
-	// Presence is the bit of the CSR units that says that cores have the graph unit whose instructions they are; 0:
-	// they are no unit's.
+	// Presence is the bit of the units CSR that is set if cores have the graph unit of these instructions; 0: they
+	// belong to no unit.
 	Presence uint32
 
 	wrong error // why UnitExtension could not make it
@@ -79,8 +79,8 @@ func enroll(x *Extension, r *Row) {
 	enter(r)
 }
 
-// Class groups instructions that share a functional unit and a latency. The
-// names are those of Vortex's RTL where it has one.
+// Class groups instructions that share a functional unit and a latency. The names are those of Vortex's RTL where it
+// has one.
 type Class uint8
 
 // Classes.

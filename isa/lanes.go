@@ -19,13 +19,13 @@ type Lanes [MaxLanes]uint32
 // LaneLoop does an IntOp on whole registers: d[l] = f(a[l], b[l]) in the lanes of the mask.
 type LaneLoop func(d, a, b *Lanes, mask uint32)
 
-// LaneTest does a Branch's comparison on whole registers: bit l is f(a[l], b[l]). It compares all lanes, and the
-// caller keeps those that matter.
+// LaneTest performs a Branch's comparison on whole registers: bit l is f(a[l], b[l]). It compares all lanes; the caller
+// masks the result.
 type LaneTest func(a, b *Lanes) uint32
 
-// Lanes returns the loop over lanes of the row's IntOp. There is one for processors with vector instructions, or one
-// generated from the scalar function, so that the compiler can put that into it: a call per lane would take most of
-// the time of an ALU instruction. A row whose loop has not been generated yet gets a slow one.
+// Lanes returns the loop over lanes of the row's IntOp: one with vector instructions where the processor has them, or
+// one generated from the scalar function, so that the compiler can inline it: a call per lane would dominate the time
+// of an ALU instruction. A row without a generated loop gets a slow one.
 func (r *Row) Lanes() LaneLoop {
 	f := r.Sem.(IntOp)
 	name := nameOf(f)
@@ -86,9 +86,9 @@ func (r *Row) Atomics() AMOLoop {
 	}
 }
 
-// FPLoop does an FPOp on whole registers, rounding to nearest (RNE) if it rounds, as far as that is simple: done are
-// the lanes of the mask that have got their result, inexact those of them that raise NX. They raise nothing else. The
-// other lanes are as before.
+// FPLoop performs an FPOp on whole registers, rounding to nearest (RNE), as far as the lanes' operands permit. done is
+// the lanes of the mask that have their result, inexact the lanes of done that raise NX; they raise no other flag. The
+// other lanes are unchanged.
 type FPLoop func(d, a, b, c *Lanes, mask uint32) (done, inexact uint32)
 
 // ToNearest returns the loop over lanes of the row's FPOp; nil: there is none.
@@ -133,8 +133,8 @@ func (d *Lanes) Odd() (set uint32) {
 	return set
 }
 
-// Sum writes base + offset to the lanes of the mask, of which there must be one, and tells what the first of them
-// gets and in which bits others differ from it. The lanes that are not in the mask get what the first gets.
+// Sum writes base + offset to the lanes of the mask, which must not be empty. It returns the first lane's sum, and the
+// bits in which the others differ from it. Lanes outside the mask get the first lane's sum.
 func (d *Lanes) Sum(base *Lanes, offset, mask uint32) (first, differ uint32) {
 	if vectors {
 		return addressLanes(d, base, offset, mask)
@@ -154,8 +154,8 @@ func (d *Lanes) Sum(base *Lanes, offset, mask uint32) (first, differ uint32) {
 // TableBytes is the size of a table that Gather reads.
 const TableBytes = 4096
 
-// Gather writes to the lanes of the mask the little-endian word at the byte of the table that at says, modulo the
-// table's size and rounded down to a multiple of 4.
+// Gather loads the lanes of the mask with little-endian words of the table, at the byte offsets in at modulo the
+// table's size, rounded down to a multiple of 4.
 func (d *Lanes) Gather(table *[TableBytes]byte, at *Lanes, mask uint32) {
 	if vectors {
 		gatherLanes(d, table, at, mask)
@@ -167,8 +167,7 @@ func (d *Lanes) Gather(table *[TableBytes]byte, at *Lanes, mask uint32) {
 	}
 }
 
-// Scatter writes the lanes of the mask, in their order, to the words of the table at the bytes that at says, as
-// Gather reads them.
+// Scatter stores the lanes of the mask, in order, to words of the table, at offsets in at as for Gather.
 func (d *Lanes) Scatter(table *[TableBytes]byte, at *Lanes, mask uint32) {
 	if vectors {
 		scatterLanes(d, table, at, mask)

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Lines says which line of which source file a program's instructions come from.
+// Lines maps a program's instructions to lines of source files.
 type Lines struct {
 	Files []string
 	rows  []lineRow // in order of address; each counts up to the next
@@ -25,10 +25,10 @@ func (l *Lines) Add(addr uint32, file int, line uint32) {
 	l.rows = append(l.rows, lineRow{addr, uint32(file), line})
 }
 
-// Len is how many times Add was called.
+// Len returns the number of calls of Add.
 func (l *Lines) Len() int { return len(l.rows) }
 
-// Sort puts the lines in order of address. Of several at an address the last counts that has a line.
+// Sort sorts the lines by address. Of several at an address, the last with a line counts.
 func (l *Lines) Sort() {
 	slices.SortStableFunc(l.rows, func(a, b lineRow) int {
 		if a.addr != b.addr || (a.line == 0) == (b.line == 0) {

@@ -23,7 +23,7 @@ const (
 // Mstatus has the constant fields of mstatus: the previous mode is machine mode, and the float state dirty.
 const Mstatus = 1<<31 | 3<<13 | 3<<11
 
-// misa says RV32IMAF with extensions that have no letter: a bit for each letter, from A.
+// misa declares RV32IMAF with non-standard extensions (X): a bit for each letter, from A.
 const misa = 1<<30 | 1<<('I'-'A') | 1<<('M'-'A') | 1 | 1<<('F'-'A') | 1<<('X'-'A')
 
 // Exception is a cause of traps, as mcause numbers them.
@@ -61,7 +61,7 @@ var machineCSRs = []CSRInfo{
 	{Num: CSRInstreth, Name: "instreth", Scope: PerCore, Doc: "as minstreth"},
 }
 
-// empty is a CSR of what the machine does not have, which programs set up all the same.
+// empty returns a CSR that programs set up although the machine lacks its function: it reads 0.
 func empty(num uint16, name string) CSRInfo {
 	return CSRInfo{Num: num, Name: name, Writable: true, Scope: Device, Fixed: true, Doc: "0; writes change nothing"}
 }

@@ -59,7 +59,7 @@ func (f Format) String() string {
 	return s
 }
 
-// Kind says how an operand is written.
+// Kind is the syntax of an operand.
 type Kind uint8
 
 // Kinds of operand.
@@ -76,7 +76,7 @@ const (
 	KindSuffix             // part of the mnemonic: .aq .rl .aqrl or .n
 )
 
-// Operand is one operand: how it is written and where its bits are.
+// Operand is one operand: its syntax and the position of its bits.
 type Operand struct {
 	Name string // as docs show it
 	Kind Kind

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Phase is the purpose of an instruction in a graph program: the steps of SparseWeaver's breakdowns
-// (HPCA 2025, Fig. 17), and what ends a super-step. It is only counted.
+// Phase is the purpose of an instruction in a graph program: the steps of SparseWeaver's breakdowns (HPCA 2025, Fig.
+// 17), and the end of a super-step. It affects only statistics.
 type Phase uint8
 
 // Phases.
@@ -34,18 +34,17 @@ var phases = [NumPhases]struct{ name, doc string }{
 
 func (p Phase) String() string { return phases[p].name }
 
-// Doc says what a program does in the phase.
+// Doc describes the program's work in the phase.
 func (p Phase) Doc() string { return phases[p].doc }
 
-// PhasePrefix begins the symbols that say where a phase begins: heddle.phase.schedule, and
-// for more places heddle.phase.schedule.2 or what else follows a dot. A phase lasts to the
-// next of them.
+// PhasePrefix begins the symbols at the beginning of phases: heddle.phase.schedule, and for further occurrences
+// heddle.phase.schedule.2 or any other suffix after a dot. A phase extends to the next such symbol.
 const PhasePrefix = "heddle.phase."
 
 // Symbol is the name of the symbol where the phase begins.
 func (p Phase) Symbol() string { return PhasePrefix + p.String() }
 
-// PhaseMark says where a phase begins.
+// PhaseMark is the beginning of a phase.
 type PhaseMark struct {
 	Addr  uint32
 	Phase Phase
@@ -80,7 +79,7 @@ func phaseNames() string {
 // PhaseAt is the phase of the instruction at an address.
 func PhaseAt(marks []PhaseMark, addr uint32) Phase {
 	n, found := slices.BinarySearchFunc(marks, addr, func(m PhaseMark, a uint32) int { return int(int64(m.Addr) - int64(a)) })
-	for found && n+1 < len(marks) && marks[n+1].Addr == addr { // the last of them counts
+	for found && n+1 < len(marks) && marks[n+1].Addr == addr { // the last of several marks counts
 		n++
 	}
 	switch {

@@ -1,10 +1,8 @@
 package isa
 
-// Semantics says what an instruction does. Each of the types below is one
-// shape of meaning: what is computed, apart from how lanes are walked, how
-// memory is reached and what time it takes, which is the executing machine's
-// part. A machine switches over these types once, when it prepares an
-// instruction, never while it runs.
+// Semantics is the meaning of an instruction. Each of the types below is one shape of meaning: a computation, without
+// the walk over lanes, the access to memory or the time, which belong to the executing machine. A machine switches over
+// these types once, when it prepares an instruction, never while it runs.
 type Semantics interface{ shape() string }
 
 // IntOp: rd = f(rs1, rs2) or, when the format has an immediate, f(rs1, imm).
@@ -66,8 +64,8 @@ type Environment struct{ Cause Exception }
 // TrapReturn ends a trap's handler.
 type TrapReturn struct{}
 
-// Vote: rd = f(active, set) in every active lane, where bit l of set tells
-// that lane l is active and bit 0 of its rs1 is 1.
+// Vote: rd = f(active, set) in every active lane, where bit l of set means that lane l is active and bit 0 of its rs1
+// is 1.
 type Vote func(active, set uint32) uint32
 
 // Shuffle: rd = rs1 of the lane that f names; ok false keeps the lane's own
@@ -77,8 +75,7 @@ type Shuffle func(lane, b, c, mask int) (source int, ok bool)
 // Control changes the thread mask, the PC or the set of running warps.
 type Control func(w Warp, a ControlArgs) error
 
-// UnitOp is a request to the graph unit of that name behind the core's
-// accelerator socket; what it means is the unit's business.
+// UnitOp is a request to the graph unit of that name behind the core's accelerator socket; the unit defines its effect.
 type UnitOp struct {
 	Unit string // "weaver", "peg", "eghw", "hwwl"
 	Fn   uint8  // which function of that unit: the constants beside its rows

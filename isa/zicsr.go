@@ -24,7 +24,7 @@ var zifencei = Extension{
 func csrSwap(_, s uint32) uint32  { return s }
 func csrClear(o, s uint32) uint32 { return o &^ s }
 
-// Scope says who shares one instance of a CSR.
+// Scope is the set of lanes that share one instance of a CSR.
 type Scope string
 
 // Scopes of a CSR.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 )
 
 // mostAnswered bounds the variants that the first sentence names.
@@ -156,7 +156,7 @@ func (r *Result) quantity(key string) string {
 		return r.name(key)
 	}
 	name := readable(key)
-	f, ok := configs.ExperimentSchema.Lookup(key)
+	f, ok := config.Schema.Lookup(key)
 	if !ok || f.Unit == "" || strings.Contains(strings.ToLower(name), strings.ToLower(f.Unit)) {
 		return name
 	}

@@ -13,11 +13,11 @@ import (
 	"heddle/sim/stats"
 )
 
-// Alternation says which parts of a launch are simulated in time, by warp instructions of all cores together: the first
-// Begin, and then of every Period the last Warm + Measure, of which the warm-up is not measured. What lies between them
-// is executed without time. The first periods are shorter, so that short launches have intervals too: what is left out
-// grows by half from Warm + Measure on. Where the pace of a kernel goes up and down over more than Measure, intervals are
-// as long as it takes to show all of that.
+// Alternation selects the parts of a launch that are simulated in time, in warp instructions of all cores together: the
+// first Begin, and then of every Period the last Warm + Measure, of which the warm-up is not measured. The parts
+// between are executed functionally. The first periods are shorter, so that short launches have intervals too: the
+// functional parts grow by half each, from Warm + Measure on. Where the pace of a kernel varies over more than Measure,
+// intervals are as long as it takes to cover the variation.
 type Alternation struct {
 	Begin, Period, Warm, Measure uint64
 }
@@ -30,7 +30,7 @@ func (a *Alternation) Validate() error {
 	return nil
 }
 
-// Sampled holds what is known of a launch of which parts were simulated in time.
+// Sampled is the result of a launch of which parts were simulated in time.
 type Sampled struct {
 	Result             // of the whole launch; its cycles are those of the beginning
 	Begin     Interval // all of the launch, if it was over within
@@ -49,11 +49,11 @@ type Interval struct {
 	Counts stats.Part // of the machine, in the interval: launches have thousands
 
 	Length uint64  // the warp instructions that were asked for
-	Before Stretch // what was executed without time since the interval before
-	Warm   Pace    // what was simulated in time between that and the interval
+	Before Stretch // executed functionally since the interval before
+	Warm   Pace    // simulated in time between Before and the interval
 }
 
-// Stretch is a part of a launch that was executed without time: its cycles are estimated.
+// Stretch is a functionally executed part of a launch: its cycles are estimated.
 type Stretch struct {
 	Pace
 	First, Last Pace // near its ends
@@ -62,8 +62,8 @@ type Stretch struct {
 // Pace is a number of cycles and the work executed in them.
 type Pace struct{ Cycles, WarpInstrs uint64 }
 
-// Alternate executes a program as Launch does, in time and without by turns. What of it was simulated in time, and how
-// long the rest is estimated to take, says how long all of it would have taken: package sampled.
+// Alternate executes a program as Launch does, alternating between timed and functional execution. Package sampled
+// estimates the time of the whole launch from the result.
 func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a Alternation) (Sampled, error) {
 	if err := a.Validate(); err != nil {
 		return Sampled{}, err
@@ -99,7 +99,7 @@ type alternator struct {
 	until   uint64 // warp instructions, for the stages that end with some
 	level   int    // of the caches, that is coming to rest
 	sampled Sampled
-	next    Interval   // what comes before it
+	next    Interval   // interval under construction
 	begin   Pace       // where the interval, or the warm-up, has begun
 	counts  stats.Tree // where the interval has begun
 	marks   [marks + 1]Pace
@@ -112,7 +112,7 @@ type alternator struct {
 	rhythm  *rhythm            // of the program that runs
 }
 
-// marks is how many moments of a stretch are noted behind its beginning.
+// marks is the number of marks in a stretch, besides its beginning.
 const marks = 3
 
 // stage is the condition for which an alternator waits.
@@ -123,11 +123,11 @@ const (
 	measuring       // for the end of an interval
 	draining        // for cores to be quiet
 	settling        // for a level's caches to be at rest
-	executing       // for the end of what is executed without time
+	executing       // for the end of functional execution
 	warmingUp       // for the beginning of an interval
 )
 
-// lookEvery is how often it looks in time, in cycles: intervals end within as many.
+// lookEvery is the number of cycles between checks in timed execution: intervals end within as many.
 const lookEvery = 16
 
 func (t *alternator) start(p *isa.Program, a Alternation) {
@@ -143,7 +143,7 @@ func (t *alternator) start(p *isa.Program, a Alternation) {
 	t.handle.Wake()
 }
 
-// codeOf tells programs apart.
+// codeOf returns a hash that identifies a program.
 func codeOf(p *isa.Program) uint64 {
 	h := fnv.New64a()
 	for _, s := range p.Segments {
@@ -161,8 +161,8 @@ func (t *alternator) end() {
 	t.m.setUntimed(false)
 }
 
-// finish ends what is under way when the program has ended. What was simulated counts, even as a warm-up: it is how
-// the launch ends.
+// finish ends the current part when the program has ended. A timed part counts, even as a warm-up: it is how the launch
+// ends.
 func (t *alternator) finish(now clock.Cycle) {
 	switch t.at {
 	case measuring, warmingUp:
@@ -208,8 +208,8 @@ func (p Pace) since(before Pace) Pace {
 	return Pace{p.Cycles - before.Cycles, p.WarpInstrs - before.WarpInstrs}
 }
 
-// mark notes where windows of a stretch begin and end that have a pace of their own: one near its beginning, when what
-// the change has disturbed is over, and one at its end, each as long as an interval.
+// mark records the bounds of windows of a stretch whose pace is measured: one near its beginning, after the disturbance
+// of the switch, and one at its end, each as long as an interval.
 func (t *alternator) mark(now clock.Cycle) {
 	p, start := t.pace(now), t.marks[0].WarpInstrs
 	for at := [marks + 1]uint64{0, start + t.Warm, start + t.Warm + t.length, t.until - min(t.length, t.until)}; t.marked <= marks && p.WarpInstrs >= at[t.marked]; t.marked++ {
@@ -237,7 +237,7 @@ func (t *alternator) Tick(now clock.Cycle) bool {
 		return false
 	}
 	if !t.m.working() {
-		if t.at != measuring && t.at != warmingUp { // what is left in caches goes on
+		if t.at != measuring && t.at != warmingUp { // the contents of caches stay
 			t.finish(now)
 			t.m.setUntimed(false)
 		}
@@ -283,8 +283,8 @@ func (t *alternator) step(now clock.Cycle) bool {
 	return true
 }
 
-// fit has the interval behind a stretch be as long as the kernel's rhythm asks. If the stretch's windows were for
-// another length, all of it is near the interval.
+// fit sets the length of the interval after a stretch to what the kernel's rhythm requires. If the stretch's windows
+// had another length, all of it counts as near the interval.
 func (t *alternator) fit() {
 	t.rhythm.end()
 	if n := t.rhythm.length(t.next.Before.WarpInstrs); n != t.length {
@@ -301,8 +301,8 @@ func (t *alternator) drain() {
 	t.at = draining
 }
 
-// drained reports whether cores are quiet, and has the L1s come to rest then. They must be quiet in two cycles: at the
-// end of the first, warps may come to a device-wide barrier, at which a core has its L1D forget.
+// drained reports whether the cores are quiet, and then begins to hold the L1s. They must be quiet in two consecutive
+// cycles: at the end of the first, warps may reach a device-wide barrier, at which a core invalidates its L1D.
 func (t *alternator) drained() bool {
 	quiet := !slices.ContainsFunc(t.m.Cores, func(c *core.Core) bool { return !c.Quiet() })
 	if !quiet || !t.quiet {
@@ -345,14 +345,14 @@ func (t *alternator) warmUp() {
 	t.at, t.until = warmingUp, t.m.Arch.Stats().WarpInstrs+t.Warm
 }
 
-// hold has a level's caches come to rest. Those before it are.
+// hold holds a level's caches. Those of the levels before are at rest.
 func (t *alternator) hold() {
 	for _, c := range t.m.level(t.level) {
 		c.Hold()
 	}
 }
 
-// levels is how many levels of caches there are, of which the first are all L1s.
+// levels returns the number of levels of caches; the first comprises all L1s.
 func (m *Machine) levels() int { return 1 + len(m.Caches) - 2*m.cfg.Sockets }
 
 // level returns a level's caches.
@@ -364,7 +364,7 @@ func (m *Machine) level(n int) []*cache.Cache {
 	return m.Caches[at : at+1]
 }
 
-// setUntimed has all caches answer in no time, or in time.
+// setUntimed switches all caches to functional or back to timed execution.
 func (m *Machine) setUntimed(on bool) {
 	for _, c := range m.Caches {
 		c.SetUntimed(on)

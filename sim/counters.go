@@ -108,8 +108,8 @@ func channels(what func(*dram.Stats) uint64) func(*Machine, int) uint64 {
 	}
 }
 
-// provide has programs read the counters of a class. What is behind the sockets is counted by other goroutines than
-// cores run on, if there are several: such programs are simulated by one.
+// provide makes programs read the counters of a class. Counts of units behind the sockets change on other goroutines
+// than the cores', if there are several: such programs are simulated by one.
 func (m *Machine) provide(class Counters) {
 	if class == MemoryCounters {
 		m.System.Alone()

@@ -108,7 +108,7 @@ func untimedEGHW(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine
 	t.Helper()
 	var h eghw.Host
 	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := eghw.NewUntimed(*cfg.Core.Unit.Spec.(*eghw.Spec), cfg.UnitShape(n))
+		u, err := eghw.NewFunctional(*cfg.Core.Unit.Spec.(*eghw.Spec), cfg.UnitShape(n))
 		require.NoError(t, err)
 		h.Units = append(h.Units, u.Engine)
 		return []emu.Unit{u}

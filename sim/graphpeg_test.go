@@ -126,13 +126,13 @@ func (g *pegGraph) check(t *testing.T, m *emu.Machine, h graphpeg.Host, runs uin
 	require.Equal(t, pushed, got)
 }
 
-// untimedPeg runs the program on the untimed twin of the machine.
+// untimedPeg runs the program on the untimed functional model of the machine.
 func untimedPeg(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine, graphpeg.Host) {
 	t.Helper()
 	var h graphpeg.Host
 	cores := cfg.Sockets * cfg.CoresPerSocket
 	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := graphpeg.NewUntimed(*cfg.Core.Unit.Spec.(*graphpeg.Spec), cfg.UnitShape(n))
+		u, err := graphpeg.NewFunctional(*cfg.Core.Unit.Spec.(*graphpeg.Spec), cfg.UnitShape(n))
 		require.NoError(t, err)
 		h.Units = append(h.Units, u.Engine)
 		return []emu.Unit{u}

@@ -77,7 +77,7 @@ func untimedWorklists(t *testing.T, cfg configs.Machine) (*emu.Machine, *graphpe
 	t.Helper()
 	h, cores := &graphpeg.Host{}, cfg.Sockets*cfg.CoresPerSocket
 	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := graphpeg.NewUntimedWorklist(cfg.Core.Unit.Spec.(*hwwl.Spec).PEG(), cfg.UnitShape(n))
+		u, err := graphpeg.NewFunctionalWorklist(cfg.Core.Unit.Spec.(*hwwl.Spec).PEG(), cfg.UnitShape(n))
 		require.NoError(t, err)
 		h.Units = append(h.Units, u.Engine)
 		return []emu.Unit{u}

@@ -11,8 +11,8 @@ import (
 	"heddle/components/mem"
 )
 
-// auditor keeps books of its own over the messages between units, to hold the units'
-// counts against. It only looks: cycles do not depend on it.
+// auditor counts the messages between units independently, to check the units' counts. It only observes: cycles do not
+// depend on it.
 type auditor struct {
 	sources []*source
 	levels  []*audited
@@ -26,7 +26,7 @@ type audited struct {
 	wires    []*wire           // to it
 }
 
-// served counts the requests that a cache has received, in time and without.
+// served returns the number of requests that a cache has received, in timed and functional execution.
 func served(c *cache.Cache) cache.Sent {
 	s, without := c.Stats(), c.Served()
 	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes, Atomics: s.Atomics + without.Atomics}
@@ -42,14 +42,14 @@ func passed(c *concentrator.Concentrator) cache.Sent {
 type source struct {
 	name  string
 	cache *cache.Cache                                       // nil: a core, a graph unit or a concentrator
-	count func() uint64                                      // of those: what it has sent, by its own count
+	count func() uint64                                      // the sender's own count of these requests
 	kinds func() (reads, writes, atomics uint64, known bool) // of a core's L1D: the same, apart
 	line  uint32                                             // bytes
 	wires []*wire
 	fills map[uint32]bool // of a cache: lines that are on their way to it
 }
 
-// wire is one port's links, and what went over them.
+// wire is the links of one port, and their traffic.
 type wire struct {
 	name string
 	a    *auditor
@@ -57,7 +57,7 @@ type wire struct {
 	req  *clock.Link[mem.Request]
 	rsp  *clock.Link[mem.Response]
 	sent [mem.NumOps]uint64
-	open map[uint32]mem.Request // by tag: what has no answer yet
+	open map[uint32]mem.Request // by tag: requests without an answer
 }
 
 // BrokenInvariant is an invariant that a run has broken: a mistake in a unit, not in the program.
@@ -73,10 +73,10 @@ func (a *auditor) fail(place, invariant, format string, args ...any) {
 	}
 }
 
-// maxBroken is how many broken invariants are listed.
+// maxBroken is the number of broken invariants that are listed.
 const maxBroken = 20
 
-// watch has the auditor see what goes over a port.
+// watch makes the auditor observe a port.
 func (a *auditor) watch(name string, from *source, to *audited, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	w := &wire{name: name, a: a, from: from, req: req, rsp: rsp, open: map[uint32]mem.Request{}}
 	if len(from.wires) == 0 {
@@ -124,7 +124,7 @@ const (
 	conserved   = "bytes sent by one level = bytes received by the next"
 )
 
-// check adds what is only true at the end of a run.
+// check adds invariants that hold only at the end of a run.
 func (a *auditor) check(m *Machine) []error {
 	for _, l := range a.levels {
 		for _, w := range l.wires {
@@ -151,7 +151,7 @@ func (w *wire) check() {
 	}
 }
 
-// total sums what went over the wires, without fences and invalidations.
+// total sums the traffic of the wires, without fences and invalidations.
 func total(wires []*wire) (s cache.Sent) {
 	for _, w := range wires {
 		s.Reads += w.sent[mem.Read]
@@ -161,7 +161,7 @@ func total(wires []*wire) (s cache.Sent) {
 	return s
 }
 
-// sent compares what a sender says with what went over its wires.
+// sent compares a sender's counts with the traffic of its wires.
 func (a *auditor) sent(s *source) {
 	wires := total(s.wires)
 	if s.cache != nil {
@@ -179,7 +179,7 @@ func (a *auditor) sent(s *source) {
 	}
 }
 
-// received compares what a receiver says with what went over the wires to it.
+// received compares a receiver's counts with the traffic of the wires to it.
 func (a *auditor) received(l *audited, memory Memory) {
 	to := &source{name: l.name, line: l.wires[0].from.line}
 	if l.received != nil {
@@ -200,7 +200,7 @@ func (a *auditor) received(l *audited, memory Memory) {
 	a.same(to, "received", got, want)
 }
 
-// same reports what differs, in bytes.
+// same records a difference between counts.
 func (a *auditor) same(u *source, verb string, says, wires cache.Sent) {
 	for _, k := range []struct {
 		what        string
@@ -219,8 +219,8 @@ func (e *InvariantsError) Error() string {
 	return fmt.Sprintf("the simulator is wrong: please report this\n%v", errors.Join(e.Broken...))
 }
 
-// CheckInvariants returns a *InvariantsError if the runs so far have broken an invariant. Those of
-// messages are known with Options.Check only. It is for after a run without an error.
+// CheckInvariants returns an *InvariantsError if the runs so far have broken an invariant. Messages are checked with
+// Options.Check only. It may be called after a run without an error.
 func (m *Machine) CheckInvariants() error {
 	var all []error
 	for _, c := range m.Cores {

@@ -6,17 +6,17 @@ import (
 	"heddle/sim/stats"
 )
 
-// What follows is for who looks at a machine while it runs. It is safe where BeforeBatches calls, and
-// while nothing runs; it changes no cycle and no count.
+// Observation of a running machine. These functions may be called by the callback of BeforeBatches, and while nothing
+// runs; they change no cycle and no count.
 
 // BeforeBatches has f called, by the goroutine that simulates, before every batch of some thousand
 // cycles. Time goes on when f returns.
 func (m *Machine) BeforeBatches(f func()) { m.System.BeforeBatches(f) }
 
-// Progress says how far the machine is.
+// Progress returns the machine's progress.
 func (m *Machine) Progress() Progress { return Progress{m.domain.After() - 1, m.Arch.Stats()} }
 
-// Launches is how many have begun.
+// Launches returns the number of launches begun.
 func (m *Machine) Launches() uint64 { return m.launches }
 
 // Live lists all that the machine has counted up to this instant, sleepers included.

@@ -42,22 +42,22 @@ type Machine struct {
 	cfg      configs.Machine
 	source   func(n int, c *emu.Core) core.Source
 	domain   *clock.Domain // the cores' clock: of its shards, the first
-	outer    *clock.Domain // and the last, with what is behind the sockets
+	outer    *clock.Domain // the last shard, with the units behind the sockets
 	links    []way
-	auditor  *auditor // nil: nobody checks
+	auditor  *auditor // nil: no checks
 	watchdog watchdog
-	sampler  *sampler // nil: nobody asks for samples
+	sampler  *sampler // nil: no samples
 	arg      uint32   // of Run
 	launches uint64   // begun
 	spent    bool     // a run has ended with an error
 
-	steps []func(step int, vertices, edges uint64) `checkpoint:"assembled"` // who looks on
+	steps []func(step int, vertices, edges uint64) `checkpoint:"assembled"` // observers of super-steps
 
-	untimed    []*core.Untimed // what executes without time; nil: nothing has
-	alternator *alternator     // nil: no launch has been in time and without
-	partWatch  *partWatch      // nil: nobody has asked for a launch's parts
-	traced     bool            // cores execute what Options.Source has
-	profiles   *profiles       // nil: nobody asks for counts by instruction
+	untimed    []*core.Functional // functional execution; nil: not used yet
+	alternator *alternator        // nil: no launch has alternated between timed and functional execution
+	partWatch  *partWatch         // nil: no launch has been observed by parts
+	traced     bool               // cores execute the traces of Options.Source
+	profiles   *profiles          // nil: no counts by instruction
 }
 
 // way is a link between two units.
@@ -87,18 +87,18 @@ type Options struct {
 	Arg       uint32            // initial mscratch
 	Check     bool              // keep books for CheckInvariants; costs host time
 	Out       func(line []byte) // console lines as they are finished; nil: off
-	Progress  func(Progress)    // told now and then how far the run is; nil: nobody asks
-	MaxEdges  uint64            // end the run when as many have been handled; 0: do not
-	Divergent emu.Divergence    // what becomes of a branch on which lanes differ
+	Progress  func(Progress)    // called at intervals with the progress of the run; nil: no observer
+	MaxEdges  uint64            // end the run when that many edges have been handled; 0: unlimited
+	Divergent emu.Divergence    // treatment of a branch on which lanes differ
 	Counters  Counters          // that the program reads
 	Threads   int               // host processors that simulate; 0 and 1: one
 	Sampling  *Sampling         // nil: no samples
 
-	// Source makes what core n's warps execute; nil: the program, by c.
+	// Source returns the source of core n's warps; nil: they execute the program, on c.
 	Source func(n int, c *emu.Core) core.Source
 }
 
-// Progress says how far a run is.
+// Progress is how far a run has come.
 type Progress struct {
 	Cycle uint64 // of the machine's clock, over all launches
 	emu.Stats
@@ -158,11 +158,14 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	return m, m.sample(opt.Sampling)
 }
 
-// builder connects the units, from the cores outwards.
+// builder connects the units, from the cores outwards, level by level. Between the calls that add a level, out holds the
+// requesters of the next one, in the order of its ports, and end the bounds of each socket's share of out. links joins
+// all of out to a unit; level and concentrator then replace out, or the share that they were given, by the memory ports
+// of the unit that they added. What remains in out at the end is connected to memory.
 type builder struct {
 	m   *Machine
 	cfg *configs.Machine
-	out []port // what wants memory so far
+	out []port // requesters of the level that is built next
 	end []int  // by socket: the end of its ports in out
 
 	inputs int // of the level behind the sockets, so far
@@ -206,8 +209,7 @@ func (b *builder) build() error {
 	return nil
 }
 
-// outer builds the caches behind the sockets. The first of them, without one the
-// only L1D, is where atomics meet.
+// outer builds the caches behind the sockets. The first of them, or without one the only L1D, performs atomics.
 func (b *builder) outer() error {
 	meet := len(b.m.Caches) - 1
 	if b.cfg.L2 != nil {
@@ -236,7 +238,7 @@ func (b *builder) below(next *cache.Spec, wires configs.Wires) configs.Wires {
 	return wires
 }
 
-// Perform lets an atomic take effect, for the cache that has it.
+// Perform applies an atomic, for the cache that performs it.
 func (m *Machine) Perform(ref uint32) (wrote bool) {
 	return m.Cores[core.CoreOf(ref)].PerformAtomic(ref)
 }
@@ -286,10 +288,11 @@ func (b *builder) memory() (Memory, error) {
 // depth is a link's: a register a cycle, and a skid.
 func depth(latency int) int { return latency + 1 }
 
-// links joins what wants memory so far and the unit that serves it.
+// links connects the current requesters to the unit that serves them.
 func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	for i, p := range b.out {
-		req, rsp := b.link(i, p, to, server, cmp.Or(p.slots, depth(p.wires.Request)), max(depth(p.wires.Response), p.awaits))
+		there, back := p.wires.Entries()
+		req, rsp := b.link(i, p, to, server, cmp.Or(p.slots, there), max(back, p.awaits))
 		connect(i, req, rsp)
 	}
 	if a := b.m.auditor; a != nil {
@@ -297,7 +300,7 @@ func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clo
 	}
 }
 
-// link joins p and port i of a unit, with so many slots each way.
+// link connects p to port i of a unit, with there and back slots for requests and responses.
 func (b *builder) link(i int, p port, to *audited, server clock.Handle, there, back int) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
 	name := fmt.Sprintf("%s.port%d", to.name, i)
 	req := clock.NewLink[mem.Request](name+".req", there, clock.Cycle(p.wires.Request), p.owner, server)
@@ -310,7 +313,7 @@ func (b *builder) link(i int, p port, to *audited, server clock.Handle, there, b
 	return req, rsp
 }
 
-// concentrators puts them, if the machine has any, between what wants the L2 and the L2.
+// concentrators inserts concentrators, if the machine has any, between the current requesters and the L2.
 func (b *builder) concentrators() error {
 	spec := b.cfg.Concentrator
 	if spec == nil {
@@ -407,8 +410,8 @@ func (b *builder) socket(s int) error {
 }
 
 // barrierRegisters counts the registers between a core and the unit of device-wide barriers, there and back: the core's
-// request, the unit's answer, and those of arbiters, which have one of more than one core a socket, and one of more than
-// two sockets (RTL: VX_schedule, VX_gbar_arb, VX_gbar_unit).
+// request, the unit's answer, and those of arbiters, which have one of more than one core a socket, and one of more
+// than two sockets (RTL: VX_schedule, VX_gbar_arb, VX_gbar_unit).
 func barrierRegisters(sockets, cores int) int {
 	n := 5
 	if cores > 1 {
@@ -420,8 +423,8 @@ func barrierRegisters(sockets, cores int) int {
 	return n
 }
 
-// share numbers the inputs of the next level that a socket's ports have. The first of its data ports shares that of
-// the last of the others, which is its L1I, when the machine says so.
+// share assigns a socket's ports to inputs of the next level. If the machine is so configured, the first data port
+// shares the input of the last other port, which is the L1I.
 func (b *builder) share(others, data []port) []port {
 	all := append(others, data...)
 	for i := range all {
@@ -431,8 +434,10 @@ func (b *builder) share(others, data []port) []port {
 		all[i].input = b.inputs - 1
 	}
 	if b.cfg.SocketPort {
-		all[len(others)-1].wires.Request-- // the arbiter's
-		all[len(others)].wires.Request--
+		for i := range 2 {
+			p := &all[len(others)-1+i]
+			p.wires = p.wires.Shorter(1, 0) // the arbiter's
+		}
 	}
 	return all
 }
@@ -441,7 +446,7 @@ func (b *builder) share(others, data []port) []port {
 // without its bypass for uncached addresses and without its queue of answers (RTL: NC_ENABLE,
 // ICACHE_MRSQ_SIZE 0).
 func direct(w configs.Wires) configs.Wires {
-	return configs.Wires{Request: max(1, w.Request-1), Response: max(1, w.Response-1)}
+	return w.Shorter(min(1, w.Request-1), min(1, w.Response-1))
 }
 
 // ports are a core's to an L1, connected together; count is the number of requests sent there.
@@ -470,7 +475,7 @@ func (b *builder) shared() int {
 	return 0
 }
 
-// level puts a cache between what wants memory and memory.
+// level adds a cache between the current requesters and memory.
 func (b *builder) level(name string, s cache.Spec, w configs.Wires, d *clock.Domain) error {
 	s.Ports, s.Inputs = len(b.out), inputs(b.out)
 	c, err := cache.New(name, s, d)
@@ -513,9 +518,9 @@ func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
 	return m.Launch(ctx, p, m.arg)
 }
 
-// Launch executes a program to its end, as Run does, after what ran before: memory
-// and the contents of DRAM's row buffers and of the L2 stay, L1s forget, and time
-// goes on. The result counts from the launch. After an error the machine is spent.
+// Launch executes a program to its end, as Run does, after earlier runs: memory, open DRAM rows and the L2 keep their
+// contents, L1s are invalidated, and time goes on. The result counts from the launch. After an error the machine must
+// not be used again.
 func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	return m.launch(ctx, p, arg, func() {
 		for _, c := range m.Cores {
@@ -560,7 +565,7 @@ func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start 
 	return r, err
 }
 
-// phases adds up what cores have booked under them.
+// phases sums the cores' counts by phase.
 func (m *Machine) phases() (p core.Phases) {
 	for _, c := range m.Cores {
 		s := c.Counts()

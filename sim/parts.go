@@ -14,19 +14,17 @@ type Part struct {
 	Result
 }
 
-// partWatch has somebody look at a machine at the ends of a program's parts. It only looks, so cycles do not depend on
-// it.
+// partWatch calls an observer at the ends of a program's parts. It only observes: cycles do not depend on it.
 type partWatch struct {
 	m      *Machine
 	handle clock.Handle
 	ended  func(Part) error `checkpoint:"assembled"`
-	name   string           // of the part that has ended, which the end of the next instant tells of
+	name   string           // of the part that has ended, reported at the end of the next instant
 	before Result           // of the launch, where the part began; cycles are the machine's
 }
 
-// LaunchParts is Launch of a program whose parts are of interest by themselves: ended is given each when it is over,
-// and may look at the machine and its memory then; an error of its ends the run. What is returned is of what comes
-// behind the last.
+// LaunchParts is Launch for a program with parts: ended is called after each part and may read the machine and its
+// memory; its error ends the run. The result is that of the rest after the last part.
 func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(Part) error) (rest Result, err error) {
 	if m.partWatch == nil {
 		d, err := m.System.AddObserver("parts", corePeriod)
@@ -45,8 +43,8 @@ func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 	return last.since(&t.before), err
 }
 
-// note has the part's end be told of when the next instant is over: all that the instant of the barrier does has been
-// done then, and warps that it held have executed an instruction at most.
+// note schedules the report of a part's end for the end of the next instant: everything in the instant of the barrier
+// has then been done, and warps that it held have executed at most one instruction.
 func (t *partWatch) note(name string) {
 	if t.name != "" {
 		panic(fmt.Sprintf("BUG: sim @%d: part %s has ended before the end of %s was told", t.m.domain.Cycle(), name, t.name))
@@ -64,7 +62,7 @@ func (r Result) since(before *Result) Result {
 	return Result{Cycles: r.Cycles - before.Cycles, Stats: r.Stats.Since(before.Stats), Phases: r.Phases.Since(&before.Phases)}
 }
 
-// Tick tells of a part's end.
+// Tick reports a part's end.
 func (t *partWatch) Tick(now clock.Cycle) bool {
 	if t.name == "" {
 		return false

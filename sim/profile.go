@@ -17,11 +17,10 @@ type Profile struct {
 // profiles are those of all programs, in the order of their first launches.
 type profiles struct{ all []*Profile }
 
-// Profile has the machine count by instruction of each program that it is launched with from now on. It changes no
-// cycle.
+// Profile makes the machine count by instruction of each program launched from now on. It changes no cycle.
 func (m *Machine) Profile() { m.profiles = &profiles{} }
 
-// Profiles returns what has been counted since Profile.
+// Profiles returns the counts since Profile.
 func (m *Machine) Profiles() []*Profile {
 	if m.profiles == nil {
 		return nil
@@ -30,7 +29,7 @@ func (m *Machine) Profiles() []*Profile {
 	return m.profiles.all
 }
 
-// enter has the cores count for a program that is about to be launched.
+// enter makes the cores count for a program that is about to be launched.
 func (x *profiles) enter(m *Machine, p *isa.Program) {
 	if x == nil {
 		return

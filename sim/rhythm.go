@@ -2,15 +2,15 @@ package sim
 
 import "math"
 
-// rhythm finds over how many warp instructions the pace of a kernel evens out. Where warps go through phases together,
-// as those of a thread block that registers vertices and then walks their edges, a short interval shows one phase, and
-// what is executed beside it without time another. It looks at what is executed without time, in windows of an
-// interval's length, and adds up how much neighbours of so many windows differ: Allan's variance (Proceedings of the
-// IEEE, 1966), which drifts hardly change.
+// rhythm finds the number of warp instructions over which the pace of a kernel evens out. Where warps pass through
+// phases together, such as those of a thread block that registers vertices and then walks their edges, a short interval
+// shows one phase, and the functional execution beside it another. It observes functional execution in windows of an
+// interval's length, and accumulates the differences between neighbours of several windows: Allan's variance
+// (Proceedings of the IEEE, 1966), on which drifts have little effect.
 type rhythm struct {
 	window  uint64 // warp instructions
 	ends    [mostWindows + 1]Pace
-	n       int // windows of the stretch that is under way
+	n       int // windows of the current stretch
 	squares [len(spans)]float64
 	pairs   [len(spans)]int
 }
@@ -19,7 +19,7 @@ type rhythm struct {
 var spans = [...]int{1, 2, 3, 4, 6, 8, 12, 16}
 
 const (
-	// mostWindows is how many of a stretch are looked at.
+	// largest number of windows observed in a stretch.
 	mostWindows = 256
 	// fewPairs of neighbours show nothing.
 	fewPairs = 4
@@ -33,7 +33,7 @@ const (
 // begin begins a stretch.
 func (r *rhythm) begin(p Pace) { r.ends[0], r.n = p, 0 }
 
-// note looks where the machine is.
+// note records the machine's pace.
 func (r *rhythm) note(p Pace) {
 	if r.n < mostWindows && p.WarpInstrs >= r.ends[r.n].WarpInstrs+r.window {
 		r.n++
@@ -67,7 +67,8 @@ func (r *rhythm) deviation(k int) (d float64, known bool) {
 	return math.Sqrt(r.squares[k] / float64(r.pairs[k])), true
 }
 
-// length returns how many warp instructions an interval needs to show all phases; longest, if more than can be told.
+// length returns the number of warp instructions that an interval needs to cover all phases; longest, if it cannot be
+// determined.
 func (r *rhythm) length(longest uint64) uint64 {
 	if d, known := r.deviation(0); !known || d <= uneven {
 		return r.window

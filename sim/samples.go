@@ -15,24 +15,24 @@ import (
 type Sampling struct {
 	Interval uint64   // cycles
 	Keys     []string // names of statistics; * stands for any part of one
-	MaxRows  int      // at least 2; when there are as many, neighbours become one and the interval doubles
+	MaxRows  int      // at least 2; when reached, neighbours are merged and the interval doubles
 }
 
 // Samples are the statistics of a run's intervals.
 type Samples struct {
 	Interval uint64     // in the end: more than was asked for, if there would have been too many rows
-	Names    stats.Tree // what is in each row, without values
+	Names    stats.Tree // columns of each row, without values
 	Rows     []Sample
 }
 
-// Sample is one interval. Counts of all of a run's intervals add up to the run's.
+// Sample is one interval. The counts of all intervals of a run sum to the run's.
 type Sample struct {
 	From, To uint64 // cycles of the machine's clock: From is the last one before it, To its last
 	Values   []stats.Stat
 }
 
-// sampler looks at the machine at the end of every interval in which a core had work. It
-// only looks, so cycles do not depend on it.
+// sampler samples the machine at the end of every interval in which a core had work. It only observes: cycles do not
+// depend on it.
 type sampler struct {
 	m       *Machine
 	handle  clock.Handle

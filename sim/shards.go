@@ -2,12 +2,12 @@ package sim
 
 import "heddle/components/clock"
 
-// shardsEach is how many shards there are for each goroutine: with more of them the goroutines have more equal work,
-// and each shard costs some instructions a cycle.
+// shardsEach is the number of shards per goroutine: more shards balance the goroutines better, but each costs some
+// instructions per cycle.
 const shardsEach = 8
 
-// shards parts the cores' clock, if several goroutines tick it: neighbouring sockets are together, and the last shard
-// is for what is behind them, whose atomics follow what cores do in the same cycle.
+// shards splits the cores' clock, if several goroutines tick it: neighbouring sockets share a shard, and the last shard
+// is for the units behind the sockets, whose atomics follow the cores' actions in the same cycle.
 func shards(d *clock.Domain, threads, sockets int) []*clock.Domain {
 	all := []*clock.Domain{d}
 	if threads <= 1 {
@@ -24,5 +24,5 @@ func (b *builder) shardOf(socket int) *clock.Domain {
 	return b.shards[socket*max(1, len(b.shards)-1)/b.cfg.Sockets]
 }
 
-// outerShard returns the shard of what is behind the sockets.
+// outerShard returns the shard of the units behind the sockets.
 func (b *builder) outerShard() *clock.Domain { return b.shards[len(b.shards)-1] }

@@ -50,33 +50,33 @@ func (m *Machine) UnitPath(n int) string {
 	return m.CorePath(n) + "." + strings.ToLower(kind)
 }
 
-// ObserveSteps has f told when a super-step begins, by who launches kernels: its number from 1, its active
-// vertices, and the edges that leave them. What is already told goes on.
+// ObserveSteps makes the driver of kernels call f at the beginning of each super-step, with its number from 1, its
+// active vertices, and the edges that leave them. Earlier observers stay registered.
 func (m *Machine) ObserveSteps(f func(step int, vertices, edges uint64)) {
 	m.steps = append(m.steps, f)
 }
 
-// BeginStep tells those who observe.
+// BeginStep notifies the observers of super-steps.
 func (m *Machine) BeginStep(n int, vertices, edges uint64) {
 	for _, f := range m.steps {
 		f(n, vertices, edges)
 	}
 }
 
-// Teller is a unit that tells of events.
+// Teller is a unit that reports events.
 type Teller interface {
 	Kinds() []probe.Kind
 	Watch(probe.Watch)
 }
 
-// Telling is a unit that tells of events, by its place.
+// Telling is a unit that reports events, with its name in the machine.
 type Telling struct {
 	Core int // whose unit it is; -1: no core's
 	Unit string
 	Teller
 }
 
-// Tellers are the units that tell of events: graph units, caches, memory.
+// Tellers returns the units that report events: graph units, caches, memory.
 func (m *Machine) Tellers() (all []Telling) {
 	add := func(core int, unit string, from any) {
 		if u, ok := from.(Teller); ok {

@@ -11,8 +11,8 @@ import (
 	"heddle/sim/stats"
 )
 
-// Statistics lists all that the machine has counted: the headline figures, the sums over all
-// cores, over all caches of a level and over all DRAM channels, then each of them.
+// Statistics returns all counts of the machine: the headline figures, the sums over all cores, over all caches of a
+// level and over all DRAM channels, then each unit's.
 func (m *Machine) Statistics() stats.Tree {
 	p := m.parts()
 	t := p.sums(m).WithDerived()
@@ -32,10 +32,10 @@ func (m *Machine) Statistics() stats.Tree {
 	return t
 }
 
-// sums lists the first of them: all but those of single units.
+// sums returns the counts that do not belong to single units, including derived statistics.
 func (m *Machine) sums() stats.Tree { return m.ownSums().WithDerived() }
 
-// ownSums are those without what was added to them.
+// ownSums returns sums without derived statistics.
 func (m *Machine) ownSums() stats.Tree { p := m.parts(); return p.sums(m) }
 
 // checkDerived refuses statistics that were added and do not go with the machine's.
@@ -50,7 +50,7 @@ func (m *Machine) checkDerived() error {
 type parts struct {
 	cores, units, channels []stats.Tree
 	concentrators          []stats.Tree
-	unit                   string       // what units are
+	unit                   string       // kind of the units
 	levels                 []stats.Tree // sums over caches
 	caches                 stats.Tree   // each
 }
@@ -128,7 +128,7 @@ func (m *Machine) cacheStats() (levels []stats.Tree, each stats.Tree) {
 	return levels, each
 }
 
-// Instructions lists executed instructions by class, and what else was counted as they were.
+// Instructions returns the executed instructions by class, and the other counts of their execution.
 func Instructions(s emu.Stats) (t stats.Tree) {
 	for i, n := range s.ByClass {
 		class := isa.Class(i).String()
@@ -159,8 +159,8 @@ func edges(s *emu.Stats) stats.Stat {
 	return stats.Count("edges", "edges", "Edges that lanes have handled: executions of the program's instruction heddle.edge.", s.Edges)
 }
 
-// Statistics lists what a launch has come to, of what is counted for launches. Names are those
-// of Machine.Statistics, where they are those of all launches.
+// Statistics returns the counts of a launch, as far as they are kept per launch. Names are those of Machine.Statistics,
+// which cover all launches.
 func (r *Result) Statistics() stats.Tree {
 	t := r.Executed()
 	if r.Sampled {
@@ -169,7 +169,7 @@ func (r *Result) Statistics() stats.Tree {
 	return append(t, stats.Walk("core.phase", &r.Phases)...)
 }
 
-// Executed lists what its warps have executed, which is known of a sampled launch too.
+// Executed returns the counts of executed instructions, which are exact for a sampled launch too.
 func (r *Result) Executed() stats.Tree {
 	t := append(executed(&r.Stats), edges(&r.Stats))
 	return append(t, software(&r.Stats)...)

@@ -12,7 +12,6 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim/stats"
-	"heddle/units"
 )
 
 // GraphUnit makes the graph unit that the configuration plugs into core n; nil: none.
@@ -21,7 +20,7 @@ func GraphUnit(cfg *configs.Machine, n int) (accel.Unit, error) {
 	if spec == nil {
 		return nil, nil
 	}
-	return spec.NewUnit(fmt.Sprintf("Core%d.%s", n, units.Of(spec).Part), cfg.UnitShape(n))
+	return spec.NewUnit(fmt.Sprintf("Core%d.%s", n, accel.KindOf(spec).Part), cfg.UnitShape(n))
 }
 
 // graphUnits makes those of all cores; none: nil.
@@ -36,7 +35,7 @@ func graphUnits(cfg *configs.Machine) (units []accel.Unit, err error) {
 	return units, nil
 }
 
-// architecture tells the architectural machine what is plugged into core n.
+// architecture returns the units that the architectural machine has in core n.
 func (m *Machine) architecture(n int) []emu.Unit {
 	if m.Units == nil {
 		return nil
@@ -61,10 +60,10 @@ type landing struct {
 	core *emu.Core
 }
 
-// Finish has them see.
+// Finish makes the stores visible.
 func (l *landing) Finish(clock.Cycle) { l.core.LandUnits() }
 
-// unitPort is the port to memory of core n's unit, if it has one; line is the caches'.
+// unitPort returns the memory port of core n's unit, if it has one; line is the caches' line size.
 func (m *Machine) unitPort(n int, line int) (p port, bypasses, ok bool) {
 	if m.Units == nil {
 		return p, false, false
@@ -121,7 +120,7 @@ func (b *builder) control() error {
 	return nil
 }
 
-// ideal puts what balances at no cost on a clock of its own.
+// ideal puts a component that balances in zero time on a clock of its own.
 func (b *builder) ideal(u balance.Ideal) error {
 	d, err := b.m.System.AddObserver("ideal balancing", corePeriod)
 	if err != nil {
@@ -132,10 +131,10 @@ func (b *builder) ideal(u balance.Ideal) error {
 	return nil
 }
 
-// Hand is the host's hand on the cores' graph units; nil: there are none that it has one on.
+// Hand returns the host-side interface to the cores' graph units; nil: they have none.
 func (m *Machine) Hand() accel.Hand { return accel.HandOn(m.Units) }
 
-// carry does what set-ups say that the program carries.
+// carry applies the set-ups that the program carries.
 func (m *Machine) carry(p *isa.Program) error {
 	if h := m.Hand(); h != nil {
 		return h.Carry(p)
@@ -172,7 +171,7 @@ func (m *Machine) checkBalance() error {
 	return m.Control.CheckInvariants(donated, received)
 }
 
-// unitStats lists what each core's graph unit has counted; name is the units'.
+// unitStats returns the counts of each core's graph unit; name is the units' name.
 func (m *Machine) unitStats() (name string, each []stats.Tree) {
 	for _, u := range m.Units {
 		name = u.Architecture().Name()

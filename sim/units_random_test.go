@@ -90,7 +90,7 @@ func TestRandomStreamsEqualUntimed(t *testing.T) {
 
 func runUntimed(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine, error) {
 	m, err := emu.New(emu.Config{Cores: 1, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(int) []emu.Unit {
-		u, err := weaver.NewUntimed(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
+		u, err := weaver.NewFunctional(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
 		require.NoError(t, err)
 		return []emu.Unit{u}
 	}})

@@ -65,11 +65,11 @@ func checkMarks(t *testing.T, m *emu.Machine, vertices int) {
 	}
 }
 
-// untimedWeaver runs the program on the untimed twin of the machine.
+// untimedWeaver runs the program on the untimed functional model of the machine.
 func untimedWeaver(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine {
 	t.Helper()
 	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(int) []emu.Unit {
-		u, err := weaver.NewUntimed(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
+		u, err := weaver.NewFunctional(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
 		require.NoError(t, err)
 		return []emu.Unit{u}
 	}})

@@ -28,11 +28,11 @@ func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Resu
 	return r, err
 }
 
-// PrepareUntimed makes what Execute needs, which else the first one does: checkpoints know a machine as it was before
-// its first launch.
+// PrepareUntimed creates the parts that Execute needs, which its first call does otherwise: checkpoints require them as
+// they were before the first launch.
 func (m *Machine) PrepareUntimed() { m.assembleUntimed() }
 
-// assembleUntimed makes what executes without time, once. Machines that never do have no part of it.
+// assembleUntimed creates the parts of functional execution, once. Machines that never use it do not have them.
 func (m *Machine) assembleUntimed() {
 	if m.untimed != nil {
 		return
@@ -48,9 +48,9 @@ func (m *Machine) assembleUntimed() {
 	}
 	for n, c := range m.Cores {
 		l1 := m.Caches[2*(n/m.cfg.CoresPerSocket):] // of its socket: L1I, L1D
-		m.untimed = append(m.untimed, core.NewUntimed(c, m.outer, m.Arch.Core(n), l1[0], l1[1], m.cfg.L1D.LineBytes, m.look))
+		m.untimed = append(m.untimed, core.NewFunctional(c, m.outer, m.Arch.Core(n), l1[0], l1[1], m.cfg.L1D.LineBytes, m.look))
 	}
 }
 
-// look has the watchdog look in this cycle.
+// look makes the watchdog check in this cycle.
 func (m *Machine) look() { m.watchdog.handle.Wake() }

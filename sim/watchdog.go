@@ -10,15 +10,14 @@ import (
 	"heddle/components/core"
 )
 
-// stallAfter is how many cycles may pass in which no core, cache or memory does anything
-// before the machine is taken to be stuck. A DRAM command of the slowest memory takes some
-// ten thousand.
+// stallAfter is the number of cycles without any action of a core, cache or memory after which the machine counts as
+// stuck. The longest DRAM command of the slowest memory takes some ten thousand.
 const stallAfter = 1_000_000
 
-// checkEvery is how often the watchdog looks, in cycles.
+// checkEvery is the number of cycles between the watchdog's checks.
 const checkEvery = 10_000
 
-// StallError says that the machine makes no progress, and who waits for whom.
+// StallError is the end of a run without progress, with the causes of all waits.
 type StallError struct {
 	Cycle  uint64
 	Reason string
@@ -29,7 +28,7 @@ func (e *StallError) Error() string {
 	return fmt.Sprintf("no progress at cycle %d: %s\n  %s", e.Cycle, e.Reason, strings.Join(e.Waits, "\n  "))
 }
 
-// CycleLimitError says that the limit ended the run, and where warps were then.
+// CycleLimitError is the end of a run by the cycle limit, with the positions of the warps.
 type CycleLimitError struct {
 	Limit uint64
 	Where []string
@@ -39,8 +38,7 @@ func (e *CycleLimitError) Error() string {
 	return strings.Join(append([]string{fmt.Sprintf("cycle limit reached: %d cycles", e.Limit)}, e.Where...), "\n  ")
 }
 
-// EdgeLimitError says that the run was to end when so many edges had been handled, and has. What it has
-// counted is counted to the last cycle.
+// EdgeLimitError is the end of a run by the limit on edges. Counts are complete to the last cycle.
 type EdgeLimitError struct {
 	Limit, Edges, Cycle uint64
 }
@@ -49,11 +47,10 @@ func (e *EdgeLimitError) Error() string {
 	return fmt.Sprintf("%d edges have been handled at cycle %d: the run was to end after %d", e.Edges, e.Cycle, e.Limit)
 }
 
-// edgesEvery is how often the watchdog looks how many edges have been handled, in cycles.
+// edgesEvery is the number of cycles between the watchdog's checks of the edges handled.
 const edgesEvery = 100
 
-// watchdog ends runs that are interrupted, too long, or stuck. It only looks, so
-// cycles do not depend on it.
+// watchdog ends runs that are interrupted, too long, or stuck. It only observes: cycles do not depend on it.
 type watchdog struct {
 	m      *Machine
 	handle clock.Handle
@@ -64,7 +61,7 @@ type watchdog struct {
 	ctx    context.Context `checkpoint:"assembled"` // of a launch
 	err    error
 
-	progress uint64 // what cores, caches and memory had done when it last moved
+	progress uint64 // progress of cores, caches and memory when it last changed
 	moved    uint64 // the cycle of that look
 }
 
@@ -85,7 +82,7 @@ func (w *watchdog) arm(ctx context.Context) {
 	w.handle.Wake()
 }
 
-// Tick looks, and sets the timer for the next look while any core has work.
+// Tick checks, and sets the timer for the next check while any core has work.
 func (w *watchdog) Tick(now clock.Cycle) bool {
 	progress, working, failed := uint64(0), false, false
 	for _, c := range w.m.Cores {
@@ -113,7 +110,7 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.progress, w.moved = progress, now
 	}
 	switch {
-	case failed: // Run says what
+	case failed: // Run returns the error
 		working = false
 	case w.ctx.Err() != nil:
 		w.err = w.ctx.Err()
@@ -143,21 +140,21 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	return false
 }
 
-// Interrupt ends the run after the current instant, with an error. It is for observers.
+// Interrupt ends the run after the current instant, with an error. It is for use by observers.
 func (m *Machine) Interrupt(err error) {
 	m.watchdog.err = err
 	m.System.Stop()
 }
 
-// watched is a core that has the watchdog look when its program ends, so that the
-// run ends, and the next launch begins, then and not at the next look.
+// watched is a core that makes the watchdog check when its program ends, so that the run ends, and the next launch
+// begins, in that cycle and not at the next check.
 type watched struct {
 	*core.Core
 	w    *watchdog
 	ends bool
 }
 
-// Tick does the core's cycle.
+// Tick ticks the core.
 func (c *watched) Tick(now clock.Cycle) bool {
 	awake := c.Core.Tick(now)
 	if !awake && (c.Done() || c.Err() != nil) {
@@ -176,7 +173,7 @@ func (c *watched) Finish(now clock.Cycle) {
 	}
 }
 
-// pending counts what caches and memory hold, and what is on its way to them.
+// pending returns the number of messages in caches and memory, and on their way there.
 func (m *Machine) pending() int {
 	n := m.Memory.Pending()
 	for _, l := range m.links {
@@ -198,7 +195,7 @@ func (m *Machine) stalled(reason string) error {
 	return &StallError{Cycle: m.domain.Cycle(), Reason: reason, Waits: m.Waits()}
 }
 
-// Where tells for each core at which instructions its warps go on, those at the same one together.
+// Where returns for each core the next program counters of its warps, grouped by address.
 func (m *Machine) Where() (out []string) {
 	for _, c := range m.Cores {
 		out = append(out, c.Where()...)
@@ -206,7 +203,7 @@ func (m *Machine) Where() (out []string) {
 	return out
 }
 
-// Waits tells who waits for whom.
+// Waits describes the cause of every wait.
 func (m *Machine) Waits() (out []string) {
 	for _, c := range m.Cores {
 		out = append(out, c.Waits()...)
@@ -225,7 +222,7 @@ func (m *Machine) Waits() (out []string) {
 	return append(out, m.Pending()...)
 }
 
-// Pending describes what caches, the links between units, and memory hold.
+// Pending describes the contents of caches, of the links between units, and of memory.
 func (m *Machine) Pending() (all []string) {
 	for _, c := range m.Caches {
 		all = append(all, c.Waits()...)

@@ -7,8 +7,8 @@ import (
 	"heddle/isa"
 )
 
-// code is a program's instructions, as both ends of a file number those that have addresses,
-// operands or answers.
+// code holds a program's instructions; recorder and reader number those with addresses, operands or answers
+// identically.
 type code struct {
 	program  *isa.Program
 	segments []codeSegment
@@ -52,7 +52,7 @@ func (c *code) segment(s *isa.Segment) codeSegment {
 	return g
 }
 
-// hasSite tells which instructions have something to remember.
+// hasSite reports whether instructions of a class have values to predict from.
 func hasSite(class isa.Class) bool {
 	switch class {
 	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic, isa.ClassWarp, isa.ClassUnit:
@@ -61,7 +61,7 @@ func hasSite(class isa.Class) bool {
 	return false
 }
 
-// at returns the instruction at pc; nil: none is there.
+// at returns the instruction at pc; nil: no instruction.
 func (c *code) at(pc uint32) *codeOp {
 	for i := range c.segments {
 		s := &c.segments[i]
@@ -72,7 +72,7 @@ func (c *code) at(pc uint32) *codeOp {
 	return nil
 }
 
-// site is one warp's memory of one instruction.
+// site holds one warp's last values of one instruction, from which the next are predicted.
 type site struct {
 	vectors []vector // addresses; or rs1, rs2, rs3 and the answer
 	args    isa.ControlArgs
@@ -94,13 +94,13 @@ func newSite(class isa.Class) *site {
 	return &site{vectors: make([]vector, 1)}
 }
 
-// memory is one warp's memory of all instructions, in one launch.
+// memory holds one warp's sites of all instructions, in one launch.
 type memory struct {
 	code  *code
 	sites []*site
 }
 
-// begin forgets everything.
+// begin discards everything.
 func (m *memory) begin(c *code) {
 	if m.code != c {
 		m.code, m.sites = c, make([]*site, c.sites)
@@ -114,7 +114,7 @@ func (m *memory) begin(c *code) {
 	}
 }
 
-// site returns what is remembered of the instruction at pc; nil: the program has none there.
+// site returns the site of the instruction at pc; nil: the program has none there.
 func (m *memory) site(pc uint32) *site {
 	op := m.code.at(pc)
 	if op == nil || op.site < 0 {
@@ -123,7 +123,7 @@ func (m *memory) site(pc uint32) *site {
 	return m.siteOf(op)
 }
 
-// siteOf is site of an instruction that has one.
+// siteOf returns the site of an instruction that has one.
 func (m *memory) siteOf(op *codeOp) *site {
 	s := m.sites[op.site]
 	if s == nil {

@@ -2,32 +2,32 @@ package traces
 
 import "encoding/binary"
 
-// Columns of a warp's trace in one launch. Each is a sequence of its own, so that likes are
-// compressed together, and what is known late does not hold up the rest.
+// Columns of a warp's trace in one launch. Each is a separate sequence, so that similar values are compressed together,
+// and late values do not delay the rest.
 const (
-	colTurns      = iota // branches: taken or not, a bit each, the lowest first
-	colControl           // where the warp starts, targets of indirect jumps, operands of control
+	colTurns      = iota // branches: taken or not, one bit each, the lowest first
+	colControl           // the warp's start address, targets of indirect jumps, operands of control instructions
 	colForms             // addresses, operands of unit instructions
 	colLow               //
 	colHigh              //
-	colAnswers           // answers of the unit and the masks they set, in the order of the requests
+	colAnswers           // the unit's answers and the masks they set, in the order of the requests
 	colAnswerLow         //
 	colAnswerHigh        //
-	colWrote             // lanes of which conditional atomics wrote, in the order of the atomics
-	colHost              // what the host did before the launch; of no warp
+	colWrote             // lanes in which conditional atomics wrote, in the order of the atomics
+	colHost              // the host's actions before the launch; belongs to no warp
 	numColumns
 )
 
-// columnNames are those of docs/reference/traces.md.
+// columnNames are the names in docs/reference/traces.md.
 var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high", "wrote", "host"}
 
-// column is being written.
+// column is a column being written.
 type column struct{ b []byte }
 
 func (c *column) byte(b byte)      { c.b = append(c.b, b) }
 func (c *column) uvarint(x uint64) { c.b = binary.AppendUvarint(c.b, x) }
 
-// cursor reads a column. After its end, and after what cannot be, it reads zeros and is bad.
+// cursor reads a column. After its end, and after invalid data, it reads zeros and is bad.
 type cursor struct {
 	b   []byte
 	bad bool
@@ -45,7 +45,7 @@ func (c *cursor) byte() byte {
 	return b
 }
 
-// extend puts more behind what is there.
+// extend appends data.
 func (c *cursor) extend(b []byte) {
 	if len(c.b) == 0 {
 		c.b = b

@@ -4,7 +4,7 @@ import (
 	"heddle/isa"
 )
 
-// decoder reads what one warp did in one launch.
+// decoder reads the trace of one warp in one launch.
 type decoder struct {
 	memory
 	columns [numColumns]cursor
@@ -13,7 +13,7 @@ type decoder struct {
 	turnN   uint8
 }
 
-// bad reports whether a column ended too soon, or held what cannot be.
+// bad reports whether a column ended too soon, or contained invalid data.
 func (d *decoder) bad() bool {
 	for i := range d.columns {
 		if d.columns[i].bad {
@@ -23,7 +23,7 @@ func (d *decoder) bad() bool {
 	return false
 }
 
-// rest reports whether something has not been read.
+// rest reports whether unread data remain.
 func (d *decoder) rest() bool {
 	for i := range d.columns {
 		if len(d.columns[i].b) > 0 {
@@ -73,7 +73,7 @@ func (d *decoder) operands(s *site, mask uint32, all ...*lanes) {
 	}
 }
 
-// answer reads what a unit answered to a request of the lanes in mask, and the mask it set.
+// answer reads a unit's answer to a request of the lanes in mask, and the mask it set.
 func (d *decoder) answer(s *site, mask uint32, out *lanes) (newMask uint32) {
 	s.vectors[unitAnswer].decode(d.columns[colAnswers:], mask, 0, out)
 	return mask ^ d.columns[colAnswers].uvarint32()

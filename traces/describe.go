@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// totals are the sizes that a file's size is compared with.
+// totals are the sizes with which a file's size is compared.
 type totals struct {
 	instrs, lanes uint64
 	packed        uint64 // bytes of blocks in the file, each once
@@ -33,7 +33,7 @@ func (f *File) totals() (t totals) {
 	return t
 }
 
-// addressBytes is the size of a launch's addresses, also if another launch has the same.
+// addressBytes returns the size of a launch's addresses, even if it shares them with another launch.
 func (f *File) addressBytes(launch int) (n uint64) {
 	_, list := f.blocks(launch)
 	for i := range list {
@@ -43,13 +43,13 @@ func (f *File) addressBytes(launch int) (n uint64) {
 	return n
 }
 
-// AddressBytes is the file's bytes for the address of a lane, unit operands included.
+// AddressBytes returns the file's bytes per lane address, including unit operands.
 func (f *File) AddressBytes() float64 {
 	t := f.totals()
 	return float64(t.columns[colForms]+t.columns[colLow]+t.columns[colHigh]) / float64(max(1, t.lanes))
 }
 
-// Describe writes where a file comes from, and what is in it.
+// Describe writes a file's origin and contents.
 func (f *File) Describe(out io.Writer) error {
 	m, t := &f.Meta, f.totals()
 	var b strings.Builder
@@ -101,7 +101,7 @@ func per(bytes, of uint64) string {
 	return fmt.Sprintf("%.3f bytes", float64(bytes)/float64(of))
 }
 
-// timing says what a replay on another machine does with what depends on it.
+// timing describes how a replay on another machine treats timing-dependent values.
 func timing(causes []string) string {
 	if len(causes) == 0 {
 		return "no instruction told a warp what depends on timing, but for loads of what others store"

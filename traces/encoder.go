@@ -5,31 +5,30 @@ import (
 	"heddle/isa/emu"
 )
 
-// encoder writes what one warp does in one launch.
+// encoder writes the trace of one warp in one launch.
 type encoder struct {
 	memory
 	columns [numColumns]column
 	instrs  uint64 // since the last chunk
-	turns   byte   // of the byte that is not full
+	turns   byte   // of the incomplete byte
 	turnN   uint8
 
 	asked  queue[answer]
 	chosen queue[emu.Outcome]
 }
 
-// answer is a unit's answer, when it is there.
+// answer is a unit's answer, once it has arrived.
 type answer struct {
 	at      *site
 	there   bool
-	mask    uint32 // lanes that asked
+	mask    uint32 // requesting lanes
 	newMask uint32
 	out     lanes
 }
 
-// queue keeps what is not known yet, in program order. Elements stay where they are until
-// they have been taken.
+// queue holds values not yet known, in program order. Elements do not move until they have been taken.
 type queue[T any] struct {
-	list []*T // from head on in use, the rest before it free
+	list []*T // from head on in use; those before it are free
 	head int
 	free []*T
 }
@@ -73,7 +72,7 @@ func (e *encoder) endTurns() {
 	}
 }
 
-// What of a control instruction's operands has changed since it was executed last.
+// The parts of a control instruction's operands that changed since its last execution.
 const (
 	changedA = 1 << iota
 	changedB
@@ -103,17 +102,17 @@ func (e *encoder) control(s *site, a isa.ControlArgs) {
 	s.args = a
 }
 
-// address writes where an instruction goes.
+// address writes an instruction's target.
 func (e *encoder) address(pc uint32) { e.columns[colControl].uvarint(uint64(pc)) }
 
 func (e *encoder) addresses(s *site, mask uint32, size uint8, x *lanes) {
 	s.vectors[0].encode(e.columns[colForms:], mask, shiftOf(size), x)
 }
 
-// shiftOf is log2 of an access's size: addresses are its multiples.
+// shiftOf returns log2 of an access's size, of which addresses are multiples.
 func shiftOf(size uint8) uint8 { return size >> 1 }
 
-// settle writes what has become known.
+// settle writes the values that have become known.
 func (e *encoder) settle() {
 	for !e.asked.empty() && e.asked.front().there {
 		a := e.asked.front()
@@ -127,13 +126,13 @@ func (e *encoder) settle() {
 	}
 }
 
-// full reports whether a chunk should be made.
+// full reports whether a chunk should be written.
 func (e *encoder) full(limit int) bool {
 	return len(e.columns[colLow].b) >= limit || len(e.columns[colHigh].b) >= limit ||
 		len(e.columns[colTurns].b) >= limit || len(e.columns[colControl].b) >= limit || len(e.columns[colForms].b) >= limit
 }
 
-// holds reports whether there is something for a chunk.
+// holds reports whether there are data for a chunk.
 func (e *encoder) holds() bool {
 	for i := range e.columns {
 		if len(e.columns[i].b) > 0 {

@@ -8,18 +8,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A file is a header, blocks, the description (JSON), the index, and a trailer that says
-// where those two are. Numbers are little endian.
+// A file is a header, blocks, the description (JSON), the index, and a trailer with the positions of the last two.
+// Numbers are little endian.
 const (
 	magic   = "heddletr"
-	Version = 2 // of the format; a file of another is refused
+	Version = 2 // of the format; files of any other version are refused
 
 	headerBytes  = len(magic) + 4
 	sectionBytes = 8 + 4 + 4 + 4
 	trailerBytes = 2*sectionBytes + 4 + len(magic)
 )
 
-// Limits that a reader holds files to.
+// Limits that a reader enforces.
 const (
 	maxSectionBytes = 256 << 20 // of description and index, expanded
 	maxBlockBytes   = 16 << 20  // of a block, expanded
@@ -27,8 +27,8 @@ const (
 	maxLaunches     = 1 << 20
 )
 
-// A block is written when it has so many bytes, and a warp's chunk enters one when a column has; less
-// if there are many warps, whose columns are in memory until then.
+// A block is written when it reaches this size, and a warp's chunk enters a block when a column does; less if there are
+// many warps, whose columns are in memory until then.
 const (
 	blockBytes = 256 << 10
 	chunkBytes = 48 << 10
@@ -36,12 +36,12 @@ const (
 	heldBytes  = 64 << 20 // of a column, over all warps
 )
 
-// chunkLimit is where a machine's chunks end.
+// chunkLimit returns the size at which a machine's chunks end.
 func chunkLimit(s Shape) int {
 	return min(chunkBytes, max(smallChunk, heldBytes/(s.Cores*s.Warps)))
 }
 
-// section is where description or index are, and how large.
+// section is the position and size of the description or index.
 type section struct {
 	offset      uint64
 	bytes, full uint32 // in the file, and expanded
@@ -61,8 +61,7 @@ func (s *section) get(b []byte) {
 	s.bytes, s.full, s.sum = binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), binary.LittleEndian.Uint32(b[16:])
 }
 
-// block is an entry of the index: chunks of one launch, and their columns, each compressed
-// by itself.
+// block is an entry of the index: chunks of one launch, and their columns, each compressed separately.
 type block struct {
 	launch int
 	offset uint64
@@ -71,15 +70,15 @@ type block struct {
 	chunks []chunk
 }
 
-// chunk is a piece of one warp's trace. A block has the chunks' pieces of the first column, then
-// those of the second, and so on.
+// chunk is a part of one warp's trace. A block has the chunks' parts of the first column, then those of the second, and
+// so on.
 type chunk struct {
 	warp   int
 	instrs uint64
 	bytes  [numColumns]uint32 // expanded
 }
 
-// size is the number of bytes of a block in the file.
+// size returns the number of bytes of a block in the file.
 func (b *block) size() (n uint64) {
 	for _, x := range b.bytes {
 		n += uint64(x)
@@ -87,7 +86,7 @@ func (b *block) size() (n uint64) {
 	return n
 }
 
-// expanded is a column's size, and full the whole block's.
+// expanded returns a column's uncompressed size, and full the whole block's.
 func (b *block) expanded(col int) (n uint64) {
 	for i := range b.chunks {
 		n += uint64(b.chunks[i].bytes[col])
@@ -106,7 +105,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// compressor and expander do one piece after the other, in the caller's goroutine.
+// compressor returns a compressor that works synchronously, in the caller's goroutine; expander is its counterpart.
 func compressor() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
@@ -123,7 +122,7 @@ func expander() *zstd.Decoder {
 	return d
 }
 
-// expand returns the n bytes that a piece stands for.
+// expand returns the n bytes that a compressed part expands to.
 func expand(d columnExpander, b []byte, n uint64) ([]byte, error) {
 	if n == 0 && len(b) == 0 {
 		return nil, nil

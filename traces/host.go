@@ -13,24 +13,24 @@ import (
 	"heddle/sim"
 )
 
-// Entries of the column host: what the host has done before a launch.
+// Entries of the column host: the host's actions before a launch.
 const (
-	entryAct    = iota // to graph units: the words of an accel.Hand's act
-	entryMemory        // words of an array that graph units read, from an address on
+	entryAct    = iota // on graph units: the words of an accel.Hand's act
+	entryMemory        // words of an array that graph units read, starting at an address
 	numEntries
 )
 
-// entryWords is how many words of memory an entry has at most: arrays are compared by such pieces.
+// entryWords is the maximum number of memory words in an entry: arrays are compared in pieces of this size.
 const entryWords = 4096
 
-// entry is one.
+// entry is an entry of the column host.
 type entry struct {
 	kind  byte
 	addr  uint32
 	words []uint32
 }
 
-// put appends an entry: each word as the difference to the one before.
+// put appends an entry: each word as the difference from the previous one.
 func (c *column) put(e entry) {
 	c.byte(e.kind)
 	if e.kind == entryMemory {
@@ -44,7 +44,7 @@ func (c *column) put(e entry) {
 	}
 }
 
-// entry reads one. A word has a byte at least, so no more are allocated than there can be.
+// entry reads an entry. A word takes at least one byte, which bounds the allocation.
 func (c *cursor) entry() (e entry) {
 	if e.kind = c.byte(); e.kind >= numEntries {
 		c.fail()
@@ -66,7 +66,7 @@ func (c *cursor) entry() (e entry) {
 	return e
 }
 
-// String shows an entry to people.
+// String formats an entry for people.
 func (e entry) String() string {
 	if e.kind == entryMemory {
 		return fmt.Sprintf("memory %08x %d words, sum %08x", e.addr, len(e.words), sum(e.words))
@@ -100,15 +100,15 @@ func bytesOf(words []uint32) (b []byte) {
 	return b
 }
 
-// recordedHost is the host beside graph units that read memory by themselves.
+// recordedHost records the host's actions for graph units that read memory themselves.
 type recordedHost struct {
 	encoder
 	to      *Recorder
 	hand    accel.Hand
 	mem     *emu.Memory
-	known   *emu.Memory // what a replay's memory holds there
-	waiting column      // done before the launch that comes
-	during  bool        // a launch: what is done then, the program carries
+	known   *emu.Memory // the memory contents that a replay would have
+	waiting column      // actions before the coming launch
+	during  bool        // a launch is running: actions now are implied by the program
 }
 
 func newRecordedHost(r *Recorder, m *sim.Machine, hand accel.Hand) *recordedHost {
@@ -121,7 +121,7 @@ func newRecordedHost(r *Recorder, m *sim.Machine, hand accel.Hand) *recordedHost
 	return h
 }
 
-// begin writes down what was done before a launch.
+// begin records the actions before a launch.
 func (h *recordedHost) begin(p *isa.Program) {
 	h.during = true
 	for piece := range slices.Chunk(h.waiting.b, chunkBytes) {
@@ -141,14 +141,14 @@ func (h *recordedHost) begin(p *isa.Program) {
 	h.known.Load(p)
 }
 
-// add makes a chunk.
+// add writes a chunk.
 func (h *recordedHost) add() {
 	if h.holds() {
 		h.to.out.add(h.to.Meta.Shape.Host(), &h.encoder)
 	}
 }
 
-// compare has f see the pieces of the units' arrays that are not what is known, until it returns false.
+// compare calls f for the pieces of the units' arrays that differ from known, until it returns false.
 func (h *recordedHost) compare(f func(addr uint32, now []byte) bool) {
 	var now, known [4 * entryWords]byte
 	for _, a := range h.hand.Arrays() {
@@ -163,7 +163,7 @@ func (h *recordedHost) compare(f func(addr uint32, now []byte) bool) {
 	}
 }
 
-// end refuses programs that write what units read: when they did is not known.
+// end refuses programs that write words which units read: the time of such writes is unknown.
 func (h *recordedHost) end(p *isa.Program) (err error) {
 	h.during = false
 	h.compare(func(addr uint32, _ []byte) bool {
@@ -175,13 +175,13 @@ func (h *recordedHost) end(p *isa.Program) (err error) {
 	return err
 }
 
-// replayedHost does what the host has done.
+// replayedHost repeats the host's recorded actions.
 type replayedHost struct {
-	hand accel.Hand // nil: there are no units that it has a hand on
+	hand accel.Hand // host-side interface to the units; nil: none
 	mem  *emu.Memory
 }
 
-// begin does what comes before a launch.
+// begin performs the actions before a launch.
 func (h *replayedHost) begin(c *cursor) error {
 	for len(c.b) > 0 {
 		e := c.entry()
@@ -201,7 +201,7 @@ func (h *replayedHost) begin(c *cursor) error {
 	return nil
 }
 
-// hostLines shows what the host has done before a launch.
+// hostLines formats the host's actions before a launch.
 func hostLines(c cursor) (lines []string, err error) {
 	for len(c.b) > 0 {
 		e := c.entry()
@@ -213,7 +213,7 @@ func hostLines(c cursor) (lines []string, err error) {
 	return lines, nil
 }
 
-// hostParting finds where the host has done something else.
+// hostParting finds the first difference between the host's actions.
 func hostParting(x, y cursor) (d Difference, differ bool, err error) {
 	a, err := hostLines(x)
 	if err != nil {

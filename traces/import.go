@@ -51,7 +51,7 @@ func (t *text) write(out *writer, meta *Meta, i int) error {
 	return out.err
 }
 
-// program puts together what is at the addresses. The machine starts warp 0 of every core where it begins.
+// program assembles the instructions from their addresses. The machine starts warp 0 of every core at its entry.
 func (t *text) program(l *textLaunch, number int) (*isa.Program, error) {
 	p := &isa.Program{Name: fmt.Sprintf("launch %d", number)}
 	for _, pc := range slices.Sorted(maps.Keys(l.code)) {
@@ -80,7 +80,7 @@ func (t *text) program(l *textLaunch, number int) (*isa.Program, error) {
 	return p, nil
 }
 
-// importer writes what one warp did, and follows it to see that it can be.
+// importer writes the trace of one warp, and follows its execution to check that it is possible.
 type importer struct {
 	Walker
 	out encoder
@@ -117,7 +117,7 @@ func (m *importer) line(l *textLine) error {
 	return nil
 }
 
-// write writes what the instruction decides, and does it.
+// write writes the instruction's decision, and executes it.
 func (m *importer) write(op *codeOp, l *textLine) error {
 	switch s := op.Sem.(type) {
 	case isa.Branch:
@@ -167,14 +167,14 @@ func (m *importer) access(l *textLine, size uint8) error {
 	return nil
 }
 
-// controlled finds the operands by which the instruction comes to what is said of it.
+// controlled finds operands with which the instruction has the stated effect.
 func (m *importer) controlled(do isa.Control, op *codeOp, l *textLine) error {
 	next := l.mask
 	if l.active != nil {
 		next = *l.active
 	}
 	a := isa.ControlArgs{Negated: op.Neg != 0}
-	some := func(lanes uint32) { // those of which the predicate counts
+	some := func(lanes uint32) { // candidate lane sets for a predicate's operands
 		if a.Pred = lanes; a.Negated {
 			a.Pred = l.mask &^ lanes
 		}

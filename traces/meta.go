@@ -10,11 +10,11 @@ import (
 	"heddle/isa"
 )
 
-// Meta is a file's description of itself, beside the traces.
+// Meta is a file's description of itself, besides the traces.
 type Meta struct {
-	Heddle     string      `json:"heddle"` // the program that recorded it
+	Heddle     string      `json:"heddle"` // version of the recording program
 	Experiment string      `json:"experiment"`
-	Config     string      `json:"config"` // the point that was recorded, resolved, as YAML
+	Config     string      `json:"config"` // the recorded point, resolved, as YAML
 	Machine    string      `json:"machine"`
 	Shape      Shape       `json:"shape"`
 	Unit       *Unit       `json:"unit,omitempty"`
@@ -22,11 +22,11 @@ type Meta struct {
 	Layout     []Region    `json:"layout,omitempty"`
 	Programs   []Program   `json:"programs"`
 	Launches   []Launch    `json:"launches"`
-	Cycles     uint64      `json:"cycles"`   // in launches; 0: it was not recorded on a machine with time
-	Overhead   uint64      `json:"overhead"` // cycles of the host around each launch
+	Cycles     uint64      `json:"cycles"`   // within launches; 0: not recorded on a timed machine
+	Overhead   uint64      `json:"overhead"` // host cycles around each launch
 	Steps      int         `json:"super_steps"`
-	Software   []Statistic `json:"software,omitempty"` // what the host saw
-	Timing     []string    `json:"timing,omitempty"`   // why what warps execute may depend on when
+	Software   []Statistic `json:"software,omitempty"` // the host's statistics
+	Timing     []string    `json:"timing,omitempty"`   // reasons why execution may depend on timing
 }
 
 // Shape determines the numbers of warps and lanes.
@@ -36,11 +36,11 @@ type Shape struct {
 	Threads int `json:"threads"`
 }
 
-// Unit is a graph unit as programs see it.
+// Unit is a graph unit as seen by programs.
 type Unit struct {
 	Name     string `json:"name"`
 	Answered []bool `json:"answered"` // by function
-	Visible  string `json:"visible"`  // what programs can find out about it
+	Visible  string `json:"visible"`  // its properties that programs can observe
 }
 
 // Graph describes a graph.
@@ -59,7 +59,7 @@ type Region struct {
 	Bytes uint64 `json:"bytes"`
 }
 
-// Program is a program that was launched.
+// Program is a launched program.
 type Program struct {
 	Name     string    `json:"name"`
 	Hash     string    `json:"hash"` // SHA-256 of entry and segments
@@ -86,7 +86,7 @@ type Symbol struct {
 type Launch struct {
 	Program      int    `json:"program"`
 	Arg          uint32 `json:"arg"`
-	Kernel       string `json:"kernel,omitempty"` // what the host calls it
+	Kernel       string `json:"kernel,omitempty"` // its name on the host
 	Step         int    `json:"super_step"`       // from 1; 0: before the first
 	FromZero     *int   `json:"step,omitempty"`   // the same in older files: from 0; -1: before the first
 	Cycles       uint64 `json:"cycles"`
@@ -97,16 +97,16 @@ type Launch struct {
 	Software      []Statistic `json:"software,omitempty"`
 }
 
-// Statistic is one that the host counted.
+// Statistic is a statistic counted by the host.
 type Statistic struct {
 	Name  string   `json:"name"`
 	Unit  string   `json:"unit"`
 	Doc   string   `json:"doc"`
 	Count uint64   `json:"count"`
-	Ratio *float64 `json:"ratio,omitempty"` // in place of count
+	Ratio *float64 `json:"ratio,omitempty"` // instead of count
 }
 
-// renumber counts the super-steps of an older file as others are.
+// renumber converts the super-step numbers of an older file.
 func (m *Meta) renumber() {
 	for i := range m.Launches {
 		if l := &m.Launches[i]; l.FromZero != nil {
@@ -119,10 +119,10 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%d cores × %d warps × %d threads", s.Cores, s.Warps, s.Threads)
 }
 
-// Host is the number of what has the column host, behind all warps.
+// Host returns the number under which the column host is stored, after all warps.
 func (s Shape) Host() int { return s.Cores * s.Warps }
 
-// Name says which warp of the machine number w is.
+// Name returns a readable name of the machine's warp w.
 func (s Shape) Name(w int) string {
 	if w == s.Host() {
 		return "host"
@@ -142,7 +142,7 @@ func newProgram(p *isa.Program) Program {
 	return out
 }
 
-// program is the other way.
+// program is the inverse conversion.
 func (p *Program) program() *isa.Program {
 	out := &isa.Program{Name: p.Name, Entry: p.Entry}
 	for _, s := range p.Segments {
@@ -167,15 +167,14 @@ func (p *Program) hash() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// plain keeps names that the file gives from being more than names where they are shown. Configurations are read, not
-// shown.
+// plain escapes the names in a file, so that printing them is safe. Configurations are parsed, not printed.
 func (m *Meta) plain() {
 	config, machine := m.Config, m.Machine
 	plainStrings(reflect.ValueOf(m).Elem())
 	m.Config, m.Machine = config, machine
 }
 
-// plainStrings does that to all strings in a value.
+// plainStrings escapes all strings in a value.
 func plainStrings(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

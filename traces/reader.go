@@ -14,8 +14,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// File is a trace file that is being read. Description and index are in memory, the rest is read
-// launch by launch, or warp by warp.
+// File is an open trace file. Description and index are in memory; the rest is read per launch, or per warp.
 type File struct {
 	Meta Meta
 	Size int64 // of the file
@@ -28,7 +27,7 @@ type File struct {
 	hash  string
 }
 
-// Open opens a file, and checks all of it but the blocks.
+// Open opens a file, and checks all of it except the blocks.
 func Open(path string) (*File, error) {
 	in, err := files.Open(path)
 	if err != nil {
@@ -46,13 +45,13 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Close ends the use of the file.
+// Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// Path is the file's.
+// Path returns the file's path.
 func (f *File) Path() string { return f.path }
 
-// read opens what is in a file.
+// read opens a file's contents.
 func read(path string, in io.ReaderAt, size int64) (*File, error) {
 	f := &File{path: path, in: in, Size: size}
 	if err := f.open(); err != nil {
@@ -107,10 +106,10 @@ func (f *File) open() error {
 	return nil
 }
 
-// Hash is the SHA-256 of description and index; the index has the blocks' checksums.
+// Hash returns the SHA-256 of description and index; the index contains the blocks' checksums.
 func (f *File) Hash() string { return f.hash }
 
-// trailer says where description and index are.
+// trailer returns the positions of description and index.
 func (f *File) trailer() (meta, index section, err error) {
 	b := make([]byte, trailerBytes)
 	if _, err := f.in.ReadAt(b, f.Size-int64(trailerBytes)); err != nil {
@@ -127,7 +126,7 @@ func (f *File) trailer() (meta, index section, err error) {
 	return meta, index, nil
 }
 
-// section reads description or index.
+// section reads the description or the index.
 func (f *File) section(name string, s section) ([]byte, error) {
 	end := uint64(f.Size) - uint64(trailerBytes)
 	if s.offset > end || uint64(s.bytes) > end-s.offset || s.full > maxSectionBytes {
@@ -149,7 +148,7 @@ func (f *File) section(name string, s section) ([]byte, error) {
 	return out, nil
 }
 
-// check refuses descriptions that contradict themselves.
+// check returns an error for contradictory descriptions.
 func (m *Meta) check() error {
 	cfg := emu.Config{Cores: m.Shape.Cores, Warps: m.Shape.Warps, Threads: m.Shape.Threads}
 	if err := cfg.Validate(); err != nil {
@@ -177,13 +176,13 @@ func (m *Meta) check() error {
 	return nil
 }
 
-// numbers reads an index.
+// numbers parses an index.
 type numbers struct {
 	b   []byte
 	bad bool
 }
 
-// next reads a number up to most.
+// next reads a number of at most most.
 func (n *numbers) next(most uint64) uint64 {
 	x, k := binary.Uvarint(n.b)
 	if k <= 0 || x > most {
@@ -204,8 +203,7 @@ func (n *numbers) word() uint32 {
 	return x
 }
 
-// get reads an index of a file whose blocks end at end. A list is never longer than the bytes that
-// are left for it.
+// get parses an index of a file whose blocks end at end. A list's length is bounded by the remaining bytes.
 func (x *index) get(b []byte, m *Meta, end uint64) error {
 	n := numbers{b: b}
 	x.blocks = make([]block, n.next(uint64(len(b))))
@@ -247,7 +245,7 @@ func (x *index) block(k *block, n *numbers, m *Meta) {
 	}
 }
 
-// blocks returns those of a launch, by number.
+// blocks returns a launch's blocks.
 func (f *File) blocks(launch int) (first int, list []block) {
 	all := f.index.blocks
 	first = sort.Search(len(all), func(i int) bool { return all[i].launch >= launch })
@@ -255,8 +253,8 @@ func (f *File) blocks(launch int) (first int, list []block) {
 	return first, all[first:end]
 }
 
-// launch reads what the host did before a launch, and the traces of its warps: of all, or of those that want says.
-// Blocks without any of them are not read.
+// launch reads the host's actions before a launch, and the traces of its warps: of all, or of those that want selects.
+// Blocks without any of these are not read.
 func (f *File) launch(launch int, want func(warp int) bool) (warps []decoder, host cursor, err error) {
 	n := f.Meta.Shape.Host()
 	all := make([]decoder, n+1)
@@ -314,7 +312,7 @@ func (f *File) expand(d columnExpander, b *block) (columns [numColumns][]byte, e
 	return columns, nil
 }
 
-// deal gives the warps their chunks, of columns that are nobody else's.
+// deal assigns the chunks to their warps; the columns must not be shared.
 func (b *block) deal(columns [numColumns][]byte, warps []decoder, want func(warp int) bool) {
 	for i := range b.chunks {
 		c := &b.chunks[i]

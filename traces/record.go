@@ -13,23 +13,23 @@ import (
 	"heddle/sim"
 )
 
-// Recorder writes what a machine's warps execute.
+// Recorder records the instructions that a machine's warps execute.
 type Recorder struct {
 	Meta Meta
 
 	out      *writer
-	limit    int // of a chunk's columns
+	limit    int // size of a chunk's columns
 	warps    []*recorded
-	codes    []*code // of Meta.Programs
+	codes    []*code // one for each of Meta.Programs
 	hashes   map[string]int
 	answered []bool
 	timing   [numCauses]bool
 	lanes    uint64        // addresses in this launch
-	host     *recordedHost // nil: there is none beside units that read memory
+	host     *recordedHost // nil: no unit reads memory
 	err      error
 }
 
-// Why what a warp executes may depend on when.
+// Reasons why a warp's execution may depend on timing.
 const (
 	causeUnit = iota
 	causeAtomic
@@ -43,8 +43,7 @@ var causes = [numCauses]string{
 	causeClock:  "cycle and instruction counters",
 }
 
-// NewRecorder begins a file. Its meta says what is known before anything runs; the recorder adds
-// programs and launches.
+// NewRecorder begins a file. meta holds everything known in advance; the recorder adds programs and launches.
 func NewRecorder(path string, meta Meta) (*Recorder, error) {
 	out, err := create(path)
 	if err != nil {
@@ -53,7 +52,7 @@ func NewRecorder(path string, meta Meta) (*Recorder, error) {
 	return &Recorder{Meta: meta, out: out, limit: chunkLimit(meta.Shape), hashes: map[string]int{}}, nil
 }
 
-// Source supplies the instructions that a machine's cores execute when they are recorded: for sim.Options.
+// Source supplies a core's instructions while it is recorded: for sim.Options.
 func (r *Recorder) Source(n int, c *emu.Core) core.Source {
 	s := &recordedCore{Core: c}
 	for i := range r.Meta.Shape.Warps {
@@ -64,8 +63,7 @@ func (r *Recorder) Source(n int, c *emu.Core) core.Source {
 	return s
 }
 
-// Attach tells the recorder of the machine that it was made for. It refuses one whose graph units read
-// memory, and do not say what.
+// Attach passes the recorder its machine. It refuses one whose graph units read memory without reporting which.
 func (r *Recorder) Attach(m *sim.Machine) error {
 	if r.Meta.Unit = unitOf(m); r.Meta.Unit == nil {
 		return nil
@@ -81,7 +79,7 @@ func (r *Recorder) Attach(m *sim.Machine) error {
 	return nil
 }
 
-// unitOf is the graph unit of a machine's cores; nil: they have none.
+// unitOf returns the graph unit of a machine's cores; nil: none.
 func unitOf(m *sim.Machine) *Unit {
 	if len(m.Units) == 0 {
 		return nil
@@ -94,7 +92,7 @@ func unitOf(m *sim.Machine) *Unit {
 	return out
 }
 
-// visible returns the properties of a unit that programs can read, or that change what they execute.
+// visible returns the properties of a unit that programs can read, or that affect their execution.
 func visible(u accel.Unit) (out string) {
 	for fn, t := range u.Traits() {
 		if t.SetsMask {
@@ -135,7 +133,7 @@ func (r *Recorder) program(p *isa.Program) int {
 	return n
 }
 
-// End is called after a launch that has come to its end, with what it came to.
+// End is called after a completed launch, with its result.
 func (r *Recorder) End(m *sim.Machine, res sim.Result) error {
 	l := &r.Meta.Launches[len(r.Meta.Launches)-1]
 	l.Cycles, l.WarpInstrs, l.ThreadInstrs = res.Cycles, res.WarpInstrs, res.ThreadInstrs
@@ -152,7 +150,7 @@ func (r *Recorder) End(m *sim.Machine, res sim.Result) error {
 	return errors.Join(r.err, r.out.err, r.unchanged(m.Arch.Mem, p))
 }
 
-// unchanged refuses programs that have written their own code.
+// unchanged refuses self-modifying programs.
 func (r *Recorder) unchanged(m *emu.Memory, p *isa.Program) error {
 	for _, s := range p.Segments {
 		now := make([]byte, len(s.Data))
@@ -173,26 +171,26 @@ func (r *Recorder) Close() error {
 	return r.out.close(&r.Meta)
 }
 
-// Abort leaves no file.
+// Abort discards the file.
 func (r *Recorder) Abort() error { return r.out.abort() }
 
-// recordedCore is the source of a core that is recorded.
+// recordedCore is the source of a recorded core.
 type recordedCore struct {
 	*emu.Core
 	warps []*recorded
 }
 
-// Trace returns a warp's.
+// Trace returns a warp's trace.
 func (c *recordedCore) Trace(warp int) core.Trace { return c.warps[warp] }
 
-// recorded is a warp that executes its program, and has it written down.
+// recorded is a warp that executes its program while being recorded.
 type recorded struct {
 	*emu.Warp
 	encoder
 	to      *Recorder
 	id      int
 	started bool
-	calls   []*answer // by tag: what the unit has not answered
+	calls   []*answer // by tag: requests that the unit has not answered
 }
 
 func (w *recorded) begin(c *code) {
@@ -208,7 +206,7 @@ func (w *recorded) next() {
 	}
 }
 
-// here returns what is remembered of the instruction at hand.
+// here returns the current instruction's site.
 func (w *recorded) here(op *emu.Op) *site {
 	s := w.site(w.PC())
 	if s == nil {
@@ -244,7 +242,7 @@ func (w *recorded) Decode(pc uint32) (*emu.Op, error) {
 	return op, w.untrapped(err)
 }
 
-// untrapped makes a program error of a trap that the program would handle: what it does there is no part of a trace.
+// untrapped turns a trap that the program would handle into an error: a trace does not contain its handler.
 func (w *recorded) untrapped(err error) error {
 	if t := (*emu.Trap)(nil); errors.As(err, &t) && w.Handles(t) {
 		return fmt.Errorf("the program handles traps, and such a run cannot be recorded: %v", err)
@@ -252,7 +250,7 @@ func (w *recorded) untrapped(err error) error {
 	return err
 }
 
-// tellsTime reports whether what a CSR holds depends on time.
+// tellsTime reports whether a CSR's value depends on timing.
 func tellsTime(csr uint16) bool {
 	switch csr {
 	case isa.CSRMcycle, isa.CSRMcycleh, isa.CSRMinstret, isa.CSRMinstreth, isa.CSRCycle, isa.CSRCycleh, isa.CSRInstret, isa.CSRInstreth:
@@ -286,7 +284,7 @@ func (w *recorded) controlled(op *emu.Op) error {
 	return nil
 }
 
-// Issue reads a memory access's operands.
+// Issue records a memory access's operands.
 func (w *recorded) Issue(op *emu.Op, a *emu.Access) error {
 	w.next()
 	s := w.here(op)
@@ -305,7 +303,7 @@ func (w *recorded) Issue(op *emu.Op, a *emu.Access) error {
 	return nil
 }
 
-// Ask reads a request's operands.
+// Ask records a request's operands.
 func (w *recorded) Ask(op *emu.Op, u *emu.UnitCall) {
 	w.next()
 	s := w.here(op)
@@ -324,7 +322,7 @@ func (w *recorded) Ask(op *emu.Op, u *emu.UnitCall) {
 	w.cut()
 }
 
-// slot is a list's element, which it grows to have.
+// slot returns a list's element, growing the list as needed.
 func slot[T any](list *[]T, i int) *T {
 	for len(*list) <= i {
 		var zero T
@@ -333,7 +331,7 @@ func slot[T any](list *[]T, i int) *T {
 	return &(*list)[i]
 }
 
-// Answer gives the warp the unit's answer.
+// Answer passes the unit's answer to the warp.
 func (w *recorded) Answer(u *emu.UnitCall) {
 	a := w.calls[u.Tag]
 	a.there, a.newMask = true, u.NewMask
@@ -342,7 +340,7 @@ func (w *recorded) Answer(u *emu.UnitCall) {
 	w.started = w.Mask() != 0
 }
 
-// cut makes a chunk when there is enough.
+// cut writes a chunk when it is full.
 func (w *recorded) cut() {
 	if w.full(w.to.limit) {
 		w.settle()
@@ -350,7 +348,7 @@ func (w *recorded) cut() {
 	}
 }
 
-// end makes the last chunk of a launch. All that was under way has ended.
+// end writes the last chunk of a launch. No operation is in flight any more.
 func (w *recorded) end() {
 	w.settle()
 	w.endTurns()

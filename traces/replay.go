@@ -11,15 +11,15 @@ import (
 	"heddle/sim"
 )
 
-// Replayer has a machine's warps execute what a file says.
+// Replayer replays a file on a machine's warps.
 type Replayer struct {
 	file    *File
 	cores   []*replayedCore
 	warps   []*replayed
 	host    replayedHost
 	launch  int
-	Answers uint64 // of the machine's graph units
-	Others  uint64 // of them, those that are not what was recorded
+	Answers uint64 // answers of the machine's graph units
+	Others  uint64 // those of them that differ from the recorded ones
 }
 
 // NewReplayer prepares a replay. It refuses machines of another shape.
@@ -32,7 +32,7 @@ func NewReplayer(f *File, shape Shape) (*Replayer, error) {
 	return &Replayer{file: f}, nil
 }
 
-// Source supplies the instructions that a machine's cores execute: for sim.Options.
+// Source supplies a core's instructions: for sim.Options.
 func (r *Replayer) Source(n int, c *emu.Core) core.Source {
 	s := &replayedCore{Core: c}
 	for i := range r.file.Meta.Shape.Warps {
@@ -43,7 +43,7 @@ func (r *Replayer) Source(n int, c *emu.Core) core.Source {
 	return s
 }
 
-// Attach refuses machines whose graph units are others to programs.
+// Attach refuses machines whose graph units differ in ways that programs can observe.
 func (r *Replayer) Attach(m *sim.Machine) error {
 	was, now := r.file.Meta.Unit, unitOf(m)
 	r.host = replayedHost{hand: m.Hand(), mem: m.Arch.Mem}
@@ -52,7 +52,7 @@ func (r *Replayer) Attach(m *sim.Machine) error {
 	}
 	switch {
 	case was == nil:
-		return nil // one that nobody asks changes nothing
+		return nil // an unused unit has no effect
 	case now == nil || now.Name != was.Name || len(now.Answered) != len(was.Answered):
 		return fmt.Errorf("%s asks a graph unit (%s) that the machine's cores do not have", r.file.path, was.Name)
 	case now.Visible != was.Visible:
@@ -63,7 +63,7 @@ func (r *Replayer) Attach(m *sim.Machine) error {
 	return nil
 }
 
-// Begin prepares a launch: its program and argument are to be launched then.
+// Begin prepares a launch, and returns the program and argument to launch.
 func (r *Replayer) Begin(launch int) (p *isa.Program, arg uint32, err error) {
 	decoders, host, err := r.file.launch(launch, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Replayer) Begin(launch int) (p *isa.Program, arg uint32, err error) {
 	return code.program, l.Arg, nil
 }
 
-// End checks, after a launch, that warps came to the ends of their traces.
+// End checks, after a launch, that all warps reached the ends of their traces.
 func (r *Replayer) End() error {
 	for _, w := range r.warps {
 		if w.bad() || w.rest() {
@@ -94,18 +94,18 @@ func (r *Replayer) End() error {
 	return nil
 }
 
-// replayedCore is the source of a core that replays.
+// replayedCore is the source of a replaying core.
 type replayedCore struct {
 	*emu.Core
 	warps []*replayed
-	unit  accel.Unit // nil: it has none
-	asked int        // what the unit has not answered
+	unit  accel.Unit // nil: none
+	asked int        // requests that the unit has not answered
 }
 
-// Trace returns a warp's.
+// Trace returns a warp's trace.
 func (c *replayedCore) Trace(warp int) core.Trace { return c.warps[warp] }
 
-// replayed is a warp that does what its trace says. Its registers mean nothing.
+// replayed is a warp that follows its trace. Its registers are meaningless.
 type replayed struct {
 	*emu.Warp
 	decoder
@@ -122,7 +122,7 @@ type given struct {
 	out     lanes
 }
 
-// ErrTrace is an error in what a file says.
+// ErrTrace is an error in a file's contents.
 var ErrTrace = errors.New("the trace does not fit its program")
 
 func (w *replayed) wrong(format string, args ...any) error {
@@ -145,7 +145,7 @@ func (w *replayed) next() error {
 	return nil
 }
 
-// here returns what is remembered of the instruction at hand.
+// here returns the current instruction's site.
 func (w *replayed) here(class isa.Class) (*site, error) {
 	op := w.code.at(w.PC())
 	if op == nil || op.site < 0 || op.Class != class {
@@ -154,7 +154,7 @@ func (w *replayed) here(class isa.Class) (*site, error) {
 	return w.siteOf(op), nil
 }
 
-// read tells what is wrong with the columns that were read, if anything.
+// read returns an error if the columns just read were invalid.
 func (w *replayed) read(columns []cursor) error {
 	for i := range columns {
 		if columns[i].bad {
@@ -164,7 +164,7 @@ func (w *replayed) read(columns []cursor) error {
 	return nil
 }
 
-// Execute lets the warp go where it went.
+// Execute makes the warp follow its recorded path.
 func (w *replayed) Execute(op *emu.Op) error {
 	if err := w.next(); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (w *replayed) Issue(op *emu.Op, a *emu.Access) error {
 	return w.read(w.columns[colForms : colHigh+1])
 }
 
-// Ask fills in the operands. What is wrong with them, the next memory access or the end says.
+// Ask fills in the operands. Errors in them are reported by the next memory access or at the end.
 func (w *replayed) Ask(op *emu.Op, u *emu.UnitCall) {
 	err := w.next()
 	s, wrong := w.here(isa.ClassUnit)
@@ -252,7 +252,7 @@ func (w *replayed) Ask(op *emu.Op, u *emu.UnitCall) {
 // answers reports whether a function has an answer.
 func (u *Unit) answers(fn uint8) bool { return u != nil && int(fn) < len(u.Answered) && u.Answered[fn] }
 
-// Answer gives the warp the mask of the recorded answer, and compares the unit's.
+// Answer applies the recorded answer's mask to the warp, and compares the unit's answer.
 func (w *replayed) Answer(u *emu.UnitCall) {
 	if u.Tag < len(w.calls) && w.calls[u.Tag] != nil {
 		g := w.calls[u.Tag]
@@ -266,8 +266,8 @@ func (w *replayed) Answer(u *emu.UnitCall) {
 	w.started = w.Mask() != 0
 }
 
-// forsake tells a core's unit when its warps have nothing more to ask: another assignment of
-// work than was recorded may have left it with some.
+// forsake informs a core's unit when its warps will send no more requests: a different assignment of work from the
+// recorded one may have left it with some.
 func (c *replayedCore) forsake() {
 	u, ok := c.unit.(accel.Forsaken)
 	if !ok {

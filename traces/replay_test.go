@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/internal/testenv"
@@ -19,10 +21,11 @@ import (
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
-	"heddle/units"
 )
 
 // recording is a device whose launches are recorded.
@@ -56,14 +59,14 @@ func testGraph(t testing.TB, scale int) *graph.Graph {
 	return g
 }
 
-func workload(t testing.TB, algorithm, schedule string, steps int) configs.Workload {
+func testWorkload(t testing.TB, algorithm, schedule string, steps int) workload.Workload {
 	p, err := parse("vortex-1c4w4t-weaver", fmt.Sprintf("algorithm: %s, schedule: %s, max_iterations: %d", algorithm, schedule, steps))
 	require.NoError(t, err)
 	return p.Workload
 }
 
-func parse(machine, workload string) (configs.Experiment, error) {
-	return configs.ParseExperiment("test", []byte("name: t\nmachine: "+machine+"\ngraph: {grid: {width: 2, height: 2}}\nworkload: {"+workload+"}\n"))
+func parse(machine, workload string) (config.Experiment, error) {
+	return config.Parse("test", []byte("name: t\nmachine: "+machine+"\ngraph: {grid: {width: 2, height: 2}}\nworkload: {"+workload+"}\n"))
 }
 
 // cpu is the processor time that the process has taken.
@@ -87,7 +90,7 @@ func (d *clocked) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 }
 
 // execute runs a workload, and records it if there is a path. It returns the processor time of its launches.
-func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w configs.Workload, path string) (compose.Result, stats.Tree, time.Duration) {
+func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w workload.Workload, path string) (compose.Result, stats.Tree, time.Duration) {
 	var rec *traces.Recorder
 	opt := sim.Options{}
 	if path != "" {
@@ -138,7 +141,7 @@ func replay(t testing.TB, cfg configs.Machine, path string) (cycles uint64, tree
 
 // unitKey is the graph unit of that name in a core.
 func unitKey(name string) string {
-	if u := units.ByName(name); u != nil && unitKeys[name] == "" {
+	if u := accel.KindNamed(name); u != nil && unitKeys[name] == "" {
 		return u.Key + ": {}"
 	}
 	return unitKeys[name]
@@ -151,12 +154,12 @@ var unitKeys = map[string]string{
 }
 
 // point reads a workload for a machine of two cores with a graph unit.
-func point(unit, workload string) (configs.Experiment, error) {
+func point(unit, workload string) (config.Experiment, error) {
 	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+unitKey(unit)+"}, ctrlproc: {interval: 64}}", workload)
 }
 
 // equals checks that recording changes nothing, and that a replay comes to the cycles and to every statistic.
-func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w configs.Workload) {
+func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w workload.Workload) {
 	path := filepath.Join(t.TempDir(), "t.trace")
 	plain, want, _ := execute(t, cfg, g, w, "")
 	recorded, same, _ := execute(t, cfg, g, w, path)
@@ -173,7 +176,7 @@ func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w configs.Workloa
 func TestReplayEqualsExecution(t *testing.T) {
 	g, nth := testGraph(t, 4), 0
 	ran := map[string]int{}
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		for _, a := range algorithm.Algorithms() {
 			for _, as := range []string{
 				"direction: pull", "direction: push", "direction: push, order: near-far",
@@ -198,7 +201,7 @@ func TestReplayEqualsExecution(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		require.Greater(t, ran[s.Name], 4, s.Name)
 	}
 	for _, a := range algorithm.Algorithms() {
@@ -222,7 +225,7 @@ func TestReplayEqualsExecutionOnAllKindsOfMachines(t *testing.T) {
 		for _, kernel := range []string{kernels[i%3], kernels[(i+1)%3]} {
 			algorithm, schedule, _ := strings.Cut(kernel, "/")
 			t.Run(kernel+" "+strings.Join(set, " "), func(t *testing.T) {
-				equals(t, cfg, g, workload(t, algorithm, schedule, 0))
+				equals(t, cfg, g, testWorkload(t, algorithm, schedule, 0))
 			})
 		}
 	}

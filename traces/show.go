@@ -10,14 +10,14 @@ import (
 	"heddle/isa"
 )
 
-// Selection says which instructions to show.
+// Selection selects the instructions to show.
 type Selection struct {
 	Launch, Warp int    // -1: all
 	Limit        uint64 // instructions of a warp and launch; 0: all
 }
 
-// Dump writes instructions for people: warp, address, lanes, instruction, symbol, and what
-// its lanes access or ask.
+// Dump writes instructions in readable form: warp, address, lanes, instruction, symbol, and the lanes' accesses or
+// requests.
 func (f *File) Dump(out io.Writer, sel Selection) error {
 	w := bufio.NewWriter(out)
 	host := func(launch int, did cursor) error {
@@ -44,7 +44,7 @@ func (f *File) Dump(out io.Writer, sel Selection) error {
 	return err
 }
 
-// each has do see the trace of each warp, or of one, in each launch, or in one.
+// each calls do with the trace of each warp, or of one, in each launch, or in one.
 func (f *File) each(launch, warp int, host func(launch int, did cursor) error, do func(launch, warp int, k *Walker) error) error {
 	first, end := launch, launch+1
 	if launch < 0 {
@@ -91,7 +91,7 @@ func (f *File) line(w io.Writer, launch int, s *Step) {
 	fmt.Fprintln(w)
 }
 
-// details returns what the code does not show.
+// details returns the information that the code does not contain.
 func details(s *Step) string {
 	var b strings.Builder
 	if s.Addrs != nil {
@@ -125,7 +125,7 @@ func details(s *Step) string {
 	return b.String()
 }
 
-// values lists those of the lanes in mask; runs of a constant step in short.
+// values lists the values of the lanes in mask; runs with a constant step are abbreviated.
 func values(x *lanes, mask uint32) string {
 	var b strings.Builder
 	for mask != 0 {
@@ -142,7 +142,7 @@ func values(x *lanes, mask uint32) string {
 	return b.String()
 }
 
-// run counts neighbouring lanes from l on whose values go up by the same step.
+// run counts neighbouring lanes, starting from l, whose values increase by the same step.
 func run(x *lanes, mask uint32, l int) (n int) {
 	for n = 1; l+n < len(x) && mask>>(l+n)&1 != 0; n++ {
 		if n > 1 && x[l+n]-x[l+n-1] != x[l+1]-x[l] {
@@ -152,14 +152,14 @@ func run(x *lanes, mask uint32, l int) (n int) {
 	return n
 }
 
-// Difference is where the traces of one warp part, or what the host has done.
+// Difference is the point where the traces of one warp diverge, or the host's actions.
 type Difference struct {
 	Launch, Warp int    // cores × warps: the host
-	At           uint64 // instructions before it, or acts of the host
-	A, B         string // "": it has ended there
+	At           uint64 // number of instructions, or host actions, before it
+	A, B         string // "": ended there
 }
 
-// Diff returns, for each launch and warp in which two files differ, where they first do; and for the host.
+// Diff returns, for each launch and warp in which two files differ, the first difference; and for the host.
 func Diff(a, b *File) (out []Difference, err error) {
 	if a.Meta.Shape != b.Meta.Shape {
 		return nil, fmt.Errorf("%s was recorded on %v, %s on %v: their warps are not the same", a.path, a.Meta.Shape, b.path, b.Meta.Shape)
@@ -193,7 +193,7 @@ func Diff(a, b *File) (out []Difference, err error) {
 	return out, nil
 }
 
-// warps are all of a launch, and what the host did; without any instruction if there is no such launch.
+// warps returns all warps of a launch, and the host's actions; empty if there is no such launch.
 func (f *File) warps(launch int) (out []*Walker, host cursor, err error) {
 	all := make([]decoder, f.Meta.Shape.Cores*f.Meta.Shape.Warps)
 	if launch < len(f.Meta.Launches) {
@@ -211,7 +211,7 @@ func (f *File) warps(launch int) (out []*Walker, host cursor, err error) {
 	return out, host, nil
 }
 
-// parting finds the first instruction in which two traces differ, or in what it came to.
+// parting finds the first instruction, or effect of one, in which two traces differ.
 func parting(x, y *Walker) (d Difference, differ bool, err error) {
 	for ; ; d.At++ {
 		more, err := x.Next()
@@ -238,7 +238,7 @@ func parting(x, y *Walker) (d Difference, differ bool, err error) {
 	}
 }
 
-// same compares instructions, and what they came to.
+// same compares instructions and their effects.
 func (s *Step) same(o *Step) bool {
 	if s.PC != o.PC || s.Mask != o.Mask || s.Next != o.Next || s.Active != o.Active || s.Wrote != o.Wrote || s.Start != o.Start {
 		return false

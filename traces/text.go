@@ -12,11 +12,11 @@ import (
 	"heddle/isa/asm"
 )
 
-// text is a trace as Dump writes it and Import reads it.
+// text is a trace in the form that Dump writes and Import reads.
 type text struct {
 	shape    Shape
 	launches []textLaunch
-	words    map[string]uint32 // assembled, by place and text
+	words    map[string]uint32 // assembled words, by address and text
 }
 
 // textLaunch describes one launch of a text.
@@ -43,10 +43,10 @@ type textLine struct {
 	hasArgs  bool
 }
 
-// maxTextLine bounds a line.
+// maxTextLine bounds a line's length.
 const maxTextLine = 1 << 16
 
-// Import makes a file of a text in the form that Dump writes. Unit instructions are refused.
+// Import converts a text in Dump's format to a file. Unit instructions are refused.
 func Import(in io.Reader, name, path string, shape Shape, version string) error {
 	t := text{shape: shape, words: map[string]uint32{}}
 	meta := Meta{Heddle: version, Experiment: "imported from " + name, Shape: shape, Timing: []string{"what an imported trace does not say"}}
@@ -117,7 +117,7 @@ func (t *text) header(line string) (warp int, err error) {
 	return c*t.shape.Warps + w, nil
 }
 
-// line reads an instruction: fields are two blanks apart.
+// line parses an instruction; fields are separated by two spaces.
 func (t *text) line(line string, n, warp int) error {
 	fields := strings.Split(line, "  ")
 	where := strings.Fields(fields[0])
@@ -153,7 +153,7 @@ func hexadecimal(s string) (uint32, error) {
 	return uint32(x), nil
 }
 
-// detail reads what the code does not tell.
+// detail parses information that the code does not contain.
 func (l *textLine) detail(f string) error {
 	what, rest, _ := strings.Cut(f, " ")
 	one := func(to *uint32) (err error) {
@@ -180,7 +180,7 @@ func (l *textLine) detail(f string) error {
 		_, err := fmt.Sscanf(rest, "%x %x", &l.args[0], &l.args[1])
 		return err
 	}
-	if f == "" || f[0] == '<' { // a place in a program
+	if f == "" || f[0] == '<' { // a location in a program
 		return nil
 	}
 	return fmt.Errorf("%q: expected @, wrote, to, mask, ends or args", f)
@@ -215,7 +215,7 @@ func readValues(x *lanes, mask uint32, s string) error {
 	return nil
 }
 
-// instruction notes what is at an address.
+// instruction records the instruction at an address.
 func (t *text) instruction(l *textLaunch, pc uint32, s string) error {
 	if was, ok := l.code[pc]; ok {
 		if was.text != s {

@@ -11,22 +11,22 @@ type lanes [maxLanes]uint32
 
 const maxLanes = emu.MaxThreads
 
-// vector codes the values that one instruction of one warp has in its lanes, time after
-// time. It remembers each lane's last.
+// vector encodes the successive values that one instruction of one warp has in its lanes. It keeps each lane's last
+// value.
 type vector struct{ last lanes }
 
-// Forms of a vector. A form below formRepeat is one of that: the zigzag difference, the same in all lanes.
+// Forms of a vector. A form below formRepeat is itself the zigzag difference, the same in all lanes.
 const (
 	formRepeat = 240 + iota // each lane's last value plus one difference, which follows
-	formStride              // the first lane's difference, and what each lane number adds
-	formTime                // each lane's difference to its last value
-	formSpace               // the first lane's difference to its last value, then each lane's to the lane before it
+	formStride              // the first lane's difference, and the increment per lane number
+	formTime                // each lane's difference from its last value
+	formSpace               // the first lane's difference from its last value, then each lane's from the previous lane
 	formTimeWide
 	formSpaceWide
 	numForms
 )
 
-// Columns of a vector, from its first: the forms, and the differences' low bytes and the rest.
+// Columns of a vector, from its first: the forms, the differences' low bytes, and their remaining bytes.
 const (
 	partForm = iota
 	partLow
@@ -36,7 +36,7 @@ const (
 func zigzag(d uint32) uint32   { return d<<1 ^ uint32(int32(d)>>31) }
 func unzigzag(z uint32) uint32 { return z>>1 ^ -(z & 1) }
 
-// differences of a vector, in both orders.
+// differences of a vector, over time and over lanes.
 type differences struct {
 	time, space         [32]uint32 // zigzag
 	n                   int
@@ -67,7 +67,7 @@ func (v *vector) encode(c []column, mask uint32, shift uint8, x *lanes) {
 	}
 }
 
-// compare finds the differences, and remembers the values.
+// compare computes the differences, and keeps the values.
 func (v *vector) compare(d *differences, mask uint32, shift uint8, x *lanes) {
 	first := bits.TrailingZeros32(mask)
 	before := v.last[first&31]
@@ -111,8 +111,8 @@ func put(c []column, narrow, wide byte, z []uint32, any uint32) {
 	}
 }
 
-// decode reads the values of the lanes in mask; those of others mean nothing. What is wrong with them, the columns
-// know. Who decodes remembers values that are shifted back already.
+// decode reads the values of the lanes in mask; those of other lanes are meaningless. Errors are recorded in the
+// columns. A decoder's last values are already shifted back.
 func (v *vector) decode(c []cursor, mask uint32, shift uint8, x *lanes) {
 	switch form := c[partForm].byte(); {
 	case form == 0:
@@ -145,7 +145,7 @@ func (v *vector) add(mask, d uint32) {
 	}
 }
 
-// stride adds d to the first lane; the others follow from it.
+// stride adds d to the first lane; the other lanes follow from it.
 func (v *vector) stride(mask, d, step uint32) {
 	first := bits.TrailingZeros32(mask)
 	next := v.last[first&31] + d
@@ -162,7 +162,7 @@ func (v *vector) stride(mask, d, step uint32) {
 	}
 }
 
-// each reads a difference a lane.
+// each reads one difference per lane.
 func (v *vector) each(c []cursor, form byte, mask uint32, shift uint8) {
 	wide := form == formTimeWide || form == formSpaceWide
 	space := form == formSpace || form == formSpaceWide

@@ -12,19 +12,18 @@ type Step struct {
 	PC    uint32
 	Mask  uint32 // lanes that executed it
 	Inst  *isa.Inst
-	Start bool // the warp's first, at a launch or after wspawn
+	Start bool // the warp's first instruction, at a launch or after wspawn
 
-	Addrs  *lanes     // of loads, stores and atomics; else nil
+	Addrs  *lanes     // for loads, stores and atomics; otherwise nil
 	Wrote  uint32     // lanes of a conditional atomic that wrote
-	In     *[3]lanes  // of unit instructions: rs1, rs2, rs3; else nil
-	Out    *lanes     // of those that are answered
-	Args   *[2]uint32 // of wspawn and bar: rs1 and rs2
-	Next   uint32     // where the warp went on
-	Active uint32     // with which lanes; 0: it ended
+	In     *[3]lanes  // for unit instructions: rs1, rs2, rs3; otherwise nil
+	Out    *lanes     // for answered ones
+	Args   *[2]uint32 // for wspawn and bar: rs1 and rs2
+	Next   uint32     // the warp's next address
+	Active uint32     // the warp's next lanes; 0: it ended
 }
 
-// Walker goes through the trace of one warp and launch, by itself: what barriers and wspawn wait
-// for does not change it.
+// Walker steps through the trace of one warp and launch, independently of the others: barriers and wspawn do not wait.
 type Walker struct {
 	decoder
 	Step Step
@@ -64,12 +63,12 @@ func (f *File) walker(launch, warp int, d decoder) *Walker {
 	return &Walker{decoder: d, file: f, launch: launch, warp: warp, full: uint32(1<<n - 1), ipdom: isa.NewIPDOM(max(1, n-1))}
 }
 
-// Left is how many instructions there are still.
+// Left returns the number of remaining instructions.
 func (w *Walker) Left() uint64 { return w.left }
 
 var errColumns = errors.New("a column ends too soon, or holds what cannot be")
 
-// Next goes to the next instruction, which is then in Step; it is false at the end.
+// Next advances to the next instruction, which is then in Step; it returns false at the end.
 func (w *Walker) Next() (bool, error) {
 	if w.left == 0 {
 		if w.rest() {
@@ -102,7 +101,7 @@ func (w *Walker) wrong(err error) error {
 	return fmt.Errorf("%s: launch %d, %s, pc 0x%08x: %w: %w", w.file.path, w.launch, w.file.Meta.Shape.Name(w.warp), w.pc, ErrTrace, err)
 }
 
-// execute takes what the instruction decides from the trace.
+// execute reads the instruction's decision from the trace.
 func (w *Walker) execute(op *codeOp) error {
 	pc := w.pc
 	w.pc += 4
@@ -158,7 +157,7 @@ func (w *Walker) ask(s isa.UnitOp, at *site) error {
 	return nil
 }
 
-// walked is a walker for control instructions.
+// walked executes control instructions for a Walker.
 type walked struct{ *Walker }
 
 func (w walked) Mask() uint32                 { return w.mask }

@@ -13,7 +13,7 @@ import (
 	"heddle/internal/files"
 )
 
-// writer writes a file, under another name until it is complete.
+// writer writes a file, under a temporary name until it is complete.
 type writer struct {
 	path  string
 	file  *files.File
@@ -21,7 +21,7 @@ type writer struct {
 	at    uint64
 	zstd  *zstd.Encoder
 	index index
-	same  map[[sha256.Size]byte]uint64 // blocks that are there, and where
+	same  map[[sha256.Size]byte]uint64 // positions of the blocks already written, by content
 	err   error
 
 	launch  int
@@ -48,10 +48,10 @@ func (w *writer) write(b []byte) {
 	w.at += uint64(len(b))
 }
 
-// begin is for the chunks of the next launch.
+// begin starts the chunks of the next launch.
 func (w *writer) begin(launch int) { w.launch = launch }
 
-// add takes what a warp has written.
+// add takes a warp's columns.
 func (w *writer) add(warp int, e *encoder) {
 	c := chunk{warp: warp, instrs: e.instrs}
 	n := 0
@@ -89,7 +89,7 @@ func (w *writer) flush() {
 	w.block = block{}
 }
 
-// place writes a block, unless one like it is there already: super-steps repeat each other.
+// place writes a block, unless an equal one exists: super-steps repeat each other.
 func (w *writer) place(b []byte) uint64 {
 	hash := sha256.Sum256(b)
 	if at, ok := w.same[hash]; ok {
@@ -101,7 +101,7 @@ func (w *writer) place(b []byte) uint64 {
 	return at
 }
 
-// close completes the file, and gives it its name.
+// close completes the file, and renames it.
 func (w *writer) close(m *Meta) error {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -130,5 +130,5 @@ func (w *writer) section(b []byte) section {
 	return s
 }
 
-// abort leaves no file.
+// abort discards the file.
 func (w *writer) abort() error { return w.file.Abort() }

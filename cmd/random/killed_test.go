@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/internal/testenv"
 )
 
@@ -43,9 +43,9 @@ func TestKilledPointsGoOn(t *testing.T) {
 }
 
 // killed runs an experiment undisturbed, and killed, and compares.
-func killed(t *testing.T, r *rand.Rand, name string, e configs.Experiment) (kills, resumed int) {
+func killed(t *testing.T, r *rand.Rand, name string, e config.Experiment) (kills, resumed int) {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "experiment.yaml"), configs.ExperimentSchema.YAML(e), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "experiment.yaml"), config.Schema.YAML(e), 0o644))
 	command := func(out string) *exec.Cmd {
 		args := []string{"run", "experiment.yaml", "--json", "--out", out, "--max-cycles", maxCycles, "--checkpoint", "1ns", "--threads", fmt.Sprint(1 + r.IntN(3))}
 		c := exec.Command(command(t), args...)

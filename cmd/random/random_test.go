@@ -1,6 +1,6 @@
 // Package random_test holds the tests of the whole product against what nobody has thought of: experiments drawn from
-// the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_COMMAND names a heddle to run
-// instead of one that is built.
+// the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_COMMAND names a heddle to
+// run instead of one that is built.
 //
 // Nine in ten experiments run to their end and are verified; of the others most meet the limit of cycles, and three in
 // a hundred are refused, for what only the graph tells.
@@ -29,6 +29,7 @@ import (
 	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/configs/schema"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/graphit"
@@ -42,7 +43,8 @@ import (
 	"heddle/kernels/featured"
 	"heddle/kernels/featured/featuredtest"
 	"heddle/kernels/host"
-	"heddle/units"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 // Exit codes of the command.
@@ -64,9 +66,9 @@ var maxDrawn = map[string]int64{
 }
 
 // drawing draws experiments. What may not be left to chance is set afterwards.
-func drawing(r *rand.Rand, unit string) schema.Drawing[configs.Experiment] {
-	return schema.Drawing[configs.Experiment]{
-		Rand: r, Most: maxDrawn, Fit: func(e *configs.Experiment) { fit(&e.Machine, unit) },
+func drawing(r *rand.Rand, unit string) schema.Drawing[config.Experiment] {
+	return schema.Drawing[config.Experiment]{
+		Rand: r, Most: maxDrawn, Fit: func(e *config.Experiment) { fit(&e.Machine, unit) },
 		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report", "trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule", "workload.features"},
 	}
 }
@@ -81,6 +83,9 @@ func fit(m *configs.Machine, unit string) {
 	}
 	if m.SocketPort {
 		m.ToL2.Request = max(m.ToL2.Request, 3)
+	}
+	for _, w := range []*configs.Wires{&m.ToL2, &m.ToL3, &m.ToMemory} {
+		w.Fit()
 	}
 	m.L1I.LineBytes = m.L1D.LineBytes
 	line := m.L1D.LineBytes
@@ -120,31 +125,31 @@ func fit(m *configs.Machine, unit string) {
 
 // randomExperiment draws one: a machine, a schedule that it can run, which is mostly that of its unit, a workload of
 // those that go together with both, and a graph.
-func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
-	e := configs.ExperimentSchema.Default()
+func randomExperiment(t testing.TB, r *rand.Rand) config.Experiment {
+	e := config.Schema.Default()
 	e.Name = "random"
 	e.Graph.Grid = &graphspec.Grid{Width: 2, Height: 2}
 	names := []string{""}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		names = append(names, u.Name)
 	}
 	machine := drawing(r, names[r.IntN(len(names))])
 	machine.Keep = append(machine.Keep, "workload")
-	e, err := configs.ExperimentSchema.Draw(e, machine)
+	e, err := config.Schema.Draw(e, machine)
 	require.NoError(t, err)
 	chooseSchedule(t, r, &e)
-	workload := drawing(r, "")
-	workload.Keep, workload.Fit = append(workload.Keep, "machine"), fitWarps
-	workload.Refused = func(e configs.Experiment) error { return refused(&e) }
+	keys := drawing(r, "")
+	keys.Keep, keys.Fit = append(keys.Keep, "machine"), fitWarps
+	keys.Refused = func(e config.Experiment) error { return refused(&e) }
 	for range 3 { // again from what was drawn: some choices are legal behind others only
-		e, err = configs.ExperimentSchema.Draw(e, workload)
+		e, err = config.Schema.Draw(e, keys)
 		require.NoError(t, err)
 	}
 	e.Graph = randomGraph(t, r)
 	w := &e.Workload
 	// A run that is stopped with active vertices has failed, rightly.
 	switch w.Algorithm {
-	case configs.PageRank:
+	case workload.PageRank:
 	case "pagerank-delta": // small thresholds and a damping near 1 take long
 		w.Iterations = 1 + w.Iterations%8
 	default:
@@ -162,7 +167,7 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 	case 1:
 		e = randomFeatures(t, r, e)
 	}
-	illegal, err := configs.ExperimentSchema.Legal(e)
+	illegal, err := config.Schema.Legal(e)
 	require.NoError(t, err)
 	require.NoError(t, illegal)
 	return e
@@ -170,22 +175,22 @@ func randomExperiment(t testing.TB, r *rand.Rand) configs.Experiment {
 
 // randomFeatures has an algorithm on features in place of the algorithm. If none of a few draws goes together with the
 // rest, the algorithm stays.
-func randomFeatures(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Experiment {
+func randomFeatures(t testing.TB, r *rand.Rand, e config.Experiment) config.Experiment {
 	const tries = 8
 	g, err := graph.Load(e.Graph)
 	require.NoError(t, err)
-	s := schema.New[configs.Features]("")
+	s := schema.New[workload.Features]("")
 	for range tries {
 		p := e
 		w := &p.Workload
-		w.Features, err = s.Draw(s.Default(), schema.Drawing[configs.Features]{Rand: r})
+		w.Features, err = s.Draw(s.Default(), schema.Drawing[workload.Features]{Rand: r})
 		require.NoError(t, err)
 		if r.IntN(4) > 0 {
 			w.Features.Count = 1 + r.IntN(9) // small ones end within the limit of cycles
 		}
 		list := feature.Algorithms()
-		w.Algorithm, w.Iterations, w.Tolerance = configs.Algorithm(list[r.IntN(len(list))].Name), 1+r.IntN(4), 0
-		w.Direction, w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = configs.Auto, configs.Auto, configs.Auto, "none", "none", "hardware", false
+		w.Algorithm, w.Iterations, w.Tolerance = workload.Algorithm(list[r.IntN(len(list))].Name), 1+r.IntN(4), 0
+		w.Direction, w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = workload.Auto, workload.Auto, workload.Auto, "none", "none", "hardware", false
 		w.Skip, w.Sum, w.HybridRule, w.Buckets = "early", "register", "beamer", activeset.DefaultBuckets
 		featuredtest.Fit(r, w)
 		d, err := host.NewRehearsal(&p.Machine)
@@ -199,7 +204,7 @@ func randomFeatures(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Ex
 
 // randomProgram has a GraphIt program in place of the algorithm, with the choices drawn for that where no schedule says
 // otherwise. If none of a few programs goes together with these, the algorithm stays.
-func randomProgram(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Experiment {
+func randomProgram(t testing.TB, r *rand.Rand, e config.Experiment) config.Experiment {
 	const tries = 8
 	g, err := graph.Load(e.Graph)
 	require.NoError(t, err)
@@ -208,7 +213,7 @@ func randomProgram(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Exp
 		drawProgram(r, &p)
 		if w := &p.Workload; runsProgram(t, &p, g) {
 			return p
-		} else if w.ActiveSet = configs.Auto; runsProgram(t, &p, g) {
+		} else if w.ActiveSet = workload.Auto; runsProgram(t, &p, g) {
 			return p
 		}
 	}
@@ -216,9 +221,9 @@ func randomProgram(t testing.TB, r *rand.Rand, e configs.Experiment) configs.Exp
 }
 
 // runsProgram reports whether the machine can run a program on a graph.
-func runsProgram(t testing.TB, e *configs.Experiment, g *graph.Graph) bool {
+func runsProgram(t testing.TB, e *config.Experiment, g *graph.Graph) bool {
 	w := &e.Workload
-	src, err := programs.Source(strings.TrimSuffix(w.Program, configs.GraphItSuffix))
+	src, err := programs.Source(strings.TrimSuffix(w.Program, workload.GraphItSuffix))
 	require.NoError(t, err)
 	f, err := graphit.Parse(w.Program, src)
 	require.NoError(t, err)
@@ -234,11 +239,11 @@ func runsProgram(t testing.TB, e *configs.Experiment, g *graph.Graph) bool {
 }
 
 // drawProgram draws a program and a schedule.
-func drawProgram(r *rand.Rand, e *configs.Experiment) {
+func drawProgram(r *rand.Rand, e *config.Experiment) {
 	w := &e.Workload
 	names := programs.Names()
 	name := names[r.IntN(len(names))]
-	w.Program, w.Arguments, w.Schedules = name+configs.GraphItSuffix, nil, "{}"
+	w.Program, w.Arguments, w.Schedules = name+workload.GraphItSuffix, nil, "{}"
 	w.Iterations, w.Order, w.Fusion, w.Coefficient, w.Settled = 0, "none", "none", "hardware", false
 	labels := []string{"loop:step"}
 	switch name {
@@ -284,7 +289,7 @@ func drawProgram(r *rand.Rand, e *configs.Experiment) {
 }
 
 // fitWarps has a core's warps, of the kernel, make up whole thread blocks.
-func fitWarps(e *configs.Experiment) {
+func fitWarps(e *config.Experiment) {
 	w, c := &e.Workload, &e.Machine.Core
 	if w.Layout != "block-coo" {
 		w.BlockVertices, w.BlockBy = 16384, "destination"
@@ -296,7 +301,7 @@ func fitWarps(e *configs.Experiment) {
 		w.VirtualDegree = 8
 	}
 	if !strings.HasPrefix(string(w.Layout), "ell") {
-		w.ELLWidth, w.SlotOrder = 0, configs.Auto
+		w.ELLWidth, w.SlotOrder = 0, workload.Auto
 	}
 	if w.Layout != "dia-coo" {
 		w.Diagonals = 0
@@ -323,10 +328,10 @@ func fitWarps(e *configs.Experiment) {
 }
 
 // chooseSchedule chooses one that the machine can run; if it lacks scratchpad for that, it gets more.
-func chooseSchedule(t testing.TB, r *rand.Rand, e *configs.Experiment) {
-	schedules := []configs.Schedule{"vertex", "edge", "warp", "cta", "twc", "twce", "strict"}
-	if u := units.Of(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
-		schedules = []configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}
+func chooseSchedule(t testing.TB, r *rand.Rand, e *config.Experiment) {
+	schedules := []workload.Schedule{"vertex", "edge", "warp", "cta", "twc", "twce", "strict"}
+	if u := accel.KindOf(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
+		schedules = []workload.Schedule{workload.Schedule(schedule.OfUnit(u.Name)[r.IntN(len(schedule.OfUnit(u.Name)))].Name)}
 	}
 	e.Workload.Schedule = schedules[r.IntN(len(schedules))]
 	if e.Workload.Schedule == "strict" { // several cores need its barriers to flush
@@ -340,7 +345,7 @@ func chooseSchedule(t testing.TB, r *rand.Rand, e *configs.Experiment) {
 }
 
 // refused is why the machine cannot run the workload, before anything is known of the graph.
-func refused(e *configs.Experiment) error {
+func refused(e *config.Experiment) error {
 	p, err := compose.NewPlan(e.Workload)
 	if err != nil {
 		return err
@@ -386,10 +391,10 @@ var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchp
 // outcome runs the experiment in a directory of its own and returns what became of it: ran, refused, or stopped at the
 // limit of cycles. Anything else fails the test: a crash, a wrong result, a broken invariant, a machine that makes no
 // progress.
-func outcome(t *testing.T, name string, e configs.Experiment) string {
+func outcome(t *testing.T, name string, e config.Experiment) string {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "experiment.yaml")
-	require.NoError(t, os.WriteFile(file, configs.ExperimentSchema.YAML(e), 0o644))
+	require.NoError(t, os.WriteFile(file, config.Schema.YAML(e), 0o644))
 	out, errs, code := run(t, "run", file, "--check", "--out", filepath.Join(dir, "results"), "--jobs", "1", "--max-cycles", maxCycles)
 	switch {
 	case code == exitOK && strings.Contains(out, " yes "):
@@ -400,7 +405,7 @@ func outcome(t *testing.T, name string, e configs.Experiment) string {
 		return "limit"
 	}
 	keep := filepath.Join(os.TempDir(), "heddle-"+strings.ReplaceAll(name, " ", "-")+".yaml")
-	require.NoError(t, os.WriteFile(keep, configs.ExperimentSchema.YAML(e), 0o644))
+	require.NoError(t, os.WriteFile(keep, config.Schema.YAML(e), 0o644))
 	t.Errorf("%s: exit code %d, see %s\n%s%s", name, code, keep, out, errs)
 	return "failed"
 }
@@ -451,16 +456,16 @@ func TestRandomExperiments(t *testing.T) {
 // TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values:
 // without testenv.LongVariable, with some of them.
 func TestEveryKnobAtItsEnds(t *testing.T) {
-	cases := map[string]configs.Experiment{}
-	add := func(name, section string, schedule configs.Schedule, set ...string) {
+	cases := map[string]config.Experiment{}
+	add := func(name, section string, schedule workload.Schedule, set ...string) {
 		l, err := configs.LoadMachine("vortex-1c4w4t", nil, append(set, "l2={}"))
 		require.NoError(t, err)
-		e := configs.ExperimentSchema.Default()
+		e := config.Schema.Default()
 		e.Name, e.Machine = "knob", l.Value
 		e.Graph.ErdosRenyi = &graphspec.ErdosRenyi{Vertices: 20, Edges: 30, Seed: 1}
 		e.Workload.Algorithm = "bfs"
 		e.Workload.Schedule = schedule
-		all, err := configs.ExperimentSchema.Extremes(e, drawing(nil, name))
+		all, err := config.Schema.Extremes(e, drawing(nil, name))
 		require.NoError(t, err)
 		for key, c := range all {
 			if strings.HasPrefix(key, section) {
@@ -468,9 +473,9 @@ func TestEveryKnobAtItsEnds(t *testing.T) {
 			}
 		}
 	}
-	add("", "machine.", configs.VertexSchedule)
-	for _, u := range units.All() {
-		add(u.Name, "machine.core."+u.Key, configs.Schedule(u.Schedules[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
+	add("", "machine.", workload.VertexSchedule)
+	for _, u := range accel.Registered() {
+		add(u.Name, "machine.core."+u.Key, workload.Schedule(schedule.OfUnit(u.Name)[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
 	}
 	names := slices.Sorted(maps.Keys(cases))
 	rand.New(rand.NewPCG(testenv.Seed(t, uint64(len(names))), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })

@@ -13,12 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/components/accel"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/testenv"
 	"heddle/isa/emu"
-	"heddle/units"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 // TestRandomVariants draws experiments that compare machines of different units, with axes of their own and of all:
@@ -30,8 +32,8 @@ func TestRandomVariants(t *testing.T) {
 	for seed := first; seed < first+cases; seed++ {
 		r := rand.New(rand.NewPCG(seed, 2311))
 		c := randomComparison(t, r)
-		text := configs.ExperimentSchema.YAML(c.whole)
-		l, err := configs.ParseExperimentWith("compared.yaml", text, nil)
+		text := config.Schema.YAML(c.whole)
+		l, err := config.ParseWith("compared.yaml", text, nil)
 		require.NoError(t, err, "%d\n%s", seed, text)
 		laidOut, err := experiment.Points(l, nil)
 		require.NoError(t, err, "%d\n%s", seed, text)
@@ -67,8 +69,8 @@ var sealed = regexp.MustCompile(`sha256: .*`)
 
 // comparison is an experiment with variants, and what each is by itself.
 type comparison struct {
-	whole    configs.Experiment
-	variants []configs.Experiment
+	whole    config.Experiment
+	variants []config.Experiment
 }
 
 // expected is a point, and that whose cycles its speedup is relative to; "": none.
@@ -82,17 +84,17 @@ type expected struct {
 func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 	base := randomExperiment(t, r)
 	base.Sample.Period = 0
-	c := &comparison{variants: []configs.Experiment{base}, whole: base}
+	c := &comparison{variants: []config.Experiment{base}, whole: base}
 	c.whole.Compare = schema.Variants{{Name: "base"}}
 	names := []string{""}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		names = append(names, u.Name)
 	}
 	for range 1 + r.IntN(3) {
 		e := base
 		machine := drawing(r, names[r.IntN(len(names))])
 		machine.Keep = append(machine.Keep, "workload")
-		e, err := configs.ExperimentSchema.Draw(e, machine)
+		e, err := config.Schema.Draw(e, machine)
 		require.NoError(t, err)
 		e.Sample, e.Run = base.Sample, base.Run
 		if !schedulable(t, r, &e) {
@@ -100,7 +102,7 @@ func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 		}
 		v := schema.Variant{Name: fmt.Sprintf("v %d", len(c.variants)), Set: settings(base, e)}
 		if key, values := randomAxis(r, &e); r.IntN(3) > 0 && !slices.ContainsFunc(v.Set, func(s schema.Setting) bool { return s.Key == key }) {
-			own := comparison{variants: []configs.Experiment{e}}
+			own := comparison{variants: []config.Experiment{e}}
 			if own.legal(key, values) {
 				v.Sweep = schema.Axes{{Key: key, Values: values}}
 			}
@@ -121,10 +123,10 @@ func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 
 // schedulable gives a configuration a schedule that its machine can run with the other choices, and the scratchpad that
 // this takes; false if there is none.
-func schedulable(t *testing.T, r *rand.Rand, e *configs.Experiment) bool {
-	schedules := []configs.Schedule{e.Workload.Schedule, "vertex"}
-	if u := units.Of(e.Machine.Core.Unit.Spec); u != nil {
-		schedules = append([]configs.Schedule{configs.Schedule(u.Schedules[r.IntN(len(u.Schedules))].Name)}, schedules...)
+func schedulable(t *testing.T, r *rand.Rand, e *config.Experiment) bool {
+	schedules := []workload.Schedule{e.Workload.Schedule, "vertex"}
+	if u := accel.KindOf(e.Machine.Core.Unit.Spec); u != nil {
+		schedules = append([]workload.Schedule{workload.Schedule(schedule.OfUnit(u.Name)[r.IntN(len(schedule.OfUnit(u.Name)))].Name)}, schedules...)
 	}
 	for _, s := range schedules {
 		x := *e
@@ -132,7 +134,7 @@ func schedulable(t *testing.T, r *rand.Rand, e *configs.Experiment) bool {
 		for refused(&x) != nil && x.Machine.Core.ScratchpadBytes < emu.MaxScratchpadBytes {
 			x.Machine.Core.ScratchpadBytes = min(max(1<<10, x.Machine.Core.ScratchpadBytes*2), emu.MaxScratchpadBytes)
 		}
-		illegal, err := configs.ExperimentSchema.Legal(x)
+		illegal, err := config.Schema.Legal(x)
 		require.NoError(t, err)
 		if illegal == nil && refused(&x) == nil {
 			*e = x
@@ -143,9 +145,9 @@ func schedulable(t *testing.T, r *rand.Rand, e *configs.Experiment) bool {
 }
 
 // settings lead from one configuration to another.
-func settings(from, to configs.Experiment) (set []schema.Setting) {
+func settings(from, to config.Experiment) (set []schema.Setting) {
 	gone := ""
-	for _, d := range configs.ExperimentSchema.Diff(from, to) {
+	for _, d := range config.Schema.Diff(from, to) {
 		switch {
 		case gone != "" && strings.HasPrefix(d.Key, gone+"."):
 			continue
@@ -163,7 +165,7 @@ func settings(from, to configs.Experiment) (set []schema.Setting) {
 
 // randomAxis are values of a key that change little of whether a configuration is legal: of its unit, or of what all
 // have.
-func randomAxis(r *rand.Rand, e *configs.Experiment) (key string, values []string) {
+func randomAxis(r *rand.Rand, e *config.Experiment) (key string, values []string) {
 	axes := []schema.Axis{
 		{Key: "workload.launch_overhead", Values: []string{"1", "700"}}, {Key: "machine.core.lsu_queue", Values: []string{"1", "3", "4"}}, {Key: "workload.seed", Values: []string{"1", "2"}},
 	}
@@ -177,7 +179,7 @@ func randomAxis(r *rand.Rand, e *configs.Experiment) (key string, values []strin
 		}
 	}
 	for _, a := range axes {
-		if _, known := configs.ExperimentSchema.Lookup(a.Key); !known {
+		if _, known := config.Schema.Lookup(a.Key); !known {
 			panic(a.Key)
 		}
 	}
@@ -189,25 +191,25 @@ func randomAxis(r *rand.Rand, e *configs.Experiment) (key string, values []strin
 }
 
 // set is a configuration with a key at a value; false if that is not legal. A unit that is not there is not made.
-func set(e configs.Experiment, key, value string) (configs.Experiment, bool) {
-	l, err := configs.ParseExperimentWith("one.yaml", configs.ExperimentSchema.YAML(e), []string{key + "=" + value})
+func set(e config.Experiment, key, value string) (config.Experiment, bool) {
+	l, err := config.ParseWith("one.yaml", config.Schema.YAML(e), []string{key + "=" + value})
 	return must(l, err).Value, err == nil && refused(&l.Value) == nil
 }
 
-func must(l *schema.Loaded[configs.Experiment], err error) *schema.Loaded[configs.Experiment] {
+func must(l *schema.Loaded[config.Experiment], err error) *schema.Loaded[config.Experiment] {
 	if err != nil {
-		return &schema.Loaded[configs.Experiment]{}
+		return &schema.Loaded[config.Experiment]{}
 	}
 	return l
 }
 
 // has reports whether a key's section is there.
-func has(e *configs.Experiment, key string) bool {
+func has(e *config.Experiment, key string) bool {
 	parts := strings.Split(key, ".")
 	if len(parts) < 4 {
 		return true
 	}
-	u := units.Of(e.Machine.Core.Unit.Spec)
+	u := accel.KindOf(e.Machine.Core.Unit.Spec)
 	return parts[1] != "core" || u != nil && u.Key == parts[2]
 }
 
@@ -273,8 +275,8 @@ func (c *comparison) at(t *testing.T, i int, at map[string]string, own, value st
 		e, ok = set(e, own, value)
 		require.True(t, ok)
 	}
-	e.Run = configs.Host{}
-	return string(configs.ExperimentSchema.YAML(e))
+	e.Run = config.Host{}
+	return string(config.Schema.YAML(e))
 }
 
 // baseline is that of a variant's points: none if the first variant has several that agree with it.
@@ -307,7 +309,7 @@ func (c *comparison) baseline(t *testing.T, i int, at map[string]string, plain [
 func (c *comparison) run(t *testing.T, name string, points []experiment.Point) bool {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "experiment.yaml")
-	require.NoError(t, os.WriteFile(file, configs.ExperimentSchema.YAML(c.whole), 0o644))
+	require.NoError(t, os.WriteFile(file, config.Schema.YAML(c.whole), 0o644))
 	out, errs, code := run(t, "run", file, "--json", "--out", filepath.Join(dir, "results"), "--max-cycles", "30000")
 	if code == exitUsage {
 		return false

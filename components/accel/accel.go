@@ -1,8 +1,8 @@
-// Package accel is the socket between a core and its graph unit: requests with
-// their operands, answers, back-pressure, and which requests a warp may issue.
+// Package accel is the socket between a core and its graph unit: requests with their operands, answers, back-pressure,
+// and the admission of requests at issue.
 //
-// It knows no unit and no core: a unit says in its Traits how its instructions are to
-// be treated, and the core asks the socket.
+// It knows neither units nor cores: a unit describes the treatment of its instructions in Traits, and the core asks the
+// socket.
 package accel
 
 import (
@@ -15,69 +15,68 @@ import (
 	"heddle/isa/emu"
 )
 
-// Traits say how a core treats a function of a unit.
+// Traits describe how a core treats a function of a unit.
 type Traits struct {
-	// Answered functions have an answer, which writes rd. The others are done when
-	// the unit's queue has taken them.
+	// Answered functions have an answer, which writes rd. The others are done when the unit's queue has taken them.
 	Answered bool
-	// Exclusive functions are answered before their warp issues another request. Their answers may wait for what other
-	// warps do, of other cores too: until then the warp fetches only what its instruction buffer has room for.
+	// Exclusive functions are answered before their warp issues another request. The answer may depend on other warps,
+	// also of other cores: until then the warp fetches only as far as its instruction buffer has room.
 	Exclusive bool
-	// SetsMask functions may change the warp's thread mask with their answer: the
-	// warp fetches nothing behind them until then.
+	// SetsMask functions may change the warp's thread mask with their answer: the warp fetches nothing behind them
+	// until then.
 	SetsMask bool
 }
 
-// Unit is a graph unit as a machine plugs it into a core's socket.
+// Unit is a graph unit as plugged into a core's socket.
 type Unit interface {
 	clock.Unit
-	// Name is the part's in its machine; a clock.Base has it, and what else a component needs.
+	// Name returns the part's name in its machine. A clock.Base provides it, and the rest of sim.Component.
 	Name() string
-	// Architecture is its state that programs see, besides its instructions.
+	// Architecture returns the unit's state that programs see besides its instructions.
 	Architecture() emu.Unit
-	// Join puts the unit on a clock, and ClockHandle says where it is there.
+	// Join adds the unit to a clock; ClockHandle returns its handle there.
 	Join(d *clock.Domain, u clock.Unit)
 	ClockHandle() clock.Handle
-	// Traits of its functions, by number.
+	// Traits returns the traits of the unit's functions, by number.
 	Traits() []Traits
-	// QueueEntries is how many requests may wait for it.
+	// QueueEntries returns the number of requests that may wait for the unit.
 	QueueEntries() int
-	// Plug gives it its end of the socket.
+	// Plug connects the unit to its socket.
 	Plug(s *Socket)
-	// Statistics returns a pointer to what it has counted up to a cycle: a structure
-	// for package stats. CheckInvariants checks the counts against each other.
+	// Statistics returns a pointer to the counts up to a cycle, a structure for package stats. CheckInvariants checks
+	// the counts against each other.
 	Statistics(now clock.Cycle) any
 	CheckInvariants(now clock.Cycle) error
-	// Waits describes what it holds, for reports of machines that are stuck; empty: nothing.
+	// Waits describes the unit's contents, for reports of stuck machines; empty: nothing.
 	Waits() string
 }
 
-// MemoryUser is a unit that reads and writes memory, through a port of its own.
+// MemoryUser is a unit that accesses memory through a port of its own.
 type MemoryUser interface {
 	Unit
 	ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response])
-	// BypassesL1 reports whether the port leads past the L1D.
+	// BypassesL1 reports whether the port bypasses the L1D.
 	BypassesL1() bool
-	// Sent is how many requests have left. Pending is the number of memory accesses that are outstanding.
+	// Sent returns the number of requests that have left; Pending, the number of outstanding memory accesses.
 	Sent() uint64
 	Pending() int
 }
 
-// Fault is an error that a unit has found in what it works on, not in an instruction.
+// Fault is an error that a unit has found in its set-up or data, not in an instruction.
 type Fault struct{ Err error }
 
 func (f *Fault) Error() string { return f.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// Cycles of the wires: a register to the unit and one back, each seen in the next cycle.
+// wire is the latency of each wire in cycles: a register to the unit and one back.
 const wire = 1
 
-// answerEntries are a register and a skid.
+// answerEntries is a register and a skid buffer.
 const answerEntries = 2
 
-// Tag names a call under way.
+// Tag identifies a call in flight.
 type Tag = int
 
 // call is a request from the moment its operands are read.
@@ -86,7 +85,7 @@ type call struct {
 	sent clock.Cycle
 }
 
-// Socket joins one core and one unit.
+// Socket connects one core and one unit.
 type Socket struct {
 	core      clock.Handle
 	traits    []Traits
@@ -94,15 +93,15 @@ type Socket struct {
 	answers   *clock.Link[Tag]
 	calls     []*call
 	free      []Tag
-	exclusive uint64      // warps with an exclusive request under way
-	doneAt    clock.Cycle // the last end of a call without answer
-	err       error       // what Fail said, in cycle failedAt
+	exclusive uint64      // warps with an exclusive request in flight
+	doneAt    clock.Cycle // last end of a call without an answer
+	err       error       // error passed to Fail or Abort
 	failedAt  clock.Cycle
 	queue     queue
-	watch     probe.Watch // nil: nobody is told
+	watch     probe.Watch // nil: no observer
 }
 
-// Plug joins a unit, which must be on its clock, to the core there.
+// Plug connects a unit, which must have joined a clock, to the core.
 func Plug(name string, core clock.Handle, u Unit) *Socket {
 	s := &Socket{
 		core: core, traits: u.Traits(),
@@ -113,35 +112,35 @@ func Plug(name string, core clock.Handle, u Unit) *Socket {
 	return s
 }
 
-// What follows is the core's end.
+// The core's side.
 
 // CanIssue reports whether the warp may issue the instruction now.
 func (s *Socket) CanIssue(warp int, op *emu.Op) bool {
 	return op.LatencyClass() != isa.ClassUnit || !s.Awaits(warp)
 }
 
-// Issue books that the warp has issued it.
+// Issue records that the warp has issued the instruction.
 func (s *Socket) Issue(warp int, op *emu.Op) {
 	if op.LatencyClass() == isa.ClassUnit && s.traits[op.UnitFn()].Exclusive {
 		s.exclusive |= 1 << warp
 	}
 }
 
-// Cancel takes back what Issue has booked.
+// Cancel reverts Issue.
 func (s *Socket) Cancel(warp int, op *emu.Op) {
 	if s.traits[op.UnitFn()].Exclusive {
 		s.exclusive &^= 1 << warp
 	}
 }
 
-// Awaits reports whether the warp has an exclusive request under way.
+// Awaits reports whether the warp has an exclusive request in flight.
 func (s *Socket) Awaits(warp int) bool { return s.exclusive>>warp&1 != 0 }
 
-// Traits of a unit instruction.
+// Traits returns the traits of a unit instruction.
 func (s *Socket) Traits(op *emu.Op) Traits { return s.traits[op.UnitFn()] }
 
-// Begin returns a free call, for the operands of an instruction. There are as many
-// as have ever been under way at once, which the queues on the way bound.
+// Begin returns a free call, for the operands of an instruction. The number of calls grows to the largest number in
+// flight at once, which the queues bound.
 func (s *Socket) Begin() *emu.UnitCall {
 	n := len(s.free) - 1
 	if n < 0 {
@@ -155,8 +154,7 @@ func (s *Socket) Begin() *emu.UnitCall {
 	return &s.calls[t].UnitCall
 }
 
-// Full reports whether the unit's queue takes no request in this cycle. The core is
-// woken when it does.
+// Full reports whether the unit's queue takes no request in this cycle. The core is then woken when it does.
 func (s *Socket) Full() bool {
 	full := s.requests.Full()
 	if full {
@@ -180,17 +178,16 @@ func (s *Socket) Answered() bool { return s.answers.Ready() }
 // Front returns the next answer's call.
 func (s *Socket) Front() *emu.UnitCall { return &s.calls[*s.answers.Front()].UnitCall }
 
-// Receive takes the next answer, which the warp has been given, and ends its call.
+// Receive removes the next answer, which the warp has been given, and ends its call.
 func (s *Socket) Receive() {
 	t := s.answers.Pop()
-	if c := s.calls[t]; s.traits[c.Fn].Exclusive { // and not an earlier one's
+	if c := s.calls[t]; s.traits[c.Fn].Exclusive { // and not the answer to an earlier one
 		s.exclusive &^= 1 << c.Warp
 	}
 	s.free = append(s.free, t)
 }
 
-// Err returns the program error that the unit has found; it is seen from the
-// cycle after.
+// Err returns the program error that the unit has found, from the cycle after on.
 func (s *Socket) Err() error {
 	if s.now() > s.failedAt {
 		return s.err
@@ -198,14 +195,13 @@ func (s *Socket) Err() error {
 	return nil
 }
 
-// Idle reports whether no call is under way. The unit's part in it is seen from the
-// cycle after.
+// Idle reports whether no call is in flight. The unit's changes are visible from the cycle after on.
 func (s *Socket) Idle() bool {
 	return len(s.free) == len(s.calls) && (s.now() > s.doneAt || s.doneAt == 0)
 }
 
-// CheckInvariants checks, of a socket at rest, that what went into its links came out, and that there
-// were as many answers as the unit says.
+// CheckInvariants returns an error if a socket at rest has lost a message, or the number of answers differs from the
+// unit's.
 func (s *Socket) CheckInvariants(answers uint64) error {
 	in, taken := s.requests.Traffic()
 	back, received := s.answers.Traffic()
@@ -217,10 +213,9 @@ func (s *Socket) CheckInvariants(answers uint64) error {
 	return nil
 }
 
-// What follows is the unit's end.
+// The unit's side.
 
-// Waiting returns the request that has waited longest, or nil. The unit is woken
-// when there is one.
+// Waiting returns the oldest request, or nil. The unit is woken when there is one.
 func (s *Socket) Waiting() *emu.UnitRequest {
 	if !s.requests.Ready() {
 		return nil
@@ -228,7 +223,7 @@ func (s *Socket) Waiting() *emu.UnitRequest {
 	return &s.calls[*s.requests.Front()].UnitRequest
 }
 
-// Take takes that request out of the queue.
+// Take removes the oldest request from the queue.
 func (s *Socket) Take() {
 	if s.watch != nil {
 		s.tell("take", *s.requests.Front())
@@ -237,14 +232,14 @@ func (s *Socket) Take() {
 	s.requests.Pop()
 }
 
-// Done ends a call that has no answer.
+// Done ends a call without an answer.
 func (s *Socket) Done(t Tag) {
 	s.free = append(s.free, t)
 	s.doneAt = s.now()
-	s.core.Wake() // it may have waited for just that
+	s.core.Wake() // it may wait for Idle
 }
 
-// Fail ends the program with an error of a call.
+// Fail ends the program with an error in a call.
 func (s *Socket) Fail(t Tag, err error) {
 	if s.err == nil {
 		s.err, s.failedAt = s.calls[t].Trap(err), s.now()
@@ -252,7 +247,7 @@ func (s *Socket) Fail(t Tag, err error) {
 	s.core.Wake()
 }
 
-// Abort ends the program with an error that is no instruction's.
+// Abort ends the program with an error that belongs to no instruction.
 func (s *Socket) Abort(err error) {
 	if s.err == nil {
 		s.err, s.failedAt = &Fault{err}, s.now()
@@ -260,10 +255,10 @@ func (s *Socket) Abort(err error) {
 	s.core.Wake()
 }
 
-// Room reports whether an answer can leave in this cycle. The unit is woken when one can.
+// Room reports whether an answer can leave in this cycle. If not, the unit is woken when one can.
 func (s *Socket) Room() bool { return !s.answers.Full() }
 
-// Reply sends the answer that is in the call.
+// Reply sends the answer stored in the call.
 func (s *Socket) Reply(t Tag) {
 	if s.watch != nil {
 		s.tell("answer", t)
@@ -271,17 +266,18 @@ func (s *Socket) Reply(t Tag) {
 	s.answers.Push(t)
 }
 
-// Sent is the cycle in which a call entered the queue.
+// Sent returns the cycle in which a call entered the queue.
 func (s *Socket) Sent(t Tag) clock.Cycle { return s.calls[t].sent }
 
-// Queue returns the cycles up to now by length of the queue, and those in which
-// the core held a request that the queue did not take.
+// Queue returns the cycles up to now by length of the queue, and those in which the core held a request that the queue
+// did not take.
 func (s *Socket) Queue(now clock.Cycle) (lengths Lengths, refused uint64) {
 	s.queue.settle(now)
 	return s.queue.lengths, s.queue.held.Count()
 }
 
-// Buffers shows how full the socket's links are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of the socket's links. It must be called between two
+// instants.
 func (s *Socket) Buffers(see func(name string, n, capacity int)) {
 	see(s.requests.Name(), s.requests.Len(), s.requests.Capacity())
 	see(s.answers.Name(), s.answers.Len(), s.answers.Capacity())

@@ -5,63 +5,63 @@ import (
 	"heddle/isa"
 )
 
-// Hand is the host program's on the graph units of all cores, between launches. What it does
-// there is an act: words, for who writes down what was done, and does it again on another machine.
+// Hand is the host-side interface to the graph units of all cores, for use between launches. Every operation is an
+// action that can be expressed as words, so that it can be recorded and repeated on another machine.
 type Hand interface {
-	// Watch has f told all acts; it must not keep the words.
+	// Watch makes the units report all actions to f, which must not keep the words.
 	Watch(f func(act []uint32))
-	// Act does what the words of an act say.
+	// Act performs the action that the words describe.
 	Act(words []uint32) error
-	// Arrays are those that the units read as they are set up now, without what they write themselves.
+	// Arrays returns the arrays that the units read with the current set-up, without those that they write.
 	Arrays() []Array
-	// SetUp writes the units' registers for the launch that comes.
+	// SetUp writes the units' registers for the next launch.
 	SetUp(s Setup) error
-	// Carry does what the program says that it carries, for runs without a host program.
+	// Carry applies the set-up that the program carries, for runs without a host program.
 	Carry(p *isa.Program) error
 }
 
-// Setup is a launch, as units need to know it.
+// Setup describes a launch to the units.
 type Setup struct {
-	Edges  Edges  // that units hand out in it
-	In     uint32 // the list that is taken from
-	Out    uint32 // the list that is filled
-	Memory uint32 // address of what ListHand.RegionBytes asks for
+	Edges  Edges  // edges that units distribute
+	In     uint32 // input list
+	Out    uint32 // output list
+	Memory uint32 // address of a region of ListHand.RegionBytes bytes
 }
 
-// Edges are rows of a graph, in memory.
+// Edges are rows of a graph in memory.
 type Edges struct {
-	Fields     uint32 // of an edge, as bits, that the kernel asks for; 0: it takes no edges
+	Fields     uint32 // fields of an edge that the kernel reads, as bits; 0: the kernel takes no edges
 	Pull       bool   // rows are by destination
 	Vertices   uint32
 	Edges      uint32
 	Offsets    uint32 // address of Vertices + 1 words
-	Neighbours uint32 // address of the other ends
-	Weights    uint32 // address of the weights, if the kernel asks for them
+	Neighbours uint32 // address of the neighbours
+	Weights    uint32 // address of the weights, if the kernel reads them
 }
 
-// FieldWeight is the bit of the weight among the fields of an edge.
+// FieldWeight is the bit of the weight in Edges.Fields.
 const FieldWeight = 1 << 2
 
-// ListHand is a hand on units that have lists of vertices.
+// ListHand is the Hand of units with vertex-lists.
 type ListHand interface {
 	Hand
-	// RegionBytes is the memory that the lists of all cores need.
+	// RegionBytes returns the size of the memory that the lists of all cores need.
 	RegionBytes() uint64
-	// Deal puts vertices behind those in the cores' lists, a block for each core.
+	// Deal appends vertices to the cores' lists, a block for each core.
 	Deal(list int, vertices []uint32) error
 	// Size and Read return the length and the vertices of a list over all cores.
 	Size(list int) int
 	Read(list int) []uint32
-	// Swap exchanges two lists; Forget empties all.
+	// Swap exchanges two lists; Forget empties all lists.
 	Swap(a, b int)
 	Forget()
 }
 
-// Managed is a unit, with time or without, that the host has a hand on. Manage returns the hand on it and on those that
-// h is on, which are of its kind; nil: on none.
+// Managed is a unit, timed or functional, with a host-side interface. Manage returns a Hand of the unit and of the
+// units of h, which must be of the same kind; nil: of no others.
 type Managed interface{ Manage(h Hand) Hand }
 
-// HandOn is the host's hand on the cores' units; nil: there are none that it has one on.
+// HandOn returns the Hand of the cores' units; nil: they have none.
 func HandOn[U any](units []U) (h Hand) {
 	for _, u := range units {
 		if m, ok := any(u).(Managed); ok {
@@ -71,14 +71,14 @@ func HandOn[U any](units []U) (h Hand) {
 	return h
 }
 
-// Array is memory from a word's address on.
+// Array is a range of words in memory.
 type Array struct {
 	Addr  uint32
 	Words uint64
 }
 
-// Forsaken is a unit that others wait for until what it holds has been asked for. Forsake tells it that from
-// the cycle after now nobody will ask before the next launch: it does away with what it holds.
+// Forsaken is a unit whose contents other cores' units wait for. Forsake announces that from the cycle after now no
+// warp will take anything before the next launch: the unit discards its contents.
 type Forsaken interface {
 	Forsake(now clock.Cycle)
 }

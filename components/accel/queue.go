@@ -7,19 +7,19 @@ import (
 	"heddle/components/count"
 )
 
-// MaxQueue is the most requests that may wait for a unit.
+// MaxQueue is the largest number of requests that may wait for a unit.
 const MaxQueue = 64
 
 // Lengths counts cycles by length of a unit's queue.
 type Lengths [MaxQueue + 1]uint64
 
-// Describe returns the name of a length's statistic, and what it says.
+// Describe returns the name and the description of a length's statistic.
 func (*Lengths) Describe(i int) (name, doc string) {
 	return fmt.Sprintf("length_%02d", i), fmt.Sprintf("Cycles with %d requests in the queue.", i)
 }
 
-// queue counts what happens at a queue, whether its ends are awake or not. In
-// what order they move within a cycle does not matter.
+// queue counts the states of a queue whether or not its ends are awake. The order of their actions within a cycle does
+// not matter.
 type queue struct {
 	length  count.By
 	lengths Lengths

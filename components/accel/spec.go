@@ -2,52 +2,52 @@ package accel
 
 import "heddle/isa/emu"
 
-// Shape describes the core that a unit is in, and the machine around it.
+// Shape describes the core that contains a unit, and the machine around it.
 type Shape struct {
-	Core, Cores       int // which, of how many
+	Core, Cores       int // index of the core, and number of cores
 	Warps, Threads    int
 	LineBytes         int // of the caches
-	ScratchpadBytes   int // of the core; 0: as many as cores have if nobody says otherwise
-	ScratchpadLatency int // in cycles; 0: of a machine without time
+	ScratchpadBytes   int // of the core; 0: the default
+	ScratchpadLatency int // in cycles; 0: in a functional machine
 }
 
-// Spec holds the user-configurable parameters of a kind of unit: a pointer to a structure for package schema. Machines
-// make units by it, and know none by name. What only some kinds have is an interface of its own, below.
+// Spec holds the parameters of a kind of unit: a pointer to a structure for package schema. Machines create units
+// through it, and know none by name. Properties of only some kinds have interfaces of their own, below.
 type Spec interface {
-	// FitsCore checks it for a core of that shape; key names the key that is wrong.
+	// FitsCore checks the spec for a core of that shape; key is the key with the wrong value.
 	FitsCore(s Shape) (key, msg string, ok bool)
-	// NewUnit makes the unit of a core.
+	// NewUnit returns the unit of a core.
 	NewUnit(name string, s Shape) (Unit, error)
-	// NewTwin makes its twin without time.
-	NewTwin(s Shape) (emu.Unit, error)
+	// NewFunctional returns the unit's functional model.
+	NewFunctional(s Shape) (emu.Unit, error)
 }
 
-// MemorySpec is of units that are MemoryUsers.
+// MemorySpec is the Spec of units that are MemoryUsers.
 type MemorySpec interface {
-	// BypassesL1 reports whether their port leads past the L1D.
+	// BypassesL1 reports whether their port bypasses the L1D.
 	BypassesL1() bool
 }
 
-// ScratchpadSpec is of units that have their tables in a core's scratchpad.
+// ScratchpadSpec is the Spec of units with tables in a core's scratchpad.
 type ScratchpadSpec interface {
-	// ScratchpadBytes returns how much of it they use.
+	// ScratchpadBytes returns the number of bytes that they use.
 	ScratchpadBytes(s Shape) int
 }
 
-// MaskSpec is of units that may set a warp's thread mask.
+// MaskSpec is the Spec of units that may set a warp's thread mask.
 type MaskSpec interface {
-	// SetsMask reports whether they do, so that kernels are compiled for it.
+	// SetsMask reports whether they do: kernels are compiled for it.
 	SetsMask() bool
 }
 
-// SizedSpec is of units that must be as large as the core asks, on machines that nobody has configured.
+// SizedSpec is the Spec of units with tables whose size must fit the core, on machines with default configuration.
 type SizedSpec interface {
-	// Enlarge raises what is too small for a core of that shape.
+	// Enlarge raises sizes that are too small for a core of that shape.
 	Enlarge(s Shape)
 }
 
-// Described is a unit with figures that follow from its Spec, for statistics: a structure for package stats, and a name
-// before theirs. nil: it has none.
+// Described is a unit with constants that follow from its Spec, for statistics: a structure for package stats, and a
+// prefix for names; nil: none.
 type Described interface {
 	Constants() (name string, figures any)
 }

@@ -7,13 +7,13 @@ import (
 	"heddle/components/probe"
 )
 
-// Kinds are the events of any unit that a socket tells of.
+// Kinds are the events that a socket reports for any unit.
 var Kinds = []probe.Kind{
 	{Name: "take", Doc: "the unit takes a request from its queue: the instruction and its lanes"},
 	{Name: "answer", Doc: "an answer goes to the core: what each lane gets"},
 }
 
-// Watch has w told of what the unit takes and answers.
+// Watch makes the socket report to w the requests that the unit takes and its answers.
 func (s *Socket) Watch(w probe.Watch) { s.watch = w }
 
 func (s *Socket) tell(kind string, t Tag) {
@@ -25,7 +25,7 @@ func (s *Socket) tell(kind string, t Tag) {
 	s.watch(kind, c.Warp, "%s:%v", c.Op().Name, words{c.Mask, c.Out})
 }
 
-// words prints the words that lanes receive.
+// words formats the words that lanes receive.
 type words struct {
 	mask uint32
 	out  []uint32

@@ -1,6 +1,5 @@
-// Package balance holds the messages between graph units and the control processor that
-// balances work between them (GraphPEG, ACM TACO 2021, §3.3.2), and nothing else. Names of
-// registers and states are the paper's.
+// Package balance holds the messages between graph units and the control processor that balances work among them
+// (GraphPEG, ACM TACO 2021, §3.3.2). Names of registers and states are the paper's.
 package balance
 
 import "heddle/components/clock"
@@ -11,13 +10,13 @@ type Order uint8
 // Orders.
 const (
 	Read            Order = iota // of the loads: answered by Value
-	Donate                       // R_BC = ED: give up to Edges edges away; answered by Donated or Refused
+	Donate                       // R_BC = ED: donate up to Edges edges; answered by Donated or Refused
 	Standby                      // R_BC = ERS: edges will come
-	Release                      // R_BC back to none: they will not
+	Release                      // R_BC back to none: no edges will come
 	Receive                      // R_BC = ER: Range is in R_BW; answered by Inserted, once it is in the table
 	Done                         // no unit has work left
-	DonateVertices               // give up to Vertices of the output list away; answered by DonatedVertices, maybe of none
-	ReceiveVertices              // Vertices lie in memory at Addr: answered by InsertedVertices, once they are in the output list
+	DonateVertices               // donate up to Vertices of the output list; answered by DonatedVertices, possibly of none
+	ReceiveVertices              // Vertices are in memory at Addr; answered by InsertedVertices, once they are in the output list
 )
 
 // Range is a piece of one adjacency list that has not been requested.
@@ -29,7 +28,7 @@ type Range struct {
 // Command goes from the control processor to a unit.
 type Command struct {
 	Order Order
-	Epoch uint32 // the launch it belongs to
+	Epoch uint32 // launch that it belongs to
 	Edges uint32
 	Range Range
 
@@ -41,12 +40,12 @@ type Event uint8
 
 // Events.
 const (
-	Value      Event = iota // of R_EFS, and how long the output list is
-	Drained                 // R_BS: nothing is left here
-	NotDrained              // R_BS: something is, again
+	Value      Event = iota // of R_EFS, and the length of the output list
+	Drained                 // R_BS: no work is left here
+	NotDrained              // R_BS: there is work again
 	Donated                 // R_BS: Range has been cut off
 	Refused                 // R_BS: there was no entry to cut
-	Inserted                // R_BS: the range received is in the table
+	Inserted                // R_BS: the received range is in the table
 
 	DonatedVertices
 	InsertedVertices
@@ -67,30 +66,30 @@ type Unit interface {
 	Direct
 	ClockHandle() clock.Handle
 	ConnectBalance(commands *clock.Link[Command], reports *clock.Link[Report])
-	// Balanced is how many edges and vertices it has given away, and received.
+	// Balanced returns the numbers of edges and vertices donated and received.
 	Balanced() (donated, received [2]uint64)
 }
 
-// Direct is a unit whose work can be moved at once, as no hardware could.
+// Direct is a unit whose work can be moved in zero time, as no hardware could.
 type Direct interface {
 	EFS() uint32
 	// Movable reports whether Take would find edges.
 	Movable() bool
-	// Take cuts up to n edges off, in cycle now; Give adds them to what is to be done.
+	// Take cuts up to n edges off, in cycle now; Give adds edges.
 	Take(now uint64, n uint32) Range
 	Give(now uint64, r Range)
 }
 
-// Ideal moves work at no cost, between two instants.
+// Ideal moves work in zero time, between two instants.
 type Ideal interface {
 	clock.Unit
 	Join(d *clock.Domain, u clock.Unit)
-	// Start is a kernel launch.
+	// Start begins a launch.
 	Start()
 }
 
-// Own is a Spec of units between which the control processor moves nothing: what Balancer makes does. done reports
-// whether no unit has work left, and that all know.
+// Own is a Spec of units that the control processor does not balance: Balancer returns the component that does. done
+// reports whether no unit has work left, and all have been notified.
 type Own interface {
 	Balancer(units []Unit, done func() bool) Ideal
 }

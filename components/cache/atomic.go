@@ -2,26 +2,25 @@ package cache
 
 import "heddle/components/mem"
 
-// atomics is a bank's unit for atomics. An atomic takes effect when it finds its line in
-// stage 1; what follows is time: the operations of one line are done one after the
-// other, those of different lines side by side. It keeps its MSHR entry until its
-// result has left.
+// atomics is a bank's unit for atomics. An atomic takes effect when it finds its line in stage 1; the rest is timing:
+// the operations of one line follow one another, those of different lines proceed in parallel. An atomic keeps its MSHR
+// entry until its result has left.
 type atomics struct {
-	performer mem.Performer // nil: atomics are performed further down
+	performer mem.Performer // nil: a later level performs atomics
 	interval  uint64        // cycles of one operation
-	under     []performing  // under way, in the order in which they end
-	effect    effect        // of this cycle's atomic, if there is one
-	acts      bool          // there is
+	under     []performing  // in progress, in the order in which they end
+	effect    effect        // of this cycle's atomic, if acts
+	acts      bool          // an atomic takes effect in this cycle
 }
 
-// effect is an atomic that takes effect at the end of this cycle, after all accesses that have left cores in it.
+// effect is an atomic that takes effect at the end of this cycle, after all accesses that left cores in the cycle.
 type effect struct {
 	name uint32
 	addr uint32
 	line uint32
 }
 
-// performing is an atomic whose operations are under way.
+// performing is an atomic whose operations are in progress.
 type performing struct {
 	done uint64
 	line uint32
@@ -38,7 +37,7 @@ func (a *atomics) free(line uint32, now uint64) uint64 {
 	return now
 }
 
-// insert keeps the order; of two that end together the older leaves first.
+// insert keeps the order; of two that end together the older one leaves first.
 func (a *atomics) insert(p performing) {
 	i := len(a.under)
 	a.under = append(a.under, p)
@@ -48,7 +47,7 @@ func (a *atomics) insert(p performing) {
 	a.under[i] = p
 }
 
-// next returns when the first result can leave, if there is one under way.
+// next returns the cycle in which the first result can leave; ok is false if no atomic is in progress.
 func (a *atomics) next() (at uint64, ok bool) {
 	if len(a.under) == 0 {
 		return 0, false
@@ -56,13 +55,13 @@ func (a *atomics) next() (at uint64, ok bool) {
 	return a.under[0].done, true
 }
 
-// performing reports whether atomics are under way.
+// performing reports whether atomics are in progress.
 func (b *bank) performing() bool { return len(b.atomics.under) > 0 }
 
-// performs reports whether this bank itself does the operation.
+// performs reports whether this bank performs the operation itself.
 func (b *bank) performs(op mem.Op) bool { return op == mem.Atomic && b.atomics.performer != nil }
 
-// finishAtomic sends the first result that is ready, ahead of what the pipeline answers.
+// finishAtomic sends the first result that is ready, ahead of the pipeline's responses.
 func (b *bank) finishAtomic(now uint64) bool {
 	if at, ok := b.atomics.next(); !ok || at > now || b.rsp.Full() {
 		return false
@@ -75,7 +74,7 @@ func (b *bank) finishAtomic(now uint64) bool {
 	return true
 }
 
-// commitAtomic: a hit is performed, a miss waits for its line like a read's.
+// commitAtomic performs a hit; a miss waits for its line like a read's.
 func (b *bank) commitAtomic(now uint64, op *operation) {
 	if b.tags.lookup(op.line) {
 		b.stats.AtomicHits++
@@ -86,7 +85,7 @@ func (b *bank) commitAtomic(now uint64, op *operation) {
 	b.missLine(op)
 }
 
-// perform has the atomic take effect at the end of the cycle.
+// perform schedules the atomic's effect for the end of the cycle and its result for the end of its operations.
 func (b *bank) perform(now uint64, op *operation) {
 	start := b.atomics.free(op.line, now)
 	b.stats.AtomicOps += uint64(op.mem.Atomic.Operations())
@@ -95,7 +94,7 @@ func (b *bank) perform(now uint64, op *operation) {
 	b.atomics.effect, b.atomics.acts = effect{op.mem.Atomic.Name(), op.mem.Addr, op.line}, true
 }
 
-// finish lets the cycle's atomic take effect. What it writes is a write like others.
+// finish applies the effect of the cycle's atomic. If it writes, that is a write like any other.
 func (b *bank) finish() {
 	if !b.atomics.acts {
 		return
@@ -106,15 +105,15 @@ func (b *bank) finish() {
 		return
 	}
 	b.stats.AtomicWrites++
-	if b.back {
+	if b.writeBackPolicy {
 		b.tags.write(e.line)
 		return
 	}
 	b.mreq.Push(mem.Request{Addr: e.addr, Op: mem.Write})
 }
 
-// passAtomic sends an atomic on to the level that performs it. The line here would be
-// out of date afterwards.
+// passAtomic sends an atomic on to the level that performs it. The line must leave this cache, as it would be stale
+// afterwards.
 func (b *bank) passAtomic(op *operation) {
 	b.stats.AtomicsPassed++
 	out := b.tags.drop(op.line)

@@ -9,7 +9,7 @@ import (
 	"heddle/components/queue"
 )
 
-// bank is the logic of one bank. Step does a cycle.
+// bank is the logic of one bank. step runs one cycle.
 type bank struct {
 	in       inputs
 	st0, st1 *operation
@@ -23,31 +23,31 @@ type bank struct {
 	flush   bankFlush
 	atomics atomics
 	refill  uint64 // first cycle in which the replays of the last fill are accepted
-	filled  int    // where among the tags the last fill has put its line, which is theirs
+	filled  int    // tag index of the last fill's line, which its replays hit
 
-	of           *queue.Owner
-	id           int
-	memoryPort   int
-	bankBits     int
-	sets         int
-	back         bool   // write-back
-	resend       bool   // a write's replay goes to memory again
-	walk         int    // steps of a flush's walk: sets, or lines
-	lineMask     uint32 // address bits of a line
-	lineShift    int
-	replayDelay  uint64
-	mreqAlmost   int // entries of mreq with which it is almost full
-	forwardFlush bool
+	owner           *queue.Owner
+	id              int
+	memoryPort      int
+	bankBits        int
+	sets            int
+	writeBackPolicy bool   // write-back
+	resend          bool   // a write's replay is sent to memory again
+	flushSteps      int    // steps of a flush's walk: sets, or lines with write-back
+	lineMask        uint32 // address bits of a line
+	lineShift       int
+	replayDelay     uint64
+	mreqAlmost      int // occupancy at which mreq counts as almost full
+	forwardFlush    bool
 
-	watch probe.Watch // nil: nobody is told
+	watch probe.Watch // nil: no observer
 	stats Stats
 }
 
 // operation is the content of a pipeline stage.
 type operation struct {
 	kind kind
-	id   int16 // the MSHR entry of a request, or of an atomic's replay
-	step int32 // of a flush's walk
+	id   int16 // MSHR entry of a request, or of an atomic's replay
+	step int32 // step of a flush's walk
 	request
 }
 
@@ -55,14 +55,14 @@ type kind uint8
 
 const (
 	bubble   kind = iota
-	creq          // a request, for the first time
+	creq          // a request on its first pass (RTL: creq)
 	replayed      // a request, after its fill
 	fill
-	passed // the next level's answer that brings no line
+	passed // the next level's answer to a request passed on, which carries no line
 	flushSet
 )
 
-// response is an answer and the port it goes to.
+// response is a response and its port.
 type response struct {
 	mem  mem.Response
 	port uint8
@@ -70,12 +70,12 @@ type response struct {
 
 // inputs are the signals into a bank besides the offered request.
 type inputs struct {
-	fill    int16 // the MSHR entry that memory answers; none: there is no answer
-	held    bool  // the answer of stage 1 has no slot behind the bank, and none in it
-	pressed bool  // memory is held up until the bank takes a fill
+	fill               int16 // MSHR entry that memory's answer names; none: no answer
+	responseBlocked    bool  // stage 1's response has no slot at its port, and the bank has no queue
+	memoryBackPressure bool  // memory cannot send until the bank takes a fill
 }
 
-// cause is why a bank accepts nothing: a set, of which the first counts.
+// cause is the set of reasons for which a bank accepts nothing; the lowest bit counts.
 type cause uint8
 
 const (
@@ -84,7 +84,7 @@ const (
 	responseQueueFull
 )
 
-// waited is the count of cycles that a cause stands for.
+// waited returns the counter of the cycles lost to a cause.
 func (s *Stats) waited(why cause) *count.Span {
 	switch {
 	case why&mshrFull != 0:
@@ -96,17 +96,17 @@ func (s *Stats) waited(why cause) *count.Span {
 	}
 }
 
-// did is the set of actions of a bank in a cycle.
-type did uint8
+// actions is the set of actions of a bank in a cycle.
+type actions uint8
 
 const (
-	moved       did = 1 << iota // something moved, so the next cycle can differ from this one
-	tookRequest                 // accepted the request
-	tookFill                    // accepted the answer of memory
-	walked                      // the flush's walk is over
+	moved       actions = 1 << iota // something moved, so the next cycle can differ
+	tookRequest                     // accepted the request
+	tookFill                        // accepted memory's answer
+	walked                          // finished the flush's walk
 )
 
-func (d did) has(what did) bool { return d&what != 0 }
+func (d actions) has(what actions) bool { return d&what != 0 }
 
 func newBank(of *queue.Owner, s *Spec, id int) *bank {
 	in := fmt.Sprintf("bank %d, ", id)
@@ -114,16 +114,16 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 		in: inputs{fill: none}, st0: new(operation), st1: new(operation),
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
 		rsp: queue.New[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
-		// A replay that writes must not wait for a next level that itself waits for the
-		// fills behind the replay.
-		mreq: queue.New[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
-		of:   of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
+		// A replay that writes must not wait for a next level that itself waits for the fills behind the replay: one
+		// more slot per MSHR prevents that.
+		mreq:  queue.New[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
+		owner: of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
-		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, back: s.WritePolicy == Back, walk: s.Sets(),
+		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, writeBackPolicy: s.WritePolicy == Back, flushSteps: s.Sets(),
 		resend: s.ResendWrites && s.WritePolicy == Through,
 	}
-	if b.back {
-		b.walk *= s.Ways
+	if b.writeBackPolicy {
+		b.flushSteps *= s.Ways
 	}
 	return b
 }
@@ -133,11 +133,11 @@ func (b *bank) idle() bool {
 	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle && !b.performing()
 }
 
-// busy reports whether there is something in the pipeline.
+// busy reports whether the pipeline holds an operation.
 func (b *bank) busy() bool { return b.st0.kind|b.st1.kind != bubble }
 
-// step does one cycle, in which a request is offered, or nil.
-func (b *bank) step(now uint64, r *request) did {
+// step runs one cycle with the offered request, or nil.
+func (b *bank) step(now uint64, r *request) actions {
 	if b.waiting != 0 {
 		b.stats.waited(b.waiting).Set(false, now)
 		b.waiting = 0
@@ -148,8 +148,8 @@ func (b *bank) step(now uint64, r *request) did {
 	return b.pipeline(now, r)
 }
 
-// stepBesides is step with atomics under way or a flush, which sees what the cycle before has left.
-func (b *bank) stepBesides(now uint64, r *request) (out did) {
+// stepBesides is step with atomics in progress or a flush, which sees the state at the end of the cycle before.
+func (b *bank) stepBesides(now uint64, r *request) (out actions) {
 	if b.finishAtomic(now) {
 		out = moved
 	}
@@ -158,8 +158,8 @@ func (b *bank) stepBesides(now uint64, r *request) (out did) {
 	return out | b.flush.advance(b, free, drained)
 }
 
-// pipeline moves the stages, last first, unless stage 1 is held up.
-func (b *bank) pipeline(now uint64, r *request) (out did) {
+// pipeline moves the stages, last first, unless stage 1 is blocked.
+func (b *bank) pipeline(now uint64, r *request) (out actions) {
 	refusal := b.refusal()
 	if b.st1.kind != bubble {
 		if !b.commit(now) {
@@ -171,9 +171,8 @@ func (b *bank) pipeline(now uint64, r *request) (out did) {
 	if b.st0.kind != bubble {
 		b.st0, b.st1, out = b.st1, b.st0, moved
 	}
-	// What enters stage 0: replay > fill > flush > request. Replays come first because they never miss, fills next
-	// because misses wait for them. Replays hold back the others even in the cycle in which they are not ready
-	// themselves.
+	// Priority at stage 0: replay > fill > flush > request. Replays come first because they never miss, fills next
+	// because misses wait for them. A pending replay blocks the others even in a cycle in which it is not ready itself.
 	switch {
 	case b.mshr.replay != none:
 		return out | b.acceptReplay(now, refusal)
@@ -187,8 +186,8 @@ func (b *bank) pipeline(now uint64, r *request) (out did) {
 	return out
 }
 
-// refusal is why a request cannot be accepted in this cycle. The RTL's registered flags decide, which do not see what
-// stage 1 does in the same cycle.
+// refusal returns why a request cannot be accepted in this cycle. The RTL's registered flags decide, which do not see
+// stage 1's actions in the same cycle.
 func (b *bank) refusal() (why cause) {
 	if b.mshr.full() {
 		why = mshrFull
@@ -199,7 +198,7 @@ func (b *bank) refusal() (why cause) {
 	return why
 }
 
-// wait is a cycle without progress, which the next ones are like until the bank is stepped again.
+// wait records a cycle without progress; the following cycles repeat it until the bank is stepped again.
 func (b *bank) wait(now uint64, why cause) {
 	b.stats.waited(why).Set(true, now)
 	b.waiting = why
@@ -223,7 +222,7 @@ func (b *bank) commit(now uint64) bool {
 	return true
 }
 
-// commitRequest is commit for all that is not a read.
+// commitRequest is commit for requests other than reads.
 func (b *bank) commitRequest(now uint64, op *operation) bool {
 	switch op.mem.Op {
 	case mem.Write:
@@ -257,7 +256,7 @@ func (b *bank) commitRead(op *operation) bool {
 	return true
 }
 
-// missLine joins the request to the line's outstanding fill, or asks for it.
+// missLine joins the request to the line's outstanding fill, or requests the line.
 func (b *bank) missLine(op *operation) {
 	if head := b.mshr.pending(op.line); head != none {
 		b.stats.Merges++
@@ -275,7 +274,7 @@ func (b *bank) missLine(op *operation) {
 }
 
 func (b *bank) commitWrite(op *operation) {
-	if b.back {
+	if b.writeBackPolicy {
 		b.commitWriteBack(op)
 		return
 	}
@@ -295,7 +294,7 @@ func (b *bank) commitWrite(op *operation) {
 	b.mshr.release(op.id)
 }
 
-// commitWriteBack: a hit is written here, a miss brings the line in first.
+// commitWriteBack writes a hit here; a miss fetches the line first.
 func (b *bank) commitWriteBack(op *operation) {
 	if b.tags.lookup(op.line) {
 		b.stats.WriteHits++
@@ -307,7 +306,7 @@ func (b *bank) commitWriteBack(op *operation) {
 	b.missLine(op)
 }
 
-// writeBack sends a line that leaves to the next level, if that has an older one.
+// writeBack sends an evicted line to the next level if it is dirty.
 func (b *bank) writeBack(v victim) {
 	if v.dirty {
 		b.stats.Writebacks++
@@ -329,13 +328,13 @@ func (b *bank) commitFlush(op *operation) bool {
 	return true
 }
 
-// pass sends the request itself on to the next level.
+// pass forwards the request itself to the next level.
 func (b *bank) pass(op *operation) {
 	b.mshr.pass(op.id)
 	b.ask(op, op.mem.Op)
 }
 
-// ask sends a request to memory whose answer names its MSHR entry.
+// ask sends a request to memory with a tag that names its MSHR entry.
 func (b *bank) ask(op *operation, as mem.Op) {
 	r := op.mem
 	r.Addr, r.Op, r.Tag = r.Addr&b.lineMask, as, uint32(op.id)<<b.bankBits|uint32(b.id)
@@ -362,7 +361,7 @@ func (b *bank) commitReplay(now uint64, op *operation) bool {
 }
 
 func (b *bank) replayWrite(op *operation) {
-	if b.back {
+	if b.writeBackPolicy {
 		b.tags.write(op.line)
 	}
 	if b.resend {
@@ -385,22 +384,21 @@ func (b *bank) commitFill(op *operation) {
 	b.writeBack(out)
 }
 
-// commitFlushStep invalidates a set; with write-back a line, the first ways of all
-// sets before the second.
+// commitFlushStep invalidates a set; with write-back a line, the first ways of all sets before the second ones.
 func (b *bank) commitFlushStep(step int) {
-	if !b.back {
+	if !b.writeBackPolicy {
 		b.tags.flush(step)
 		return
 	}
 	b.writeBack(b.tags.remove(b.lineOf(step)))
 }
 
-// lineOf is the slot among the tags of a step's line, with write-back.
+// lineOf returns the tag index of a step's line, with write-back.
 func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways + step/b.sets }
 
-// respond answers a request, if the response queue is not full.
+// respond answers a request, unless the response queue is full.
 func (b *bank) respond(op *operation) bool {
-	if b.in.held || b.rsp.Full() {
+	if b.in.responseBlocked || b.rsp.Full() {
 		return false
 	}
 	b.rsp.Push(response{mem.Response{Tag: op.mem.Tag}, op.port})
@@ -412,14 +410,14 @@ func (b *bank) enter(k kind, id int16, r *request) {
 	b.st0.kind, b.st0.id, b.st0.request = k, id, *r
 }
 
-// acceptReplay returns that something moved also if the replay waits for memory: then the bank must be
-// asked again in the next cycle, because answers that press it wake nobody.
-func (b *bank) acceptReplay(now uint64, refusal cause) did {
+// acceptReplay returns moved also while the replay waits for memory: the bank must then be stepped in the next cycle,
+// because the answers that end the wait through memoryBackPressure wake no bank.
+func (b *bank) acceptReplay(now uint64, refusal cause) actions {
 	if now < b.refill {
 		return 0
 	}
 	op := b.mshr.entries[b.mshr.replay].mem.Op
-	if b.resend && refusal&memoryQueueFull != 0 && !b.in.pressed && op == mem.Write {
+	if b.resend && refusal&memoryQueueFull != 0 && !b.in.memoryBackPressure && op == mem.Write {
 		b.wait(now, memoryQueueFull)
 		return moved
 	}
@@ -429,7 +427,7 @@ func (b *bank) acceptReplay(now uint64, refusal cause) did {
 	return moved
 }
 
-func (b *bank) acceptFill(now uint64) did {
+func (b *bank) acceptFill(now uint64) actions {
 	id := b.in.fill
 	if !b.mshr.waits(id) {
 		panic(b.bug(now, fmt.Sprintf("an answer for entry %d, which asked for nothing", id)))
@@ -443,9 +441,9 @@ func (b *bank) acceptFill(now uint64) did {
 	return moved | tookFill
 }
 
-// acceptFlush does a step of the walk. One that may send a line waits for a slot.
-func (b *bank) acceptFlush(refusal cause) did {
-	if b.back && refusal&memoryQueueFull != 0 {
+// acceptFlush enters a step of the walk. A step that may evict a line waits for a slot.
+func (b *bank) acceptFlush(refusal cause) actions {
+	if b.writeBackPolicy && refusal&memoryQueueFull != 0 {
 		return 0
 	}
 	*b.st0 = operation{kind: flushSet, step: int32(b.flush.step)}
@@ -453,7 +451,7 @@ func (b *bank) acceptFlush(refusal cause) did {
 	return moved
 }
 
-func (b *bank) acceptRequest(now uint64, r *request, refusal cause) did {
+func (b *bank) acceptRequest(now uint64, r *request, refusal cause) actions {
 	if refusal != 0 {
 		b.wait(now, refusal)
 		return 0
@@ -471,5 +469,5 @@ func (b *bank) acceptRequest(now uint64, r *request, refusal cause) did {
 }
 
 func (b *bank) bug(now uint64, what string) string {
-	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.of.Unit, now, b.id, what)
+	return fmt.Sprintf("BUG: %s @%d: bank %d: %s", b.owner.Unit, now, b.id, what)
 }

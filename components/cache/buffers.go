@@ -2,7 +2,7 @@ package cache
 
 import "fmt"
 
-// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (c *Cache) Buffers(see func(name string, n, capacity int)) {
 	for _, in := range c.shared {
 		in.buf.Level(see)

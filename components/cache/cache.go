@@ -10,7 +10,8 @@ import (
 	"heddle/components/queue"
 )
 
-// Cache is the component: the banks, the crossbars around them, and links. What sets name by number is in arrays.
+// Cache is the clocked component: the banks, the crossbars around them, and the links. Arrays are indexed by the
+// members of the sets.
 type Cache struct {
 	clock.Base
 	spec  Spec
@@ -18,79 +19,79 @@ type Cache struct {
 
 	lineShift int
 	names     bankNames
-	buffered  bool    // the crossbar has buffers: there are more than 2 inputs
-	direct    bool    // banks have no response queue of their own
-	resend    bool    // replays of writes wait for memory
-	single    *single // nil: every cycle goes the long way
+	buffered  bool      // the crossbar has buffers, as there are more than 2 inputs
+	direct    bool      // banks have no response queue of their own
+	resend    bool      // replays of writes wait for memory
+	fastPath  *fastPath // nil: every cycle is a full cycle
 
-	moved  bool // in this cycle: anything has
+	moved  bool // something moved in this cycle
 	sets   sets
-	ports  [most]port
-	inputs [most]*input
-	bank   [most]*bank
-	memory [most]*memoryPort
-	heads  [most]request // per input: its first request
-	rspTo  [most]uint64  // per input: the sorted banks whose first response is for it
+	ports  [maxPorts]port
+	inputs [maxPorts]*input
+	bank   [maxPorts]*bank
+	memory [maxPorts]*memoryPort
+	heads  [maxPorts]request // by input: its first request
+	rspTo  [maxPorts]uint64  // by input: sorted banks whose first response is for it
 
-	banks    []*bank // those that there are
+	banks    []*bank // the first elements of bank
 	allBanks uint64
-	allPorts uint64   // memory's
+	allPorts uint64   // set of all memory ports
 	shared   []*input // inputs of several ports
 	flush    cacheFlush
-	initEnd  clock.Cycle // the first cycle in which banks work
-	last     clock.Cycle // the last one whose steps of a walk are done
-	walkEnd  clock.Cycle // when a walk that is slept through is looked at again
+	initEnd  clock.Cycle // first cycle in which banks work
+	last     clock.Cycle // the last cycle whose walk steps are done
+	walkEnd  clock.Cycle // wake-up cycle of a walk that is slept through; 0: none
 	acting   bool        // an atomic takes effect at the end of this cycle
 
-	stats Stats // what is not a bank's
+	stats Stats // counts that belong to no bank
 	self  queue.Owner
 
 	untimed untimed
 }
 
-// sets says where there is something to do, so that a cycle costs what moves in it. Links and queues keep
+// sets are the members with work in this cycle, so that a cycle costs only the members that move. Links and queues keep
 // the bits of those that hold something.
 type sets struct {
-	queued   uint64 // ports of shared inputs: the link holds requests
-	arrived  uint64 // inputs: the link, or the arbiter's buffer, holds requests
-	seen     uint64 // inputs: the first request is in heads
-	admitted uint64 // inputs whose first requests may be served: a flush holds back others
-	wanted   uint64 // banks that first requests are for
-	buffered uint64 // banks: the crossbar's buffer holds requests
+	queued   uint64 // ports of shared inputs whose link holds requests
+	arrived  uint64 // inputs whose link, or arbiter buffer, holds requests
+	seen     uint64 // inputs whose first request is in heads
+	admitted uint64 // inputs whose first requests may be served: a flush holds back the others
+	wanted   uint64 // banks addressed by first requests
+	buffered uint64 // banks whose crossbar buffer holds requests
 	readable uint64 // banks that can see a request in this cycle
-	answered uint64 // memory ports: the link holds answers
-	offered  uint64 // memory ports: the first answer is offered to its bank
-	awake    uint64 // banks that the next step may change; the others stand still until an input of theirs changes
+	answered uint64 // memory ports whose link holds answers
+	offered  uint64 // memory ports whose first answer is offered to its bank
+	awake    uint64 // banks that the next step may change; the others do not change until one of their inputs does
 	answers  uint64 // banks with responses
-	leaving  uint64 // of them, those whose first response can leave in this cycle
-	sorted   uint64 // banks whose first response is known to be for an input, in rspTo
-	served   uint64 // inputs that sorted banks have responses for
-	asks     uint64 // banks with requests for memory
-	asking   uint64 // of them, those whose first request can leave in this cycle
-	stuck    uint64 // memory ports: the link was full, and nothing has been taken from it
+	leaving  uint64 // banks whose first response can leave in this cycle
+	sorted   uint64 // banks whose first response is in rspTo
+	served   uint64 // inputs for which sorted banks have responses
+	asks     uint64 // banks with requests to memory
+	asking   uint64 // banks whose first request to memory can leave in this cycle
+	stuck    uint64 // memory ports whose link was full, with nothing taken from it since
 }
 
 type port struct {
 	req *clock.Link[mem.Request]
 	rsp *clock.Link[mem.Response]
-	in  uint8 // its input
+	in  uint8 // the port's input
 }
 
 type memoryPort struct {
 	req   *clock.Link[mem.Request]
 	rsp   *clock.Link[mem.Response]
 	arb   arbiter // over banks
-	banks uint64  // those that use this port
+	banks uint64  // banks that use this port
 }
 
-// front is the crossbar before a bank, which picks one of the inputs and may have a buffer.
+// front is the crossbar before a bank: an arbiter over the inputs, and a buffer if there are more than 2 inputs.
 type front struct {
 	want   uint64  // inputs whose first request is for the bank
 	arb    arbiter // over inputs
 	buffer queue.Queue[request]
 }
 
-// New makes a cache on a clock. Its links are connected before time passes.
+// New returns a cache on a clock. Its links must be connected before time passes.
 func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -111,12 +112,12 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	for i := range s.Banks {
 		c.makeBank(i)
 	}
-	c.makeSingle()
+	c.makeFastPath()
 	c.Join(d, c)
 	return c, nil
 }
 
-// makeBank makes bank i, with the crossbar's buffer before it if there is one.
+// makeBank creates bank i, with its crossbar buffer if there is one.
 func (c *Cache) makeBank(i int) {
 	b := newBank(&c.self, &c.spec, i)
 	b.rsp.Flag(&c.sets.answers, i)
@@ -130,12 +131,11 @@ func (c *Cache) makeBank(i int) {
 	c.memory[b.memoryPort].banks |= bit(i)
 }
 
-// ConnectPort gives port i the link its requests come from and the one its
-// responses go to.
+// ConnectPort connects port i to the links of its requests and its responses.
 func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.ports[i].req, c.ports[i].rsp = req, rsp
-	if c.single != nil {
-		c.single.req, c.single.rsp = req, rsp
+	if c.fastPath != nil {
+		c.fastPath.req, c.fastPath.rsp = req, rsp
 	}
 	if in := int(c.ports[i].in); c.inputs[in].one {
 		req.Flag(&c.sets.arrived, in)
@@ -144,16 +144,15 @@ func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link
 	}
 }
 
-// ConnectMemory gives memory port i the link its requests go to and the one the
-// answers come from.
+// ConnectMemory connects memory port i to the links of its requests and their answers.
 func (c *Cache) ConnectMemory(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.memory[i].req, c.memory[i].rsp = req, rsp
 	req.FlagStuck(&c.sets.stuck, i)
 	rsp.Flag(&c.sets.answered, i)
 }
 
-// PerformAtomics makes this the level that performs atomics, each operation taking
-// interval cycles of its line. Other levels pass them on.
+// PerformAtomics makes this the level that performs atomics; each operation occupies its line for interval cycles.
+// Other levels pass atomics on.
 func (c *Cache) PerformAtomics(p mem.Performer, interval int) {
 	for _, b := range c.banks {
 		b.atomics = atomics{performer: p, interval: uint64(interval), under: make([]performing, 0, c.spec.MSHRs)}
@@ -175,11 +174,10 @@ func (c *Cache) Check() error {
 	return nil
 }
 
-// Spec returns what the cache was made from.
+// Spec returns the cache's parameters.
 func (c *Cache) Spec() Spec { return c.spec }
 
-// Stats returns the counts up to the clock's last cycle. It is for between runs, not
-// for other units' ticks.
+// Stats returns the counts up to the clock's last cycle. It may be called between runs, not during other units' ticks.
 func (c *Cache) Stats() Stats {
 	now := c.ClockHandle().Domain().Cycle()
 	c.settle(now)
@@ -191,8 +189,8 @@ func (c *Cache) Stats() Stats {
 	return sum
 }
 
-// Counts returns what the cache has counted, in the middle of a cycle too, and changes nothing: of the time that it
-// sleeps through it does not know yet.
+// Counts returns the counts without changing any state, so it may be called during a cycle. Cycles that the cache is
+// sleeping through are missing.
 func (c *Cache) Counts() (sum Stats) {
 	now := c.ClockHandle().Domain().Cycle()
 	for _, s := range c.counts() {
@@ -212,8 +210,7 @@ func (c *Cache) counts() []*Stats {
 	return all
 }
 
-// Pending returns the requests that were accepted and are not over, and the
-// messages that wait in the cache: 0 if it is at rest.
+// Pending returns the number of accepted requests that have not ended and of messages in the cache; 0: it is at rest.
 func (c *Cache) Pending() (n int) {
 	for _, in := range c.shared {
 		n += in.buf.Len()
@@ -228,8 +225,8 @@ func (c *Cache) Pending() (n int) {
 	return n
 }
 
-// Tick does a cycle. A cycle in which nothing moved would be repeated until a
-// link brings something or has a slot again, so the cache sleeps then.
+// Tick runs a cycle. A cycle in which nothing moved would be repeated until a link delivers or has a slot again, so the
+// cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
 	c.self.Now = now
 	if now < c.initEnd {
@@ -238,25 +235,25 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 	if len(c.untimed.late) > 0 {
 		c.answerLate(now)
 	}
-	if c.single != nil {
-		if again, ok := c.short(c.single); ok {
+	if c.fastPath != nil {
+		if again, ok := c.fastCycle(c.fastPath); ok {
 			return again
 		}
 	}
-	return c.long(now)
+	return c.fullCycle(now)
 }
 
-// long does a cycle the long way.
-func (c *Cache) long(now clock.Cycle) bool {
+// fullCycle runs a cycle of all stages.
+func (c *Cache) fullCycle(now clock.Cycle) bool {
 	if c.flush.state != noFlush {
 		c.settle(now - 1)
 		c.walkEnd = 0
 	}
 	c.moved = false
-	c.bring()
+	c.moveIn()
 	outside := c.moved
 	c.step()
-	c.carryOff()
+	c.moveOut()
 	if c.flush.state != noFlush || c.flush.asked != 0 {
 		c.settle(now)
 		c.moved = c.flush.advance(c) || c.moved
@@ -265,9 +262,9 @@ func (c *Cache) long(now clock.Cycle) bool {
 	return c.moved && c.holds() && (outside || c.flush.state != walkFlush || !c.walkAhead(now))
 }
 
-// bring moves requests and answers towards the banks. A bank sees in the next cycle what the crossbar buffers in this
-// one.
-func (c *Cache) bring() {
+// moveIn moves requests and answers towards the banks. A request buffered by the crossbar in this cycle is visible to
+// its bank in the next.
+func (c *Cache) moveIn() {
 	s := &c.sets
 	s.readable, s.leaving, s.asking = s.buffered, s.answers, s.asks
 	if s.arrived&^s.seen != 0 {
@@ -289,9 +286,9 @@ func (c *Cache) bring() {
 	}
 }
 
-// carryOff moves responses and requests away from the banks. With a register behind the banks those of this cycle leave
-// in the next one.
-func (c *Cache) carryOff() {
+// moveOut moves responses and requests away from the banks. With a register behind the banks, those of this cycle leave
+// in the next.
+func (c *Cache) moveOut() {
 	s := &c.sets
 	if !c.spec.ResponseBuffer {
 		s.leaving = s.answers
@@ -301,15 +298,15 @@ func (c *Cache) carryOff() {
 	}
 	if c.acting {
 		c.ClockHandle().Finish()
-		if !c.spec.MemoryBuffer { // what the atomic writes may be sent at once
+		if !c.spec.MemoryBuffer { // an atomic's write may be sent in the same cycle: see Finish
 			return
 		}
 	}
-	c.sendOut()
+	c.sendToMemory()
 }
 
-// sendOut sends to memory what can leave in this cycle.
-func (c *Cache) sendOut() {
+// sendToMemory sends the requests to memory that can leave in this cycle.
+func (c *Cache) sendToMemory() {
 	s := &c.sets
 	if !c.spec.MemoryBuffer {
 		s.asking = s.asks
@@ -319,25 +316,25 @@ func (c *Cache) sendOut() {
 	}
 }
 
-// Finish lets the cycle's atomics take effect, in the order of banks.
+// Finish applies the cycle's atomics, in the order of banks.
 func (c *Cache) Finish(clock.Cycle) {
 	c.acting = false
 	for _, b := range c.banks {
 		b.finish()
 	}
 	if !c.spec.MemoryBuffer {
-		c.sendOut()
+		c.sendToMemory()
 	}
 	c.ClockHandle().Wake()
 }
 
-// holds reports whether there is anything in the cache or on its way into it, besides requests that wait for memory.
+// holds reports whether anything is in the cache or on its way into it, other than requests that wait for memory.
 func (c *Cache) holds() bool {
 	s := &c.sets
 	return s.awake|s.queued|s.arrived|s.buffered|s.answered|s.answers|s.asks != 0 || c.flush.state != noFlush
 }
 
-// settle does the steps of a walk that were slept through up to this cycle.
+// settle performs the walk steps that were slept through, up to cycle upTo.
 func (c *Cache) settle(upTo clock.Cycle) {
 	if c.walkEnd != 0 {
 		c.settleWalk(int(upTo - c.last))
@@ -345,7 +342,7 @@ func (c *Cache) settle(upTo clock.Cycle) {
 	c.last = upTo
 }
 
-// look takes note of the inputs' first requests, and of the banks they are for.
+// look records the inputs' first requests and their banks.
 func (c *Cache) look() {
 	for m := c.sets.arrived &^ c.sets.seen; m != 0; m &= m - 1 {
 		if i := first(m); c.head(i) {
@@ -354,14 +351,14 @@ func (c *Cache) look() {
 	}
 }
 
-// see takes note of the request at the end of input i.
+// see records the first request of input i.
 func (c *Cache) see(i int) {
 	r := &c.heads[i]
 	if r.mem.Op != mem.Read {
 		c.inspect(i, r.mem.Op)
 	}
 	to := c.names.of(r.line)
-	c.bank[to&(most-1)].front.want |= bit(i)
+	c.bank[to&(maxPorts-1)].front.want |= bit(i)
 	c.sets.seen |= bit(i)
 	c.sets.wanted |= bit(to)
 	if !c.buffered {
@@ -369,7 +366,7 @@ func (c *Cache) see(i int) {
 	}
 }
 
-// inspect notes a flush at the end of input i.
+// inspect records a flush at the head of input i.
 func (c *Cache) inspect(i int, op mem.Op) {
 	switch op {
 	case mem.Flush, mem.Invalidate:
@@ -381,24 +378,24 @@ func (c *Cache) inspect(i int, op mem.Op) {
 	}
 }
 
-// takeAnswers takes note of memory's first answers, and of the banks they are for.
+// takeAnswers offers memory's first answers to their banks.
 func (c *Cache) takeAnswers() {
 	for m := c.sets.answered &^ c.sets.offered; m != 0; m &= m - 1 {
 		i := first(m)
 		if in := c.memory[i].rsp; in.Ready() {
 			to, id := c.names.asker(in.Front().Tag)
-			c.bank[to&(most-1)].in.fill = id
+			c.bank[to&(maxPorts-1)].in.fill = id
 			c.sets.offered |= bit(i)
 			c.sets.awake |= bit(to)
 		}
 	}
 }
 
-// dropAnswer takes the answer that a bank has accepted from its port.
+// dropAnswer removes the answer that a bank has accepted from its port.
 func (c *Cache) dropAnswer(b *bank) {
 	b.in.fill = none
 	c.sets.offered &^= bit(b.memoryPort)
-	c.memory[b.memoryPort&(most-1)].rsp.Drop()
+	c.memory[b.memoryPort&(maxPorts-1)].rsp.Drop()
 }
 
 // crossbar moves requests into the banks' buffers.
@@ -418,9 +415,9 @@ func (c *Cache) crossbar() {
 	}
 }
 
-// took is bank i taking the first request of an input.
+// took books that bank i has taken the first request of an input.
 func (c *Cache) took(i, from int) {
-	f := &c.bank[i&(most-1)].front
+	f := &c.bank[i&(maxPorts-1)].front
 	f.arb.grant(from)
 	if others := f.want & c.sets.admitted &^ bit(from); others != 0 {
 		c.stats.BankConflicts += uint64(bits.OnesCount64(others))
@@ -434,7 +431,7 @@ func (c *Cache) took(i, from int) {
 	c.pop(from)
 }
 
-// step does a cycle of the banks that it may change.
+// step runs a cycle of the banks that it may change.
 func (c *Cache) step() {
 	for m := c.sets.awake; m != 0; m &= m - 1 {
 		c.stepBank(first(m))
@@ -442,13 +439,13 @@ func (c *Cache) step() {
 }
 
 func (c *Cache) stepBank(i int) {
-	b := c.bank[i&(most-1)]
+	b := c.bank[i&(maxPorts-1)]
 	var r *request
 	if c.sets.readable&bit(i) != 0 {
 		r = c.offer(b)
 	}
 	if c.direct || c.resend {
-		c.findRoom(b)
+		c.sampleBackPressure(b)
 	}
 	done := b.step(c.self.Now, r)
 	if done.has(moved) {
@@ -463,63 +460,62 @@ func (c *Cache) stepBank(i int) {
 	c.sets.awake &^= bit(i)
 }
 
-// conclude takes what bank i has accepted from where it was.
-func (c *Cache) conclude(i int, b *bank, r *request, done did) {
+// conclude removes the items that bank i has accepted from where they came.
+func (c *Cache) conclude(i int, b *bank, r *request, done actions) {
 	switch {
 	case done.has(tookFill):
 		c.dropAnswer(b)
 	case done.has(tookRequest) && c.buffered:
 		b.front.buffer.Drop()
 	case done.has(tookRequest):
-		c.took(i, int(c.ports[r.port&(most-1)].in))
+		c.took(i, int(c.ports[r.port&(maxPorts-1)].in))
 	}
 	if done.has(walked) {
 		c.flush.done |= bit(i)
 	}
 }
 
-// staysAwake reports whether the next cycle may change a bank though its inputs stay the same.
+// staysAwake reports whether the next cycle may change a bank whose inputs stay the same.
 func (c *Cache) staysAwake(b *bank, r *request, active bool) bool {
 	switch {
 	case b.performing():
 		c.acting = c.acting || b.atomics.acts
 		c.wakeForAtomic(b)
 		return true
-	case b.in.held:
-		return true // the link wakes the cache and not the bank
+	case b.in.responseBlocked:
+		return true // the link wakes the cache, not the bank
 	case r == nil && b.front.buffer.Len() > 0:
 		return true // it can be read from the next cycle on
 	}
 	return active && (!b.idle() || b.front.want != 0 || b.front.buffer.Len() > 0 || b.in.fill != none)
 }
 
-// rouse has bank i stepped in the next cycle if it stands still for a cause that may be over, or with a flush, because
-// one of its queues has a slot again.
-func (c *Cache) rouse(i int, b *bank, over cause) {
+// wakeBank steps bank i in the next cycle if it waits for a cause in over, or during a flush, because one of its queues
+// has a slot again.
+func (c *Cache) wakeBank(i int, b *bank, over cause) {
 	if b.waiting&over != 0 || b.flush.state != flushIdle {
 		c.sets.awake |= bit(i)
 	}
 }
 
-// findRoom completes a bank's inputs by what its links have slots for.
-func (c *Cache) findRoom(b *bank) {
+// sampleBackPressure sets the bank's inputs that depend on free link slots.
+func (c *Cache) sampleBackPressure(b *bank) {
 	if c.direct {
-		b.in.held = c.held(b)
+		b.in.responseBlocked = c.responseBlocked(b)
 	}
 	if c.resend {
-		b.in.pressed = c.pressed(b)
+		b.in.memoryBackPressure = c.memoryBackPressure(b)
 	}
 }
 
-// held reports whether a bank without a response queue of its own has an answer that its
-// port has no slot for.
-func (c *Cache) held(b *bank) bool {
+// responseBlocked reports whether a bank without a response queue has a response for which its port has no slot.
+func (c *Cache) responseBlocked(b *bank) bool {
 	op := b.st1
-	return (op.kind == creq || op.kind == replayed) && c.ports[op.port&(most-1)].rsp.Full()
+	return (op.kind == creq || op.kind == replayed) && c.ports[op.port&(maxPorts-1)].rsp.Full()
 }
 
-// pressed reports whether memory can send nothing more to bank b until the bank takes a fill.
-func (c *Cache) pressed(b *bank) bool {
+// memoryBackPressure reports whether memory can send nothing more to bank b until the bank takes a fill.
+func (c *Cache) memoryBackPressure(b *bank) bool {
 	return b.mshr.replay != none && c.memory[b.memoryPort].rsp.BackedUp()
 }
 
@@ -530,7 +526,7 @@ func (c *Cache) wakeForAtomic(b *bank) {
 	}
 }
 
-// offer returns the request at a bank's input.
+// offer returns the request at a bank's input, or nil.
 func (c *Cache) offer(b *bank) *request {
 	if c.buffered {
 		return b.front.buffer.Front()
@@ -541,7 +537,7 @@ func (c *Cache) offer(b *bank) *request {
 	return nil
 }
 
-// respond moves the banks' responses to the inputs, one a cycle each.
+// respond moves the banks' responses to the inputs, one per input and cycle.
 func (c *Cache) respond() {
 	for m := c.sets.leaving &^ c.sets.sorted; m != 0; m &= m - 1 {
 		c.sort(first(m))
@@ -551,35 +547,35 @@ func (c *Cache) respond() {
 	}
 }
 
-// sort takes note of the input that bank i's first response is for.
+// sort records the input of bank i's first response.
 func (c *Cache) sort(i int) {
-	in := c.ports[c.bank[i].rsp.Front().port&(most-1)].in & (most - 1)
+	in := c.ports[c.bank[i].rsp.Front().port&(maxPorts-1)].in & (maxPorts - 1)
 	c.rspTo[in] |= bit(i)
 	c.sets.served |= bit(int(in))
 	c.sets.sorted |= bit(i)
 }
 
-// respondInput sends an input's next response to its port. If that has no slot, those behind it wait.
+// respondInput sends an input's next response to its port. If that has no slot, later responses wait too.
 func (c *Cache) respondInput(i int) {
-	arb := &c.inputs[i&(most-1)].rsp
-	from := arb.pick(c.rspTo[i&(most-1)])
+	arb := &c.inputs[i&(maxPorts-1)].rsp
+	from := arb.pick(c.rspTo[i&(maxPorts-1)])
 	b := c.bank[from]
 	if !c.sendResponse(b) {
 		return
 	}
 	c.moved = true
 	arb.grant(from)
-	if c.rspTo[i&(most-1)] &^= bit(from); c.rspTo[i&(most-1)] == 0 {
+	if c.rspTo[i&(maxPorts-1)] &^= bit(from); c.rspTo[i&(maxPorts-1)] == 0 {
 		c.sets.served &^= bit(i)
 	}
 	c.sets.sorted &^= bit(from)
-	c.rouse(from, b, responseQueueFull)
+	c.wakeBank(from, b, responseQueueFull)
 }
 
 // sendResponse sends a bank's first response to its port, if that has a slot.
 func (c *Cache) sendResponse(b *bank) bool {
 	r := *b.rsp.Front()
-	link := c.ports[r.port&(most-1)].rsp
+	link := c.ports[r.port&(maxPorts-1)].rsp
 	if link.Full() {
 		return false
 	}
@@ -589,11 +585,11 @@ func (c *Cache) sendResponse(b *bank) bool {
 	return true
 }
 
-// send moves the banks' requests to the memory ports, one a cycle each.
+// send moves the banks' requests to the memory ports, one per port and cycle.
 func (c *Cache) send() {
 	for asking := c.sets.asking; asking != 0; {
 		i := c.bank[first(asking)].memoryPort
-		p := c.memory[i&(most-1)]
+		p := c.memory[i&(maxPorts-1)]
 		if c.sets.stuck&bit(i) == 0 && !p.req.Full() {
 			c.sendPort(p, asking&p.banks)
 			c.moved = true
@@ -602,7 +598,7 @@ func (c *Cache) send() {
 	}
 }
 
-// sendPort sends the request of one of the banks that ask.
+// sendPort sends the request of one of the requesting banks.
 func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 	from := p.arb.pick(asks)
 	p.arb.grant(from)
@@ -611,7 +607,7 @@ func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 	p.req.Push(*r)
 	c.hook(HookPosMemory, -1, *r)
 	if b.mreq.Drop(); b.mreq.Len() < b.mreqAlmost {
-		c.rouse(from, b, memoryQueueFull)
+		c.wakeBank(from, b, memoryQueueFull)
 	}
 }
 

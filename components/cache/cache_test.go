@@ -490,7 +490,7 @@ func TestRandomMachines(t *testing.T) {
 		p = randomPlan(seed)
 		p.forced = true
 		require.Equal(t, want, fingerprint(run(t, p)), "seed %d, ticked in every cycle", seed)
-		if slices.ContainsFunc(m.levels, func(c *Cache) bool { return c.single != nil }) {
+		if slices.ContainsFunc(m.levels, func(c *Cache) bool { return c.fastPath != nil }) {
 			singles++
 			p = randomPlan(seed)
 			p.long = true

@@ -2,33 +2,33 @@ package cache
 
 import "heddle/components/mem"
 
-// estimate is how long accesses take that are made without time: a bank begins with one operation a cycle, and with
-// no request while its MSHRs or its queue to memory are full; a memory port sends one request a cycle; misses wait for
-// their line, and all for the walk of a flush. It has neither the inputs' crossbar nor the responses': who comes first
-// to a bank is served first, and answers find a slot.
+// estimate is the timing of functionally executed accesses. A bank begins one operation per cycle, and no request while
+// its MSHRs or its queue to memory are full; a memory port sends one request per cycle; misses wait for their line, and
+// everything waits for the walk of a flush. The crossbars of requests and responses are omitted: a bank serves requests
+// in the order of arrival, and responses always find a slot.
 type estimate struct {
-	banks    [most]*bankEstimate
-	hit      uint64 // from a bank's beginning to the answer
-	to, from uint64 // the next level, and back
+	banks    [maxPorts]*bankEstimate
+	hit      uint64 // cycles from a bank's beginning to the response
+	to, from uint64 // latency to the next level, and back
 
-	walks, walked uint64 // the last flush's walk: its first cycle, and the one behind it
+	walks, walked uint64 // the last flush's walk: its first cycle, and the one after its last
 }
 
-// bankEstimate is a bank.
+// bankEstimate is the estimate of one bank.
 type bankEstimate struct {
 	*estimate
 	begins mem.Calendar
 	mshrs  mem.Entries   // of misses
-	queue  mem.Entries   // to memory, with the bank's share of the link's capacity
+	queue  mem.Entries   // to memory, including the bank's share of the link's capacity
 	port   *mem.Calendar // to memory
-	there  []uint64      // by tag entry: when the line is there
+	there  []uint64      // by tag entry: cycle in which the line arrives
 }
 
-// What lies between stages, in cycles, without anything in the way.
+// Cycles between stages without contention.
 const (
 	bankToAnswer = 3 // two stages, and the response queue
 	bankToMemory = 1 // the memory queue
-	flushToWalk  = 3 // a flush's way to the banks' first step, and from the last to its acceptance
+	flushToWalk  = 3 // from a flush to the banks' first step, and from the last step to its acceptance
 )
 
 func (e *estimate) build(c *Cache) {
@@ -53,7 +53,7 @@ func (e *estimate) build(c *Cache) {
 	}
 }
 
-// begin returns when the bank begins with a request that comes at a cycle.
+// begin returns the cycle in which the bank begins a request that arrives at cycle at.
 func (b *bankEstimate) begin(at uint64) uint64 {
 	if at >= b.walks && at < b.walked {
 		at = b.walked
@@ -61,23 +61,24 @@ func (b *bankEstimate) begin(at uint64) uint64 {
 	return b.begins.Take(max(at, b.mshrs.First(), b.queue.First()), 1)
 }
 
-// find returns when a line that the bank holds, or waits for, can be used by a request with which it begins at a cycle.
+// find returns the cycle in which a request that begins at cycle at can use a line that the bank holds or has
+// requested.
 func (b *bankEstimate) find(where int, at uint64) uint64 { return max(at, b.there[where]) }
 
-// send sends a request to the next level, and returns when its answer is there.
+// send sends a request to the next level, and returns the cycle of its answer.
 func (b *bankEstimate) send(next mem.Warmer, a mem.Access, at uint64) uint64 {
 	taken, answered := next.Warm(a, b.port.Take(at+bankToMemory, 1)+b.to)
 	b.queue.Take(taken)
 	return answered + b.from
 }
 
-// ask sends a request to the next level, and returns when the bank begins with what becomes of its answer: a fill and a
-// replay.
+// ask sends a request to the next level, and returns the cycle in which the bank begins the fill and replay of its
+// answer.
 func (b *bankEstimate) ask(next mem.Warmer, a mem.Access, at uint64) uint64 {
 	return b.begins.Take(b.send(next, a, at), 2)
 }
 
-// keep keeps an MSHR until an answer has left that does so in a cycle.
+// keep occupies an MSHR until the response has left.
 func (b *bankEstimate) keep(until uint64) { b.mshrs.Take(until + b.hit) }
 
 // write sends a write to the next level.
@@ -85,7 +86,8 @@ func (b *bankEstimate) write(next mem.Warmer, addr uint32, at uint64) {
 	b.send(next, mem.Access{Op: mem.Write, Addr: addr}, at)
 }
 
-// walk returns when the walk of a flush that comes at a cycle is over. One that comes during a walk shares it.
+// walk returns the cycle in which the walk of a flush that arrives at cycle at ends. A flush that arrives during a walk
+// shares it.
 func (e *estimate) walk(at, steps uint64) uint64 {
 	if at < e.walks || at >= e.walked {
 		e.walks, e.walked = at, at+flushToWalk+steps

@@ -1,10 +1,10 @@
 package cache
 
-// bankFlush is the walk of a bank (VX_bank_flush). Its states are as registers: a
-// cycle sees what the one before left.
+// bankFlush is the walk of a bank (RTL: VX_bank_flush). Its state is a register: a cycle sees the value that the one
+// before left.
 type bankFlush struct {
 	state flushState
-	step  int // the next one of the walk
+	step  int // next step of the walk
 }
 
 type flushState uint8
@@ -12,16 +12,17 @@ type flushState uint8
 const (
 	flushIdle  flushState = iota
 	flushMSHR             // WAIT1: until all requests are answered
-	flushWalk             // FLUSH: a step a cycle, when nothing goes first
+	flushWalk             // FLUSH: a step per cycle, at lower priority than replays and fills
 	flushEmpty            // WAIT2: until nothing is on its way to memory
-	flushDone             // tells the cache
+	flushDone             // notifies the cache
 )
 
 // begin starts a walk from the next cycle on.
 func (f *bankFlush) begin() { *f = bankFlush{state: flushMSHR} }
 
-// advance is the transition at the end of a cycle, in which the bank's MSHRs were free, or it had nothing on its way.
-func (f *bankFlush) advance(b *bank, free, drained bool) did {
+// advance is the transition at the end of a cycle. free reports whether the MSHRs were empty, drained whether pipeline
+// and memory queue were.
+func (f *bankFlush) advance(b *bank, free, drained bool) actions {
 	before := f.state
 	switch f.state {
 	case flushMSHR:
@@ -29,7 +30,7 @@ func (f *bankFlush) advance(b *bank, free, drained bool) did {
 			f.state = flushWalk
 		}
 	case flushWalk:
-		if f.step == b.walk {
+		if f.step == b.flushSteps {
 			f.state = f.afterWalk(b)
 		}
 	case flushEmpty:
@@ -46,8 +47,8 @@ func (f *bankFlush) advance(b *bank, free, drained bool) did {
 	return 0
 }
 
-// afterWalk: bank 0 need not be empty, because in the RTL it is the one through
-// which the flush then goes to memory, behind all else.
+// afterWalk returns the state after the walk. Bank 0 need not drain: in the RTL the flush itself then goes to memory
+// through it, behind everything else.
 func (f *bankFlush) afterWalk(b *bank) flushState {
 	if b.id == 0 {
 		return flushDone
@@ -55,14 +56,13 @@ func (f *bankFlush) afterWalk(b *bank) flushState {
 	return flushEmpty
 }
 
-// cacheFlush brings all banks to walk (VX_cache_flush), and holds back requests
-// meanwhile.
+// cacheFlush makes all banks walk (RTL: VX_cache_flush), and holds back requests meanwhile.
 type cacheFlush struct {
 	state    cacheFlushState
 	asked    uint64 // inputs whose first request is a flush
-	released uint64 // of them, those whose flush may now go to its bank
+	released uint64 // inputs whose flush may now go to its bank
 	done     uint64 // banks that have finished
-	closed   bool   // nothing is to be served
+	closed   bool   // no input is served: the cache is held
 }
 
 type cacheFlushState uint8
@@ -70,13 +70,12 @@ type cacheFlushState uint8
 const (
 	noFlush     cacheFlushState = iota
 	drainFlush                  // WAIT1: until the crossbar's buffers are empty
-	startFlush                  // FLUSH: tells the banks
+	startFlush                  // FLUSH: starts the banks
 	walkFlush                   // WAIT2: until all banks are done
 	acceptFlush                 // DONE: until the released flushes are accepted
 )
 
-// admits returns the inputs that may be served: all, or with a flush at any of
-// them only the released.
+// admits returns the inputs that may be served: all, or during a flush only the released ones.
 func (f *cacheFlush) admits() uint64 {
 	switch {
 	case f.closed:

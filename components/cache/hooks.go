@@ -6,18 +6,18 @@ import (
 	"heddle/components/mem"
 )
 
-// Where a cache calls its hooks, with a *HookEvent as the item. A cache without hooks pays a comparison.
+// Positions at which a cache calls its hooks, with a *HookEvent as the item. A cache without hooks pays one comparison.
 var (
 	HookPosRequest  = &sim.HookPos{Name: "cache request"}  // taken from a port
 	HookPosResponse = &sim.HookPos{Name: "cache response"} // given to a port
 	HookPosMemory   = &sim.HookPos{Name: "cache memory"}   // sent to the next level
 )
 
-// HookEvent is a message at such a place. It is valid during the call only.
+// HookEvent is a message at a hook position. It is valid only during the call.
 type HookEvent struct {
 	Cycle   uint64
 	Port    int         // of requests and responses
-	Request mem.Request // of a response only the tag
+	Request mem.Request // of a response, only the tag
 }
 
 // hook calls the hooks, if there are any.

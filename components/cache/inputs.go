@@ -7,15 +7,15 @@ import (
 	"heddle/components/queue"
 )
 
-// input is a requester of the banks: a port, or several behind an arbiter, as the cores of a socket are that
-// share an L1, and a socket's L1I and L1D at the L2 (RTL: VX_mem_arb in VX_cache_cluster and VX_socket). The arbiter
-// sends one request a cycle into a buffer of two slots, which costs a cycle, and a flush at its end holds up those
-// behind it.
+// input is a requester of the banks: a port, or several behind an arbiter, such as the cores of a socket that share an
+// L1, or a socket's L1I and L1D at the L2 (RTL: VX_mem_arb in VX_cache_cluster and VX_socket). The arbiter moves one
+// request per cycle into a two-entry buffer, which costs a cycle, and a flush at the buffer's head holds up the
+// requests behind it.
 type input struct {
 	ports uint64               // a set
-	port  int                  // the first of them
-	one   bool                 // there is no other: its link is read directly
-	buf   queue.Queue[request] // of several ports
+	port  int                  // the lowest of ports
+	one   bool                 // a single port, whose link is read directly
+	buf   queue.Queue[request] // of a shared input
 	arb   arbiter              // over ports
 	rsp   arbiter              // over banks, for responses
 }
@@ -23,7 +23,7 @@ type input struct {
 // arbiterEntries is the depth of the buffer behind an arbiter (RTL: REQ_OUT_BUF 2 and 3, a skid buffer).
 const arbiterEntries = 2
 
-// makeInputs groups the ports by Spec.Inputs, and returns how many inputs there are.
+// makeInputs groups the ports by Spec.Inputs, and returns the number of inputs.
 func (c *Cache) makeInputs() (n int) {
 	for i := range c.spec.Ports {
 		in := i
@@ -46,24 +46,24 @@ func (c *Cache) makeInputs() (n int) {
 	return n
 }
 
-// head takes note of input i's first request, if there is one.
+// head copies input i's first request to heads, and reports whether there is one.
 func (c *Cache) head(i int) bool {
-	in := c.inputs[i&(most-1)]
+	in := c.inputs[i&(maxPorts-1)]
 	if !in.one {
-		c.heads[i&(most-1)] = *in.buf.Front()
+		c.heads[i&(maxPorts-1)] = *in.buf.Front()
 		return true
 	}
-	link := c.ports[in.port&(most-1)].req
+	link := c.ports[in.port&(maxPorts-1)].req
 	if !link.Ready() {
 		return false
 	}
-	c.heads[i&(most-1)].set(link.Front(), c.lineShift, in.port)
+	c.heads[i&(maxPorts-1)].set(link.Front(), c.lineShift, in.port)
 	return true
 }
 
-// pop takes the first request from an input.
+// pop removes the first request of an input.
 func (c *Cache) pop(i int) {
-	in := c.inputs[i&(most-1)]
+	in := c.inputs[i&(maxPorts-1)]
 	if !in.one {
 		in.buf.Drop()
 		return
@@ -71,17 +71,17 @@ func (c *Cache) pop(i int) {
 	c.popPort(in.port)
 }
 
-// popPort takes the first request from a port.
+// popPort removes the first request of a port.
 func (c *Cache) popPort(i int) {
-	link := c.ports[i&(most-1)].req
+	link := c.ports[i&(maxPorts-1)].req
 	c.hook(HookPosRequest, i, *link.Front())
 	link.Drop()
 }
 
-// arbitrate moves a request into the buffer of each shared input that has had a slot since the last cycle.
+// arbitrate moves a request into the buffer of each shared input that had a slot when the cycle began.
 func (c *Cache) arbitrate() {
 	for ports := c.sets.queued; ports != 0; {
-		in := c.inputs[c.ports[first(ports)].in&(most-1)]
+		in := c.inputs[c.ports[first(ports)].in&(maxPorts-1)]
 		if !in.buf.Full() {
 			c.arbitrateInput(in, ports&in.ports)
 		}
@@ -89,7 +89,7 @@ func (c *Cache) arbitrate() {
 	}
 }
 
-// arbitrateInput moves a request from one of the ports whose links hold some.
+// arbitrateInput moves a request from one of the ports whose links hold requests.
 func (c *Cache) arbitrateInput(in *input, ports uint64) {
 	var ready uint64
 	for ; ports != 0; ports &= ports - 1 {

@@ -2,8 +2,7 @@ package cache
 
 import "fmt"
 
-// CheckInvariants returns an error if the counts contradict each other. It is for a cache
-// at rest.
+// CheckInvariants returns an error if the counts of a cache at rest contradict each other.
 func (c *Cache) CheckInvariants() error {
 	s := c.Stats()
 	misses := s.ReadMisses + s.AtomicMisses
@@ -30,7 +29,7 @@ func (c *Cache) CheckInvariants() error {
 // Sent counts a cache's requests to the next level.
 type Sent struct{ Reads, Writes, Atomics uint64 }
 
-// Sent returns it for a cache at rest.
+// Sent returns the counts of a cache at rest.
 func (c *Cache) Sent() Sent {
 	s := c.Stats()
 	writes := s.Writes + s.WriteResends + s.AtomicWrites

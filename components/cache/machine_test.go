@@ -176,7 +176,7 @@ func build(t testing.TB, p plan) *machine {
 			c, err := New(fmt.Sprintf("L%d", i+1), s, m.d)
 			require.NoError(t, err)
 			if p.long {
-				c.single = nil
+				c.fastPath = nil
 			}
 			m.levels[i] = c
 		})

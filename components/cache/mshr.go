@@ -6,7 +6,7 @@ import (
 	"heddle/components/mem"
 )
 
-// none is the id of no entry.
+// none is the nil entry.
 const none int16 = -1
 
 // request is a request inside a bank.
@@ -16,40 +16,40 @@ type request struct {
 	port uint8
 }
 
-// set makes it a port's request.
+// set initialises q from a port's request.
 func (q *request) set(r *mem.Request, lineShift, port int) {
 	q.mem, q.line, q.port = *r, r.Addr>>(lineShift&31), uint8(port)
 }
 
-// mshr holds a bank's requests from acceptance until they hit or are replayed.
-// Requests that miss the same line form a list in order of arrival, whose head
-// has asked memory for the line and is named by memory's answer. Heads are found by their line.
+// mshr holds a bank's requests from acceptance until they hit or are replayed. Requests that miss the same line form a
+// list in order of arrival. The head of the list has requested the line, and memory's answer names it. Heads are found
+// through a hash of their line.
 type mshr struct {
 	entries []mshrEntry
-	heads   []int16 // by hash of the line: the first of a list of heads
-	shift   int     // from a hash of 32 bits to an index of heads
+	heads   []int16 // by hash of the line: first of a list of heads
+	shift   int     // from a 32-bit hash to an index of heads
 	free    int16   // head of the free list
 	used    int
-	replay  int16 // the next request to replay
+	replay  int16 // next request to replay
 }
 
 type mshrEntry struct {
 	request
 	state entryState
-	next  int16 // free list, or the list of a line
+	next  int16 // in the free list, or in the list of a line
 	tail  int16 // of a head: the end of its list
-	peer  int16 // of a head: the next head of the same hash
+	peer  int16 // of a head: the next head with the same hash
 }
 
 type entryState uint8
 
 const (
 	entryFree       entryState = iota
-	entryLookup                // in the pipeline; hit or miss is open
-	entryHead                  // waits for the fill it asked for
+	entryLookup                // in the pipeline; hit or miss undecided
+	entryHead                  // waits for the fill that it requested
 	entryJoined                // waits for the fill of a head
-	entryPassed                // waits for the next level's answer, which is no line
-	entryPerforming            // replayed; an atomic that is under way
+	entryPassed                // waits for the next level's answer, which carries no line
+	entryPerforming            // replayed; an atomic in progress
 )
 
 func newMSHR(size int) mshr {
@@ -78,7 +78,7 @@ func (m *mshr) allocate(r *request) int16 {
 	return id
 }
 
-// release frees the entry of a request that needs no fill.
+// release frees the entry of a request that has ended.
 func (m *mshr) release(id int16) {
 	e := &m.entries[id]
 	e.state, e.next = entryFree, m.free
@@ -86,7 +86,7 @@ func (m *mshr) release(id int16) {
 	m.used--
 }
 
-// chain returns where the list of the heads with the hash of that line begins.
+// chain returns the first link of the list of heads with the line's hash.
 func (m *mshr) chain(line uint32) *int16 {
 	const golden = 0x9E3779B1 // 2^32 / golden ratio: spreads lines of any stride
 	return &m.heads[line*golden>>(m.shift&31)]
@@ -101,7 +101,7 @@ func (m *mshr) pending(line uint32) int16 {
 	return id
 }
 
-// miss makes the request the head of a list: it asks memory.
+// miss makes the request, which asks memory for its line, the head of a list.
 func (m *mshr) miss(id int16) {
 	e := &m.entries[id]
 	first := m.chain(e.line)
@@ -109,7 +109,7 @@ func (m *mshr) miss(id int16) {
 	*first = id
 }
 
-// answered takes a head from the heads.
+// answered removes a head from the hash table.
 func (m *mshr) answered(id int16) {
 	at := m.chain(m.entries[id].line)
 	for *at != id {
@@ -118,10 +118,10 @@ func (m *mshr) answered(id int16) {
 	*at = m.entries[id].peer
 }
 
-// pass makes the request one that the next level answers.
+// pass marks the request as one that the next level answers.
 func (m *mshr) pass(id int16) { m.entries[id].state = entryPassed }
 
-// join appends the request to the list of head.
+// join appends the request to head's list.
 func (m *mshr) join(head, id int16) {
 	m.entries[id].state = entryJoined
 	h := &m.entries[head]
@@ -134,17 +134,17 @@ func (m *mshr) waits(id int16) bool {
 	return id >= 0 && int(id) < len(m.entries) && (m.entries[id].state == entryHead || m.entries[id].state == entryPassed)
 }
 
-// passed reports whether the answer to the entry's request is no line.
+// passed reports whether the answer to the entry's request carries no line.
 func (m *mshr) passed(id int16) bool { return m.entries[id].state == entryPassed }
 
-// fill starts the replay of the list of head, and returns its first request.
+// fill starts the replay of head's list, and returns its first request.
 func (m *mshr) fill(head int16) *request {
 	m.replay = head
 	return &m.entries[head].request
 }
 
-// dequeue takes the next request to replay, which is valid until the next is allocated. Its entry is freed, unless an
-// atomic keeps it.
+// dequeue removes the next request to replay, which remains valid until the next allocation. Its entry is freed, unless
+// an atomic keeps it.
 func (m *mshr) dequeue(keep bool) (id int16, r *request) {
 	id = m.replay
 	e := &m.entries[id]

@@ -2,8 +2,8 @@ package cache
 
 import "heddle/components/clock"
 
-// Progress is a number that changes as long as the cache does something, if only a walk of its lines: for who looks
-// whether a machine is stuck, at any time.
+// Progress returns a number that changes while the cache makes progress, including a walk of its lines. A watchdog may
+// call it at any time.
 func (c *Cache) Progress(now clock.Cycle) (n uint64) {
 	if c.untimed.on {
 		return c.untimed.served.Reads + c.untimed.served.Writes
@@ -18,8 +18,8 @@ func (c *Cache) Progress(now clock.Cycle) (n uint64) {
 	return n
 }
 
-// walkAhead has the cache sleep while all its banks do nothing but walk over lines that are not dirty: settleWalk does
-// those steps when it wakes. It returns false if there are none.
+// walkAhead lets the cache sleep while all its banks only walk over clean lines; settleWalk performs those steps on
+// wake-up. It returns false if there are none.
 func (c *Cache) walkAhead(now clock.Cycle) bool {
 	if c.flush.state != walkFlush {
 		return false
@@ -48,7 +48,7 @@ func (c *Cache) walkAhead(now clock.Cycle) bool {
 	return true
 }
 
-// settleWalk does the steps that were slept through before cycle now.
+// settleWalk performs the steps that were slept through.
 func (c *Cache) settleWalk(skipped int) {
 	for _, b := range c.banks {
 		if b.flush.state == flushWalk {
@@ -57,15 +57,15 @@ func (c *Cache) settleWalk(skipped int) {
 	}
 }
 
-// quietSteps is how many of the walk's next steps change nothing but that lines become invalid. What is in the pipeline
-// is a step of that kind too then, and stays there for those that follow.
+// quietSteps returns how many of the walk's next steps only invalidate lines. The pipeline must hold such steps too,
+// and is then full of them throughout.
 func (b *bank) quietSteps() int {
 	f := &b.flush
 	if f.state != flushWalk || b.st0.kind != flushSet || b.st1.kind != flushSet {
 		return 0
 	}
-	end := b.walk - 1 // the last one is done in a cycle of its own, with which the walk ends
-	if !b.back {
+	end := b.flushSteps - 1 // the last step ends the walk, in a cycle of its own
+	if !b.writeBackPolicy {
 		return max(0, end-f.step)
 	}
 	first := int(b.st1.step)
@@ -77,11 +77,11 @@ func (b *bank) quietSteps() int {
 	return max(0, end-f.step)
 }
 
-// walkOver does that many quiet steps: the pipeline holds the last two.
+// walkOver performs that many quiet steps; the pipeline holds the last two.
 func (b *bank) walkOver(steps int) {
 	f := &b.flush
 	for step := int(b.st1.step); step < int(b.st1.step)+steps; step++ {
-		if b.back {
+		if b.writeBackPolicy {
 			b.tags.remove(b.lineOf(step))
 		} else {
 			b.tags.flush(step)

@@ -255,7 +255,7 @@ func (s *bankScript) offer(t *testing.T, w []string) string {
 	return strings.Join(append(out, "not accepted"), "\n")
 }
 
-func (s *bankScript) cycle(fill int16, r *request) (string, did) {
+func (s *bankScript) cycle(fill int16, r *request) (string, actions) {
 	b := s.b
 	before := b.stats
 	s.performed = ""
@@ -269,7 +269,7 @@ func (s *bankScript) cycle(fill int16, r *request) (string, did) {
 	return strings.TrimRight(line, " "), out
 }
 
-func (s *bankScript) accepted(out did) string {
+func (s *bankScript) accepted(out actions) string {
 	if b := s.b; out.has(tookRequest|tookFill) || b.st0.kind != bubble && b.waiting == 0 {
 		return "accept " + show(b.st0)
 	}

@@ -13,7 +13,7 @@ var (
 	flushNames = [...]string{flushIdle: "idle", flushMSHR: "mshr", flushWalk: "walk", flushEmpty: "empty", flushDone: "done"}
 )
 
-// Signals returns the signals of the cache: what is pending, and each bank's two stages.
+// Signals returns the signals of the cache: pending requests, and each bank's stages and queues.
 func (c *Cache) Signals() (l probe.List) {
 	most := arbiterEntries*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+c.spec.ResponseQueue+c.spec.MemoryQueue+1)
 	l.Count("pending", most, c.Pending)
@@ -35,7 +35,7 @@ func (b *bank) signals() (l probe.List) {
 	return l
 }
 
-// Kinds are the events of the cache.
+// Kinds returns the kinds of the cache's events.
 func (*Cache) Kinds() []probe.Kind {
 	return []probe.Kind{
 		{Name: "request", Doc: "a request is taken from a port"},
@@ -48,7 +48,7 @@ func (*Cache) Kinds() []probe.Kind {
 	}
 }
 
-// Watch has somebody told of them. Those at the ports come from a hook.
+// Watch makes the cache report its events to the observer. Those at the ports come from a hook.
 func (c *Cache) Watch(to probe.Watch) {
 	c.AcceptHook(&ports{to})
 	for _, b := range c.banks {
@@ -56,10 +56,10 @@ func (c *Cache) Watch(to probe.Watch) {
 	}
 }
 
-// ports is a hook that tells of messages.
+// ports is a hook that reports messages at the ports.
 type ports struct{ watch probe.Watch }
 
-// Func completes Akita's interface.
+// Func implements sim.Hook.
 func (p *ports) Func(ctx sim.HookCtx) {
 	e, ok := ctx.Item.(*HookEvent)
 	switch {
@@ -73,12 +73,12 @@ func (p *ports) Func(ctx sim.HookCtx) {
 	}
 }
 
-// tell tells of a request in stage 1.
+// tell reports a request in stage 1.
 func (b *bank) tell(kind string, op *operation) {
 	b.watch(kind, -1, "bank %d: %s %08x, of port %d", b.id, op.mem.Op, op.mem.Addr, op.port)
 }
 
-// tellFill tells of a line that comes in, and of one that goes out for it.
+// tellFill reports the arrival of a line, and the eviction for it.
 func (b *bank) tellFill(op *operation, out victim) {
 	b.watch("fill", -1, "bank %d: line %08x", b.id, op.line<<b.lineShift)
 	if out.valid {

@@ -124,15 +124,19 @@ func (s Spec) Validate() error {
 		}
 	}
 	if least := s.Banks * s.Ways * s.LineBytes; s.Bytes < least {
-		return fmt.Errorf("cache bytes = %d: expected at least banks × ways × line_bytes = %d, one set a bank", s.Bytes, least)
+		return fmt.Errorf("cache bytes = %d: expected at least banks × ways × line_bytes = %d, one set a bank",
+			s.Bytes, least)
 	}
 	if set := s.Banks * s.Ways * s.LineBytes; bits.OnesCount(uint(s.Sets())) != 1 || s.Bytes%set != 0 {
-		return fmt.Errorf("cache bytes = %d: expected banks × ways × line_bytes = %d times a power of two, the sets of a bank", s.Bytes, set)
+		return fmt.Errorf("cache bytes = %d: expected banks × ways × line_bytes = %d times a power of two, the sets of a bank",
+			s.Bytes, set)
 	}
 	if s.BankSelect == Hashed && s.Banks&(s.Banks-1) != 0 {
 		return fmt.Errorf("cache bank_select = hashed: expected a power of two of banks, and there are %d", s.Banks)
 	}
-	if err := cmp.Or(bankSelects.Check(s.BankSelect), replacements.Check(s.Replacement), writePolicies.Check(s.WritePolicy)); err != nil {
+	err := cmp.Or(
+		bankSelects.Check(s.BankSelect), replacements.Check(s.Replacement), writePolicies.Check(s.WritePolicy))
+	if err != nil {
 		return err
 	}
 	if s.WritePolicy == Back && !s.WriteEnable {

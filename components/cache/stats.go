@@ -2,7 +2,7 @@ package cache
 
 import "heddle/components/count"
 
-// Stats holds the counters of a cache or of one of its banks.
+// Stats are the counters of a cache, or of one of its banks.
 type Stats struct {
 	Reads        uint64 `stat:"reads" unit:"requests" doc:"Reads that a bank accepted."`
 	Writes       uint64 `stat:"writes" unit:"requests" doc:"Writes that a bank accepted."`

@@ -1,20 +1,20 @@
 package cache
 
-// invalid is a tag that no line has: lines are at least 4 bytes.
+// invalid is the tag of no line: lines have at least 4 bytes.
 const invalid = ^uint32(0)
 
-// tags says which lines a bank holds. A tag is the whole line number.
+// tags are the tags and the replacement state of a bank. A tag is the whole line number.
 type tags struct {
 	policy Replacement
 	ways   int
 	mask   uint32 // sets-1
-	shift  int    // bank bits of a line number
-	banks  uint32 // what a line number is divided by instead; 0: a power of two
+	shift  int    // number of bank bits in a line number
+	banks  uint32 // divisor of line numbers for a number of banks that is no power of two; else 0
 	line   []uint32
-	dirty  []bool   // write-back: was written since it came
-	used   []uint64 // LRU: when each way was used
-	clock  uint64   // LRU: uses so far
-	next   []uint16 // FIFO: the way of a set's next fill
+	dirty  []bool   // write-back: written since it was filled
+	used   []uint64 // LRU: time of each way's last use
+	clock  uint64   // LRU: number of uses
+	next   []uint16 // FIFO: by set, the way of the next fill
 	random uint64
 }
 
@@ -42,8 +42,7 @@ func newTags(s *Spec, bank int) tags {
 	return t
 }
 
-// splitmix spreads a seed over all bits; it gives 0 for one seed only, which
-// xorshift could not leave.
+// splitmix spreads a seed over all bits. It never returns 0, a fixed point of xorshift.
 func splitmix(x uint64) uint64 {
 	x += 0x9E3779B97F4A7C15
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
@@ -58,7 +57,7 @@ func (t *tags) set(line uint32) int {
 	return int(line >> (t.shift & 31) & t.mask)
 }
 
-// find returns where the line is, or -1.
+// find returns the line's index, or -1.
 func (t *tags) find(line uint32) int {
 	base := t.set(line) * t.ways
 	for i, l := range t.line[base : base+t.ways] {
@@ -69,7 +68,7 @@ func (t *tags) find(line uint32) int {
 	return -1
 }
 
-// lookup reports whether the line is there, and notes its use.
+// lookup reports whether the line is present, and records its use.
 func (t *tags) lookup(line uint32) bool {
 	i := t.find(line)
 	if i >= 0 {
@@ -78,7 +77,7 @@ func (t *tags) lookup(line uint32) bool {
 	return i >= 0
 }
 
-// write notes that the line, which is there, is newer than the next level's.
+// write marks the line, which must be present, as dirty.
 func (t *tags) write(line uint32) { t.dirty[t.find(line)] = true }
 
 func (t *tags) touch(i int) {
@@ -88,16 +87,16 @@ func (t *tags) touch(i int) {
 	}
 }
 
-// victim is a line that went out.
+// victim is an evicted line.
 type victim struct {
 	line         uint32
 	valid, dirty bool
 }
 
-// holds reports whether it is line i.
+// holds reports whether index i holds the line.
 func (t *tags) holds(i int, line uint32) bool { return t.line[i] == line }
 
-// fill puts the line in, which must not be there. It returns what went out, and where the line is.
+// fill installs the line, which must be absent. It returns the evicted line and the new line's index.
 func (t *tags) fill(line uint32) (out victim, i int) {
 	set := t.set(line)
 	i = set*t.ways + t.choose(set)
@@ -107,7 +106,7 @@ func (t *tags) fill(line uint32) (out victim, i int) {
 	return out, i
 }
 
-// remove frees a way.
+// remove invalidates a way, and returns its line.
 func (t *tags) remove(i int) victim {
 	out := victim{line: t.line[i], valid: t.line[i] != invalid}
 	if t.dirty != nil {
@@ -120,7 +119,7 @@ func (t *tags) remove(i int) victim {
 	return out
 }
 
-// drop takes the line out if it is there.
+// drop removes the line if it is present.
 func (t *tags) drop(line uint32) victim {
 	if i := t.find(line); i >= 0 {
 		return t.remove(i)
@@ -128,7 +127,7 @@ func (t *tags) drop(line uint32) victim {
 	return victim{}
 }
 
-// choose returns the way that a fill of the set takes.
+// choose returns the way for a fill of the set.
 func (t *tags) choose(set int) int {
 	switch t.policy {
 	case LRU:
@@ -140,7 +139,7 @@ func (t *tags) choose(set int) int {
 	}
 }
 
-// turn returns the way whose turn it is in a set, and moves on to the next; ways may be any number.
+// turn returns the next way of a set in FIFO order, and advances it; the number of ways is arbitrary.
 func (t *tags) turn(set int) int {
 	way := int(t.next[set])
 	after := way + 1
@@ -151,8 +150,7 @@ func (t *tags) turn(set int) int {
 	return way
 }
 
-// oldest returns a set's way that was not used for longest; free ways are older
-// than all.
+// oldest returns a set's least recently used way; free ways count as older than all others.
 func (t *tags) oldest(set int) int {
 	base, way := set*t.ways, 0
 	for i := 1; i < t.ways; i++ {
@@ -163,7 +161,7 @@ func (t *tags) oldest(set int) int {
 	return way
 }
 
-// free returns a free way of a set, or else.
+// free returns a free way of a set, or the value or.
 func (t *tags) free(set, or int) int {
 	for i := range t.ways {
 		if t.line[set*t.ways+i] == invalid {
@@ -173,7 +171,7 @@ func (t *tags) free(set, or int) int {
 	return or
 }
 
-// draw is xorshift64.
+// draw returns a pseudo-random number (xorshift64).
 func (t *tags) draw() int {
 	t.random ^= t.random << 13
 	t.random ^= t.random >> 7
@@ -181,7 +179,7 @@ func (t *tags) draw() int {
 	return int(t.random >> 33)
 }
 
-// flush invalidates a set. FIFO's count stays, as in the RTL.
+// flush invalidates a set. FIFO's position stays, as in the RTL.
 func (t *tags) flush(set int) {
 	for i := set * t.ways; i < (set+1)*t.ways; i++ {
 		t.remove(i)

@@ -2,9 +2,8 @@ package cache
 
 import "fmt"
 
-// Waits says what the cache holds: for each bank that is not at rest its queues, by how
-// full they are, and each MSHR in use with what it waits for. It is for reports of
-// machines that are stuck.
+// Waits describes the contents of the cache for reports of stuck machines: for each bank that is not at rest, the
+// occupancy of its queues, and each MSHR in use with the reason of its wait.
 func (c *Cache) Waits() (out []string) {
 	if c.flush.state != noFlush {
 		out = append(out, fmt.Sprintf("%s: a flush, banks done %b of %b", c.Name(), c.flush.done, c.allBanks))

@@ -7,20 +7,26 @@ import (
 	"heddle/components/mem"
 )
 
-// What follows is the cache of a machine that executes without time. Cores reach it with Warm, and change lines
-// and replacement state as the same accesses in time would. Graph units reach it by their links as ever, and are
-// answered in the cycle in which their request arrives.
+// The cache of a machine in functional execution. Cores access it through Warm, which changes lines and replacement
+// state as the same accesses would in timed execution. Graph units still use their links, and are answered at the cycle
+// that the estimate gives.
+//
+// The transition is Hold → AtRest → SetUntimed(true) → … → SetUntimed(false). Hold closes the inputs, so that accepted
+// requests end; a cache must be at rest, together with the levels below it that it waits for, before SetUntimed(true),
+// which panics otherwise. Requests that no bank has taken stay in their links and are served by serve. While untimed,
+// initEnd is Never, so that every Tick goes to beforeInit. SetUntimed(false) restores it; answers still in late leave
+// by Tick at their cycles.
 
-// untimed holds the state of a cache for that.
+// untimed is the state of functional execution.
 type untimed struct {
 	next      mem.Warmer    // the next level
-	performer mem.Performer // of atomics, wherever they are performed in time
-	on        bool          // no time passes here
-	begins    clock.Cycle   // what initEnd is otherwise
-	served    Sent          // requests that were answered so
-	single    *single       // of a cache that is held: its short way
+	performer mem.Performer // performs atomics, at whichever level does in timed execution
+	on        bool          // functional execution
+	begins    clock.Cycle   // saved value of initEnd
+	served    Sent          // requests answered functionally
+	single    *fastPath     // saved fast path of a cache that is held
 	estimate  estimate
-	late      []late // answers that are estimated to be under way, by cycle
+	late      []late // estimated answers that have not left, by cycle
 }
 
 // late is an answer that has not left.
@@ -30,20 +36,20 @@ type late struct {
 	port uint8
 }
 
-// WarmInto connects the next level, and who performs atomics.
+// WarmInto connects the next level and the performer of atomics.
 func (c *Cache) WarmInto(next mem.Warmer, p mem.Performer) {
 	c.untimed.next, c.untimed.performer = next, p
 	c.untimed.estimate.build(c)
 }
 
-// Hold has the cache accept no request, so that what it has accepted ends.
+// Hold makes the cache accept no request, so that accepted ones end.
 func (c *Cache) Hold() {
 	c.flush.closed = true
-	c.untimed.single, c.single = c.single, nil
+	c.untimed.single, c.fastPath = c.fastPath, nil
 	c.ClockHandle().Wake()
 }
 
-// AtRest reports whether nothing that the cache has accepted is left, nor on its way to the next level.
+// AtRest reports whether no accepted request is left, in the cache or on its way to the next level.
 func (c *Cache) AtRest() bool {
 	for _, b := range c.banks {
 		if b.front.buffer.Len()+b.mshr.used+b.rsp.Len()+b.mreq.Len() > 0 || b.busy() || b.performing() {
@@ -58,7 +64,7 @@ func (c *Cache) AtRest() bool {
 	return c.flush.state == noFlush && len(c.untimed.late) == 0
 }
 
-// forget takes no note any more of the inputs' first requests, of which no bank has taken any.
+// forget discards the recorded first requests of the inputs, none of which a bank has taken.
 func (c *Cache) forget() {
 	for _, b := range c.banks {
 		b.front.want = 0
@@ -66,11 +72,11 @@ func (c *Cache) forget() {
 	c.sets.seen, c.sets.wanted, c.flush.asked = 0, 0, 0
 }
 
-// SetUntimed has the cache, which must be at rest, answer requests in no time, or in time again.
+// SetUntimed switches the cache, which must be at rest, to functional or back to timed execution.
 func (c *Cache) SetUntimed(on bool) {
 	u := &c.untimed
 	if c.flush.closed {
-		c.flush.closed, c.single, u.single = false, u.single, nil
+		c.flush.closed, c.fastPath, u.single = false, u.single, nil
 		c.ClockHandle().Wake()
 	}
 	if on == u.on {
@@ -82,17 +88,17 @@ func (c *Cache) SetUntimed(on bool) {
 		}
 		c.forget()
 		u.begins, c.initEnd = c.initEnd, clock.Never
-		u.estimate.walks, u.estimate.walked = 0, u.begins // banks invalidate their sets at reset, too
+		u.estimate.walks, u.estimate.walked = 0, u.begins // banks also invalidate their sets at reset
 	} else {
 		c.initEnd = u.begins
 	}
 	c.ClockHandle().Wake()
 }
 
-// Served counts the accesses answered without timing, which Stats does not include.
+// Served returns the number of accesses answered functionally, which Stats does not include.
 func (c *Cache) Served() Sent { return c.untimed.served }
 
-// beforeInit is a cycle in which the banks do not work: they are being invalidated, or no time passes.
+// beforeInit is a cycle in which the banks do not work: they are being invalidated, or execution is functional.
 func (c *Cache) beforeInit(now clock.Cycle) bool {
 	if c.untimed.on {
 		c.answerLate(now)
@@ -102,10 +108,10 @@ func (c *Cache) beforeInit(now clock.Cycle) bool {
 	return false
 }
 
-// maxLate bounds the answers under way; a cache that has as many takes no request.
+// maxLate bounds the answers in late; a cache with that many takes no request.
 const maxLate = 64
 
-// serve takes what has arrived, a request an input and cycle.
+// serve takes arrived requests, one per input and cycle.
 func (c *Cache) serve(now clock.Cycle) bool {
 	if c.sets.queued != 0 {
 		c.arbitrate()
@@ -119,7 +125,7 @@ func (c *Cache) serve(now clock.Cycle) bool {
 	return c.sets.queued|c.sets.arrived != 0
 }
 
-// serveHead makes one request's access. Its answer leaves when it is estimated to.
+// serveHead performs a request's access, and schedules its answer at the estimated cycle.
 func (c *Cache) serveHead(r *request, now clock.Cycle) {
 	wrote := true
 	switch s := &c.untimed.served; r.mem.Op {
@@ -137,7 +143,7 @@ func (c *Cache) serveHead(r *request, now clock.Cycle) {
 	}
 }
 
-// answerAt has an answer leave in a cycle, behind those that leave before or with it.
+// answerAt schedules an answer, after those of the same or an earlier cycle.
 func (c *Cache) answerAt(l late) {
 	u := &c.untimed
 	i := len(u.late)
@@ -147,11 +153,11 @@ func (c *Cache) answerAt(l late) {
 	c.ClockHandle().WakeAt(u.late[0].at)
 }
 
-// answerLate has answers leave whose cycle has come, those first whose has come first.
+// answerLate sends the answers that are due, in order.
 func (c *Cache) answerLate(now clock.Cycle) {
 	u, kept := &c.untimed, 0
 	for i, l := range u.late {
-		if to := c.ports[l.port&(most-1)].rsp; l.at <= now && !to.Full() {
+		if to := c.ports[l.port&(maxPorts-1)].rsp; l.at <= now && !to.Full() {
 			to.Push(mem.Response{Tag: l.tag})
 			continue
 		}
@@ -163,14 +169,15 @@ func (c *Cache) answerLate(now clock.Cycle) {
 	}
 }
 
-// Warm makes an access without time. A flush is taken when it is over, as others wait for it.
+// Warm performs an access functionally. taken is the cycle in which the bank begins it, answered that of its response;
+// both are the end for a flush, as others wait for it.
 func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	if a.Op.Flushes() {
 		at = c.warmFlush(a.Op, at)
 		return at, at
 	}
 	line := a.Addr >> (c.lineShift & 31)
-	n := c.names.of(line) & (most - 1)
+	n := c.names.of(line) & (maxPorts - 1)
 	b, e := c.bank[n], c.untimed.estimate.banks[n]
 	at = e.begin(at)
 	where := b.tags.find(line)
@@ -181,7 +188,7 @@ func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	switch {
 	case where >= 0 && a.Op == mem.Read:
 		there = e.find(where, at)
-	case a.Op == mem.Write && !b.back:
+	case a.Op == mem.Write && !b.writeBackPolicy:
 		e.write(c.untimed.next, a.Addr, at)
 		there = at
 	case a.Op == mem.Atomic && b.atomics.performer == nil:
@@ -194,8 +201,8 @@ func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	return at, there + e.hit
 }
 
-// warmLine makes an access that needs its line, which is brought in if the bank does not have it, and returns when the
-// bank has made it.
+// warmLine performs an access that needs its line, which is filled if absent, and returns the cycle in which the bank
+// has performed it.
 func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at uint64) (there uint64) {
 	missed := where < 0
 	if !missed {
@@ -215,7 +222,7 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	}
 	e.there[where] = there
 	if a.Op == mem.Write || a.Op == mem.Atomic && a.Wrote {
-		if b.back {
+		if b.writeBackPolicy {
 			b.tags.dirty[where] = true
 		} else {
 			e.write(c.untimed.next, a.Addr, there)
@@ -224,20 +231,20 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	return there
 }
 
-// warmLeave writes a line back that has left, if it must be.
+// warmLeave writes an evicted line back if it is dirty.
 func (c *Cache) warmLeave(b *bank, e *bankEstimate, out victim, at uint64) {
 	if out.dirty {
 		e.write(c.untimed.next, out.line<<b.lineShift, at)
 	}
 }
 
-// warmFlush invalidates all lines, in the order of a flush's walk, and returns when it is over.
+// warmFlush invalidates all lines, in the order of a flush's walk, and returns the cycle in which the flush ends.
 func (c *Cache) warmFlush(op mem.Op, at uint64) uint64 {
 	e := &c.untimed.estimate
-	at = e.walk(at, uint64(c.banks[0].walk))
+	at = e.walk(at, uint64(c.banks[0].flushSteps))
 	for n, b := range c.banks {
-		for step := range b.walk {
-			if b.back {
+		for step := range b.flushSteps {
+			if b.writeBackPolicy {
 				c.warmLeave(b, e.banks[n], b.tags.remove(b.lineOf(step)), at)
 			} else {
 				b.tags.flush(step)

@@ -6,20 +6,20 @@ import (
 	"github.com/sarchlab/akita/v3/sim"
 )
 
-// Base makes a unit a sim.Component: a name, hooks that cost nothing when there
-// are none, and ports where something outside may plug in.
+// Base makes a unit a sim.Component: it has a name, hooks that cost nothing while there are none, and ports for outside
+// components.
 type Base struct {
 	*sim.ComponentBase
 	handle Handle
 }
 
-// NewBase makes the base of a unit of that name. Join puts the unit on its clock.
+// NewBase returns the base of a unit of that name. Join puts the unit on its clock.
 func NewBase(name string) Base { return Base{ComponentBase: sim.NewComponentBase(name)} }
 
-// Join puts the unit, whose base this is, on a clock.
+// Join adds the unit that embeds this base to a clock domain.
 func (b *Base) Join(d *Domain, u Unit) { b.handle = d.Add(u) }
 
-// Handle completes sim.Component. It is never called: the System handles all events.
+// Handle implements sim.Component. It is never called: the System handles all events.
 func (b *Base) Handle(sim.Event) error {
 	panic(fmt.Sprintf("BUG: %s: an event of its own", b.Name()))
 }
@@ -30,7 +30,7 @@ func (b *Base) NotifyRecv(sim.VTimeInSec, sim.Port) { b.handle.Wake() }
 // NotifyPortFree wakes the unit for a free Akita port.
 func (b *Base) NotifyPortFree(sim.VTimeInSec, sim.Port) { b.handle.Wake() }
 
-// AcceptHook has h called at the unit's hook positions, by one goroutine.
+// AcceptHook registers a hook at the unit's hook positions. All units then run on one goroutine.
 func (b *Base) AcceptHook(h sim.Hook) {
 	b.ComponentBase.AcceptHook(h)
 	if b.handle.d != nil {
@@ -38,7 +38,7 @@ func (b *Base) AcceptHook(h sim.Hook) {
 	}
 }
 
-// ClockHandle returns where the unit is on its clock, for links and wakers.
+// ClockHandle returns the unit's handle on its clock, for links and wakers.
 func (b *Base) ClockHandle() Handle { return b.handle }
 
 var _ sim.Component = (*Base)(nil)

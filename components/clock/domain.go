@@ -8,71 +8,71 @@ import (
 
 // Unit is a member of a clock domain.
 type Unit interface {
-	// Tick does one cycle. It returns whether the unit wants the next one too;
-	// if not, it sleeps until it is woken.
+	// Tick runs one cycle. It reports whether the unit wants the next one too; if not, it sleeps until it is woken.
 	Tick(now Cycle) bool
 }
 
-// Finisher is a unit that has something to do when all units have ticked in an instant.
+// Finisher is a unit with work after all units have ticked in an instant.
 type Finisher interface {
-	// Finish is called at the end of the instant in which the unit's handle was told to. In the order in which they
-	// were added, each unit finishes by itself: what it does may reach all others, which see it from the next cycle on.
+	// Finish is called at the end of an instant in which Handle.Finish was called for the unit. Units finish one at a
+	// time, in the order in which they were added: a unit may change the state of any other, which sees the change from
+	// its next cycle on.
 	Finish(now Cycle)
 }
 
-// Domain is one clock and the units on it, or those of them that tick together: a shard.
+// Domain is a clock and its units, or a shard: those of its units that tick together.
 type Domain struct {
 	s      *System
 	name   string
 	period Femto
-	cycle  Cycle // the last one ticked
-	next   Cycle // the next one to tick; Never: all sleep and no timer is set
-	at     Femto // when that is
+	cycle  Cycle // last cycle ticked
+	next   Cycle // next cycle to tick; Never: all units sleep and no timer is set
+	at     Femto // instant of next
 	inTick bool
 	groups []*group
 	units  int
-	near   wheel // the units whose timers are set for the next cycles
-	timer  Cycle // the earliest of the others
-	order  []int // scattered: the indices of the next units
+	near   wheel // timers of the next wheelCycles cycles
+	timer  Cycle // earliest of the other timers
+	order  []int // scattered: indices of the next units to add
 
-	worker  int           `checkpoint:"assembled"` // of the crew: who ticks it
-	cost    time.Duration `checkpoint:"assembled"` // of its ticks, of the instants that are timed
-	shards  []*Domain     // of the same clock, this one too; nil: it is the only one
-	late    bool          // a unit has something to finish in this instant
-	crossed []*lane       // links to and from other workers' units that were used in this instant
+	worker  int           `checkpoint:"assembled"` // index of the worker that ticks it
+	cost    time.Duration `checkpoint:"assembled"` // host time of its ticks in timed instants
+	shards  []*Domain     // all shards of the clock, including this one; nil: it is the only one
+	late    bool          // a unit has requested Finish in this instant
+	crossed []*linkState  // links to and from other shards that were used in this instant
 }
 
-// group is some of a domain's units, as many as a set in one word has.
+// group is a part of a domain's units, as many as fit into a one-word set.
 type group struct {
 	index int
-	awake uint64 // those that tick in the next cycle
-	due   uint64 // those that tick in this cycle
+	awake uint64 // units that tick in the next cycle
+	due   uint64 // units that tick in this cycle
 	units [groupUnits]Unit
-	wake  [groupUnits]Cycle // their timers
+	wake  [groupUnits]Cycle // timers
 
-	late      uint64 // those that have something to finish in this instant
+	late      uint64 // units that have requested Finish in this instant
 	finishers [groupUnits]Finisher
 }
 
 const groupUnits = 64
 
-// Handle refers to a unit in its domain: others wake the unit by it.
+// Handle refers to a unit in its domain. It is used to wake the unit.
 type Handle struct {
 	d   *Domain
 	g   *group
-	i   int    // in the group
-	bit uint64 // the same, as a set
-	due *Cycle // nil: the unit is not in parts
+	i   int    // index in the group
+	bit uint64 // the same as a set
+	due *Cycle // nil: the unit has no parts
 }
 
-// Part is a handle of a part of the unit. Waking the part wakes the unit, and lowers due to the
-// cycle from which the part has to look. The part raises it again.
+// Part returns a handle of a part of the unit. Waking the part wakes the unit, and lowers due to the cycle in which the
+// part may have work. Only the part itself raises due.
 func (h Handle) Part(due *Cycle) Handle {
 	h.due = due
 	return h
 }
 
-// scattered is how many units can be added in a drawn order; later ones tick after them.
+// scattered is the number of units that can be added in random order; later ones tick after them.
 const scattered = 1024
 
 // scatter draws the indices of the units to come.
@@ -83,7 +83,7 @@ func (d *Domain) scatter(draw *rand.Rand) {
 	d.order = draw.Perm(scattered)
 }
 
-// Add puts a unit on the clock, asleep.
+// Add adds a unit to the clock, asleep.
 func (d *Domain) Add(u Unit) Handle {
 	if n := len(d.order); n > 0 {
 		h := d.handle(d.order[n-1])
@@ -126,16 +126,16 @@ func (d *Domain) Name() string { return d.name }
 // Period returns the length of a cycle.
 func (d *Domain) Period() Femto { return d.period }
 
-// Cycle returns the cycle that ticks now, or the last one that did or was caught up with.
+// Cycle returns the cycle that is ticking, or the last one that was ticked or caught up with.
 func (d *Domain) Cycle() Cycle { return d.cycle }
 
 // After returns the first cycle that starts after the current instant.
 func (d *Domain) After() Cycle { return Cycle(d.s.now/d.period) + 1 }
 
-// Domain returns the clock the unit is on.
+// Domain returns the unit's clock.
 func (h Handle) Domain() *Domain { return h.d }
 
-// Finish has the unit, a Finisher that ticks now, finish this instant.
+// Finish requests a call of the unit's Finish at the end of this instant. The unit must be a Finisher.
 func (h Handle) Finish() {
 	h.g.late |= h.bit
 	h.d.late = true
@@ -161,11 +161,11 @@ func (h *Handle) wakeNext() {
 	}
 }
 
-// ends reports whether the instant that ends is one of the domain's: what wakes a unit then does so like a tick.
+// ends reports whether the instant that is ending is a tick of the domain: wake-ups are then handled as during the
+// tick.
 func (d *Domain) ends() bool { return d.s.ending && Femto(d.cycle)*d.period == d.s.now }
 
-// WakeAt makes the unit tick in that cycle, unless it ticks before: waking
-// early is always harmless. A cycle that is over means the next one.
+// WakeAt makes the unit tick in cycle c, or before: early wake-ups are harmless. A past cycle means the next one.
 func (h Handle) WakeAt(c Cycle) {
 	d := h.d
 	if d.inTick {
@@ -176,7 +176,7 @@ func (h Handle) WakeAt(c Cycle) {
 	h.wakeAt(c)
 }
 
-// wakeAt is WakeAt for a cycle that is to come. A unit has one timer, which an earlier one replaces.
+// wakeAt is WakeAt for a future cycle. A unit has one timer, which an earlier one replaces.
 func (h *Handle) wakeAt(c Cycle) {
 	if h.due != nil {
 		*h.due = min(*h.due, c)
@@ -197,7 +197,7 @@ func (h *Handle) setTimer(timer *Cycle, c Cycle) {
 	} else {
 		d.timer = min(d.timer, c)
 	}
-	if c < d.next { // not while it ticks: following finds the next one then
+	if c < d.next { // while the domain ticks, following computes the next cycle afterwards
 		d.setNext(c)
 		d.s.schedule()
 	}
@@ -232,7 +232,7 @@ func (d *Domain) tick() {
 	d.setNext(d.following())
 }
 
-// tick ticks the units that are due; those that want the next cycle too stay awake.
+// tick ticks the units that are due; those that want the next cycle stay awake.
 func (g *group) tick(now Cycle) {
 	var again uint64
 	for set := g.due; set != 0; set &= set - 1 {
@@ -243,7 +243,7 @@ func (g *group) tick(now Cycle) {
 	g.awake |= again
 }
 
-// finish ends the instant for the units that have asked for it.
+// finish calls Finish of the units that have requested it.
 func (d *Domain) finish() {
 	d.late = false
 	for _, g := range d.groups {
@@ -254,7 +254,7 @@ func (d *Domain) finish() {
 	}
 }
 
-// following returns the next cycle with something to tick.
+// following returns the next cycle in which a unit ticks.
 func (d *Domain) following() Cycle {
 	for _, g := range d.groups {
 		if g.awake != 0 {
@@ -262,13 +262,13 @@ func (d *Domain) following() Cycle {
 		}
 	}
 	next := d.near.next(d.cycle)
-	if d.timer < next { // it may be a timer that an earlier one has replaced
+	if d.timer < next { // d.timer may belong to a timer that an earlier one has replaced
 		d.timer = d.earliest()
 	}
 	return min(next, d.timer)
 }
 
-// earliest returns the first of the timers that are not on the wheel.
+// earliest returns the first timer that is not on the wheel.
 func (d *Domain) earliest() Cycle {
 	first := Never
 	for _, g := range d.groups {
@@ -281,7 +281,7 @@ func (d *Domain) earliest() Cycle {
 	return first
 }
 
-// ring has the units tick whose far timers are due.
+// ring makes the units due whose timers off the wheel have expired.
 func (d *Domain) ring() {
 	for _, g := range d.groups {
 		for i, c := range g.wake {

@@ -5,25 +5,22 @@ import (
 	"math/bits"
 )
 
-// Link carries small values from one unit to another, in order, with a latency
-// and a bounded number of slots.
+// Link is a bounded FIFO with a latency that carries small values from one unit to another.
 //
-// A value pushed in cycle n can be read from cycle n+latency of the producer's
-// clock on, never in the cycle it was pushed. A slot freed in one cycle is seen
-// free by the producer from its next cycle on. Both ends may be on different
-// clocks.
+// A value pushed in cycle n can be read from cycle n+latency of the producer's clock on, never in the cycle in which it
+// was pushed. The producer sees a freed slot from its next cycle on. The ends may be on different clocks.
 type Link[T any] struct {
-	lane
+	linkState
 	ring []T // by slot
 }
 
-// NewLink makes a link of that many slots between two units. The latency is in
-// cycles of the producer's clock, at least 1.
+// NewLink returns a link with that many slots between two units. The latency is in cycles of the producer's clock, at
+// least 1.
 func NewLink[T any](name string, capacity int, latency Cycle, producer, consumer Handle) *Link[T] {
 	if capacity < 1 || latency < 1 {
 		panic(fmt.Sprintf("BUG: link %s: %d slots, latency %d", name, capacity, latency))
 	}
-	l := &Link[T]{lane: newLane(name, capacity, latency, producer, consumer)}
+	l := &Link[T]{linkState: newLinkState(name, capacity, latency, producer, consumer)}
 	l.ring = make([]T, len(l.ready))
 	return l
 }
@@ -34,17 +31,17 @@ func (l *Link[T]) Push(v T) {
 	l.push()
 }
 
-// Front returns the value that Pop would take. There must be one.
+// Front returns the first value, which must be ready, without removing it.
 func (l *Link[T]) Front() *T { return &l.ring[l.head] }
 
-// Pop takes the first value, which must be ready.
+// Pop removes and returns the first value, which must be ready.
 func (l *Link[T]) Pop() T {
 	v := l.ring[l.head]
 	l.Drop()
 	return v
 }
 
-// Observe has f see every value that is pushed. It must not change it.
+// Observe makes the link call f with every pushed value. f must not change it.
 func (l *Link[T]) Observe(f func(*T)) {
 	l.observe = nil
 	if f != nil {
@@ -53,39 +50,55 @@ func (l *Link[T]) Observe(f func(*T)) {
 	}
 }
 
-// lane is a link without its values: when they can be read, and who waits for what.
-type lane struct {
+// linkState is a link without its values: their times, and the ends that wait.
+//
+// In the ordinary mode both ends run on one goroutine. The producer may push while pushed < limit. Drop frees a slot,
+// but lets the producer use it only from the next instant on: freedAt is the instant of the last pop, and limit counts
+// the slots as they were when that instant began (see). first is the consumer's view: the cycle from which the head can
+// be read.
+//
+// In the across mode (shards that different goroutines tick) there is no lock, because within an instant each field has
+// one writer and no reader on the other side:
+//
+//   - producer: writes pushed, tail, ready[tail] and the ring, listed[0]; reads limit.
+//   - consumer: writes popped, head, first, listed[1]; reads seen, and ring and ready only of the values before seen.
+//
+// limit and seen are written only by meet, after all goroutines have ended the instant, which publishes both ends'
+// counts and wakes them. The barrier of the worker pool (workerPool.begun and worker.ticked) orders these accesses: it
+// is the only synchronisation that the link relies on. Since a value is never readable in its own instant and a freed
+// slot is visible only in the next, both modes have the same results.
+type linkState struct {
 	s              *System
 	name           string
-	head, tail     int     // the indices of the first value, and of the next that is pushed
-	pushed, popped uint64  // how many
-	limit          uint64  // the producer may push up to this count; further if values were taken since freedAt
-	first          Cycle   // of the consumer's clock, from which the first value can be read; Never: there is none
-	ready          []Cycle // by slot: from when its value can be read; a power of two of them
+	head, tail     int     // indices of the first value and of the next push
+	pushed, popped uint64  // counts since the start
+	limit          uint64  // the producer may push up to this count; beyond it if values were taken before this instant
+	first          Cycle   // consumer's cycle from which the first value can be read; Never: none
+	ready          []Cycle // by slot: cycle from which its value can be read; the length is a power of two
 	capacity       uint64
 	latency        Femto
-	cycles         Cycle // the latency, if both ends are on one clock; else 0
-	freedAt        Femto // the instant of the last pop
+	cycles         Cycle // latency, if both ends are on one domain; else 0
+	freedAt        Femto // instant of the last pop
 
 	producer, consumer Handle
-	stuck              *uint64 // the producer's word in which stuckBit is set while it waits for a value to be taken
-	stuckBit           uint64
-	filled             *uint64 // the consumer's word in which filledBit is set while there are values
+	producerBlocked    *uint64 // the producer's word with producerBlockedBit set while it waits for a slot
+	producerBlockedBit uint64
+	filled             *uint64 // the consumer's word with filledBit set while the link holds values
 	filledBit          uint64
 
-	observe func(slot int) // nil: nobody looks
+	observe func(slot int) // nil: no observer
 
-	across bool    // the ends tick at the same time: they see each other's doings when the instant is over
-	seen   uint64  // across: values that the consumer may know of
-	listed [2]bool // across: among those used in this instant, by the producer and by the consumer
+	across bool    // the ends tick concurrently: each sees the other's actions after the instant
+	seen   uint64  // across: pushed, as of the last meet
+	listed [2]bool // across: in crossed of the producer's, and of the consumer's domain
 }
 
-func newLane(name string, capacity int, latency Cycle, producer, consumer Handle) lane {
-	l := lane{
+func newLinkState(name string, capacity int, latency Cycle, producer, consumer Handle) linkState {
+	l := linkState{
 		s: producer.d.s, name: name, ready: make([]Cycle, 1<<bits.Len(uint(capacity-1))),
 		capacity: uint64(capacity), limit: uint64(capacity), first: Never, freedAt: Femto(Never),
 		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
-		stuck: new(uint64), stuckBit: 1, filled: new(uint64), filledBit: 1,
+		producerBlocked: new(uint64), producerBlockedBit: 1, filled: new(uint64), filledBit: 1,
 	}
 	if producer.d == consumer.d {
 		l.cycles = latency
@@ -95,30 +108,31 @@ func newLane(name string, capacity int, latency Cycle, producer, consumer Handle
 }
 
 // after returns the slot after one.
-func (l *lane) after(slot int) int { return (slot + 1) & (len(l.ready) - 1) }
+func (l *linkState) after(slot int) int { return (slot + 1) & (len(l.ready) - 1) }
 
-// Flag has a bit of a word of the consumer's set while the link holds values, ready or under way. A consumer of many
-// links asks the word, and only the links whose bits are set.
-func (l *lane) Flag(word *uint64, bit int) { l.filled, l.filledBit = word, 1<<bit }
+// Flag sets a bit of a consumer's word while the link holds values, readable or not, so that a consumer with many links
+// needs to look only at those whose bits are set.
+func (l *linkState) Flag(word *uint64, bit int) { l.filled, l.filledBit = word, 1<<bit }
 
-// FlagStuck has a bit of a word of the producer's set from when the link was full until a value is taken, for which the
-// producer is woken: until then there is no need to ask again.
-func (l *lane) FlagStuck(word *uint64, bit int) { l.stuck, l.stuckBit = word, 1<<bit }
+// FlagStuck sets a bit of a producer's word from a failed Full or Room until a value is taken, for which the producer
+// is woken: until then it need not ask again.
+func (l *linkState) FlagStuck(word *uint64, bit int) {
+	l.producerBlocked, l.producerBlockedBit = word, 1<<bit
+}
 
-// Latency returns how many of the producer's cycles a value takes.
-func (l *lane) Latency() Cycle { return Cycle(l.latency / l.producer.d.period) }
+// Latency returns the latency in the producer's cycles.
+func (l *linkState) Latency() Cycle { return Cycle(l.latency / l.producer.d.period) }
 
 // Producer returns the producer's clock.
-func (l *lane) Producer() *Domain { return l.producer.d }
+func (l *linkState) Producer() *Domain { return l.producer.d }
 
-// Full tells the producer that there is no slot in this cycle. The producer is
-// then woken when there is one.
-func (l *lane) Full() bool { return l.pushed >= l.limit && l.full() }
+// Full reports to the producer whether there is no slot in this cycle. If so, the producer is woken when there is one.
+func (l *linkState) Full() bool { return l.pushed >= l.limit && l.full() }
 
-// full is Full when as much was pushed as is known to be possible. It notes that the producer waits.
-func (l *lane) full() bool {
+// full is Full when limit, possibly outdated, is reached. It records that the producer waits.
+func (l *linkState) full() bool {
 	if l.across {
-		*l.stuck |= l.stuckBit
+		*l.producerBlocked |= l.producerBlockedBit
 		return true
 	}
 	l.see()
@@ -129,26 +143,26 @@ func (l *lane) full() bool {
 	return true
 }
 
-// see has the producer see the slots that were freed before this instant.
-func (l *lane) see() {
+// see updates limit by the slots freed before this instant.
+func (l *linkState) see() {
 	if l.freedAt != l.s.now {
 		l.limit = l.popped + l.capacity
 	}
 }
 
-// wait notes that the producer waits for a value to be taken. If one was at this very instant, it goes on in the next
-// cycle.
-func (l *lane) wait() {
+// wait records that the producer waits for a slot. If one was freed in this very instant, the producer is woken for the
+// next cycle.
+func (l *linkState) wait() {
 	if l.limit != l.popped+l.capacity {
 		l.producer.wakeNext()
 	} else {
-		*l.stuck |= l.stuckBit
+		*l.producerBlocked |= l.producerBlockedBit
 	}
 }
 
-// Room tells the producer that there are n slots in this cycle. If not, the producer is
-// woken when one is taken.
-func (l *lane) Room(n int) bool {
+// Room reports to the producer whether there are n slots in this cycle. If not, the producer is woken when one is
+// freed.
+func (l *linkState) Room(n int) bool {
 	if !l.across {
 		l.see()
 	}
@@ -156,19 +170,19 @@ func (l *lane) Room(n int) bool {
 		return true
 	}
 	if l.across {
-		*l.stuck |= l.stuckBit
+		*l.producerBlocked |= l.producerBlockedBit
 	} else {
 		l.wait()
 	}
 	return false
 }
 
-// Drained tells the producer that the consumer has taken all values, in an earlier
-// cycle. If not, the producer is woken when one is taken.
-func (l *lane) Drained() bool { return l.Room(int(l.capacity)) }
+// Drained reports to the producer whether the consumer has taken all values in earlier cycles. If not, the producer is
+// woken when one is taken.
+func (l *linkState) Drained() bool { return l.Room(int(l.capacity)) }
 
-// push counts a value that was put into its slot.
-func (l *lane) push() {
+// push counts a value that has been stored in its slot.
+func (l *linkState) push() {
 	if l.across {
 		l.pushAcross()
 		return
@@ -194,8 +208,8 @@ func (l *lane) push() {
 	l.pushed++
 }
 
-// pushAcross is push when the consumer ticks at the same time.
-func (l *lane) pushAcross() {
+// pushAcross is push when the consumer ticks concurrently.
+func (l *linkState) pushAcross() {
 	if l.pushed >= l.limit {
 		l.bug(l.producer.d, "push to a full link")
 	}
@@ -208,15 +222,15 @@ func (l *lane) pushAcross() {
 	l.list(l.producer.d, 0)
 }
 
-// list notes that one end has used the link in this instant.
-func (l *lane) list(d *Domain, end int) {
+// list enters the link into its domain's list of links used in this instant.
+func (l *linkState) list(d *Domain, end int) {
 	if !l.listed[end] {
 		l.listed[end] = true
 		d.crossed = append(d.crossed, l)
 	}
 }
 
-// meet has both ends of the links see what the other one has done in this instant.
+// meet publishes the actions of an instant to the other ends of the links. No unit ticks meanwhile.
 func (d *Domain) meet() {
 	for _, l := range d.crossed {
 		l.listed = [2]bool{}
@@ -234,22 +248,22 @@ func (d *Domain) meet() {
 		}
 		if limit := l.popped + l.capacity; l.limit != limit {
 			l.limit = limit
-			l.unstick()
+			l.wakeProducer()
 		}
 	}
 	d.crossed = d.crossed[:0]
 }
 
-// unstick wakes the producer if it waits for a slot.
-func (l *lane) unstick() {
-	if *l.stuck&l.stuckBit != 0 {
-		*l.stuck &^= l.stuckBit
+// wakeProducer wakes the producer if it waits for a slot.
+func (l *linkState) wakeProducer() {
+	if *l.producerBlocked&l.producerBlockedBit != 0 {
+		*l.producerBlocked &^= l.producerBlockedBit
 		l.producer.wakeNext()
 	}
 }
 
-// announce wakes the consumer for a value that sets out.
-func (l *lane) announce(ready Cycle) {
+// announce wakes the consumer for a value that was pushed.
+func (l *linkState) announce(ready Cycle) {
 	if l.cycles == 1 && l.consumer.d.inTick {
 		l.consumer.wakeNext()
 	} else {
@@ -257,21 +271,22 @@ func (l *lane) announce(ready Cycle) {
 	}
 }
 
-// arrival returns when a value that is pushed now can be read, in cycles of the consumer's clock.
-func (l *lane) arrival() Cycle {
+// arrival returns the consumer's cycle from which a value pushed now can be read.
+func (l *linkState) arrival() Cycle {
 	period := l.consumer.d.period
 	return Cycle((l.s.now + l.latency + period - 1) / period)
 }
 
-// Ready tells the consumer that a value can be read in this cycle. When the
-// first value is still under way, the consumer is woken for it.
-func (l *lane) Ready() bool { return l.first != Never && l.arrived() }
+// Ready reports to the consumer whether a value can be read in this cycle. If the first value is still in flight, the
+// consumer is woken for it.
+func (l *linkState) Ready() bool { return l.first != Never && l.arrived() }
 
-// arrived is Ready for a link with a value. The consumer was told when it set out, but may have set an earlier timer
-// since, or raised the cycle from which its part looks. It is a call, so that asking an empty link costs none.
+// arrived is Ready for a link with a value. The consumer was woken for it at the push, but may have replaced the timer
+// by an earlier one since, or raised its part's due. It is a separate function so that Ready of an empty link is
+// inlined.
 //
 //go:noinline
-func (l *lane) arrived() bool {
+func (l *linkState) arrived() bool {
 	if l.first > l.consumer.d.cycle {
 		l.consumer.wakeAt(l.first)
 		return false
@@ -279,22 +294,22 @@ func (l *lane) arrived() bool {
 	return true
 }
 
-// BackedUp reports to the consumer that every slot holds a value that it could read in this cycle, so that
-// the producer has been held up since an earlier one. It does not depend on which of both ticks first.
-func (l *lane) BackedUp() bool {
+// BackedUp reports to the consumer whether every slot holds a value that is readable in this cycle, so that the
+// producer has been blocked since an earlier one. The result does not depend on the order in which the ends tick.
+func (l *linkState) BackedUp() bool {
 	return l.known()-l.popped == l.capacity && l.ready[(l.head+int(l.capacity)-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
 }
 
-// known is how many values were pushed, as far as the consumer can know.
-func (l *lane) known() uint64 {
+// known returns the number of pushed values visible to the consumer.
+func (l *linkState) known() uint64 {
 	if l.across {
 		return l.seen
 	}
 	return l.pushed
 }
 
-// Drop takes the first value, which must be ready, without looking at it.
-func (l *lane) Drop() {
+// Drop removes the first value, which must be ready.
+func (l *linkState) Drop() {
 	if l.first > l.consumer.d.cycle {
 		l.bug(l.consumer.d, "pop of nothing")
 	}
@@ -312,12 +327,12 @@ func (l *lane) Drop() {
 		*l.filled &^= l.filledBit
 	}
 	if !l.across {
-		l.unstick()
+		l.wakeProducer()
 	}
 }
 
-// expose notes when the value that has become the first can be read.
-func (l *lane) expose() {
+// expose sets the cycle from which the new first value can be read, and wakes the consumer for it.
+func (l *linkState) expose() {
 	l.first = l.ready[l.head]
 	switch d := l.consumer.d; {
 	case l.first <= d.cycle:
@@ -328,18 +343,18 @@ func (l *lane) expose() {
 	}
 }
 
-func (l *lane) bug(d *Domain, what string) {
+func (l *linkState) bug(d *Domain, what string) {
 	panic(fmt.Sprintf("BUG: %s @%d: %s", l.name, d.cycle, what))
 }
 
-// Len returns how many values are under way or waiting.
-func (l *lane) Len() int { return int(l.pushed - l.popped) }
+// Len returns the number of values in the link.
+func (l *linkState) Len() int { return int(l.pushed - l.popped) }
 
 // Capacity returns the number of slots.
-func (l *lane) Capacity() int { return int(l.capacity) }
+func (l *linkState) Capacity() int { return int(l.capacity) }
 
 // Name returns the link's name.
-func (l *lane) Name() string { return l.name }
+func (l *linkState) Name() string { return l.name }
 
-// Traffic returns how many values went in and came out.
-func (l *lane) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }
+// Traffic returns the numbers of values pushed and popped.
+func (l *linkState) Traffic() (pushed, popped uint64) { return l.pushed, l.popped }

@@ -1,19 +1,16 @@
-// Package clock makes time pass for the units of a machine.
+// Package clock advances time for the units of a machine.
 //
-// A System holds clock domains on one integer time base. A domain ticks its
-// awake units once a cycle; a unit whose Tick returns false sleeps until
-// somebody wakes it or its timer is due, and when all sleep, time jumps to the
-// next timer: idle cycles cost nothing. The System is one Akita event handler:
-// Akita's engines, monitor and hooks see it, and its cost per event (about
-// 300 ns) is paid once for many cycles.
+// A System holds clock domains on one integer time base. A domain ticks its awake units once per cycle; a unit whose
+// Tick returns false sleeps until it is woken or its timer expires, and when all units sleep, time jumps to the next
+// timer: idle cycles cost nothing. The System is a single Akita event handler, visible to Akita's engines, monitor and
+// hooks, whose cost per event (about 300 ns) is paid once for many cycles.
 //
-// Units talk through Links, whose entries can be read from a later cycle on
-// only; freed slots are seen by the producer from the next cycle on only. So
-// no result depends on the order in which units tick.
+// Units communicate through Links: a value can be read only from a later cycle on, and a freed slot is visible to the
+// producer only from the next cycle on. Results therefore do not depend on the order in which units tick.
 //
-// A clock can be in shards, which different processors tick at the same time. What its units do to each other
-// by links is the same then: a link between shards tells its ends of each other when the instant is over. All else
-// that reaches beyond a unit is left to the end of the instant, by Finish.
+// A clock can be split into shards, which worker goroutines tick concurrently with the same results: a link between
+// shards publishes both ends' actions when the instant is over, and everything else that reaches beyond a unit is done
+// at the end of the instant, by Finish.
 //
 // This package knows no unit.
 package clock
@@ -27,17 +24,17 @@ import (
 	"github.com/sarchlab/akita/v3/sim"
 )
 
-// Femto is a point in simulated time, in femtoseconds from the start. It is an
-// integer so that clocks of any ratio meet exactly.
+// Femto is a point in simulated time, in femtoseconds from the start. It is an integer so that clocks of any ratio meet
+// exactly.
 type Femto uint64
 
 // Cycle counts the cycles of one domain.
 type Cycle = uint64
 
-// Never is a time or cycle that does not come.
+// Never is a time or cycle that is never reached.
 const Never Cycle = math.MaxUint64
 
-// batch is how many instants one Akita event serves.
+// batch is the largest number of instants per Akita event.
 const batch = 4096
 
 // System is a set of clock domains that run together.
@@ -45,24 +42,24 @@ type System struct {
 	*sim.ComponentBase
 	engine    sim.Engine
 	domains   []*Domain
-	observers int // of the domains, those at the end that only look
+	observers int // number of observing domains, at the end of domains
 	now       Femto
 	event     event
 	scheduled bool
 	handling  bool
 	stop      bool
-	draw      *rand.Rand // Scatter's; nil: nothing is scattered
-	workers   int        // goroutines that tick; 0 and 1: the engine's own only
-	alone     bool       `checkpoint:"assembled"` // it ticks them all by itself: somebody looks on who must not be called by several
-	ending    bool       // all have ticked that are due, and what reaches beyond them follows
-	crew      *crew      // the others, while Run runs
-	trial     trial      `checkpoint:"assembled"` // of the host
-	insists   bool       `checkpoint:"assembled"` // there is no trial
-	dealt     bool       `checkpoint:"assembled"` // domains have workers
-	most      int        `checkpoint:"assembled"` // of the workers, how many goroutines there are; 0: as many
+	draw      *rand.Rand  // source of Scatter; nil: not scattered
+	workers   int         // number of goroutines that tick; 0 and 1: only the engine's
+	alone     bool        `checkpoint:"assembled"` // single-threaded, for observers
+	ending    bool        // all due domains have ticked; finishers and links follow
+	crew      *workerPool // workers besides the engine's goroutine, during Run
+	trial     trial       `checkpoint:"assembled"` // of concurrent ticking, by host time
+	insists   bool        `checkpoint:"assembled"` // always tick concurrently, without trials
+	dealt     bool        `checkpoint:"assembled"` // domains have been assigned to workers
+	most      int         `checkpoint:"assembled"` // limit on goroutines; 0: workers
 }
 
-// event is the System's only Akita event, used again and again.
+// event is the System's only Akita event, reused for every batch.
 type event struct {
 	at sim.VTimeInSec
 	s  *System
@@ -72,15 +69,15 @@ func (e *event) Time() sim.VTimeInSec { return e.at }
 func (e *event) Handler() sim.Handler { return e.s }
 func (e *event) IsSecondary() bool    { return false }
 
-// NewSystem makes a system without domains.
+// NewSystem returns a system without domains.
 func NewSystem(name string, engine sim.Engine) *System {
 	s := &System{ComponentBase: sim.NewComponentBase(name), engine: engine}
 	s.event.s = s
 	return s
 }
 
-// AddObserver adds a clock whose units tick when all others are through with the
-// instant. They see it as it will be left, and change nothing.
+// AddObserver adds a clock whose units tick after all others of the instant. They see its final state and must not
+// change it.
 func (s *System) AddObserver(name string, period Femto) (*Domain, error) {
 	if period == 0 {
 		return nil, fmt.Errorf("clock %s: a period of 0", name)
@@ -95,9 +92,8 @@ func (s *System) newDomain(name string, period Femto) *Domain {
 	return &Domain{s: s, name: name, period: period, next: Never, at: Femto(Never), timer: Never}
 }
 
-// Scatter makes domains, and units within them, tick in an order drawn from the seed
-// instead of that in which they are added: for tests that no result depends on it. It
-// comes before the first domain.
+// Scatter makes domains, and the units within them, tick in a pseudo-random order instead of the order of addition.
+// Tests use it to show that results do not depend on the order. It must precede the first domain.
 func (s *System) Scatter(seed uint64) {
 	if len(s.domains) > 0 {
 		panic(fmt.Sprintf("BUG: %s @0: scattered after domain %s was added", s.Name(), s.domains[0].name))
@@ -108,13 +104,13 @@ func (s *System) Scatter(seed uint64) {
 // Now returns the current instant.
 func (s *System) Now() Femto { return s.now }
 
-// CurrentTime returns the current instant in Akita's unit. The engine's own
-// time lags behind by up to one batch of cycles.
+// CurrentTime returns the current instant in Akita's unit, seconds. The engine's own time lags behind by up to one
+// batch of instants.
 func (s *System) CurrentTime() sim.VTimeInSec { return seconds(s.now) }
 
 func seconds(t Femto) sim.VTimeInSec { return sim.VTimeInSec(float64(t) / 1e15) }
 
-// AddDomain adds a clock of that period.
+// AddDomain adds a clock with that period.
 func (s *System) AddDomain(name string, period Femto) (*Domain, error) {
 	if period == 0 {
 		return nil, fmt.Errorf("clock %s: a period of 0", name)
@@ -129,10 +125,10 @@ func (s *System) AddDomain(name string, period Femto) (*Domain, error) {
 	return d, nil
 }
 
-// SetWorkers has so many goroutines tick the domains, several at a time. It comes before the first link.
+// SetWorkers sets the number of goroutines that tick domains concurrently. It must precede the first link.
 func (s *System) SetWorkers(n int) { s.workers, s.trial.together = n, true }
 
-// Shard returns another domain of the same clock.
+// Shard adds another domain to the same clock.
 func (d *Domain) Shard() *Domain {
 	s := d.s
 	shard := s.newDomain(d.name, d.period)
@@ -150,39 +146,38 @@ func (d *Domain) Shard() *Domain {
 	return shard
 }
 
-// LimitWorkers has fewer goroutines tick than there were to be: what SetWorkers has made of the domains stays.
+// LimitWorkers lowers the number of goroutines. The shards and links that SetWorkers has led to remain.
 func (s *System) LimitWorkers(n int) { s.most = n }
 
-// crewSize is how many goroutines tick.
-func (s *System) crewSize() int {
+// poolSize returns the number of goroutines that tick.
+func (s *System) poolSize() int {
 	if s.most > 0 {
 		return min(s.workers, s.most)
 	}
 	return s.workers
 }
 
-// Alone has one goroutine do all workers' work, from the next Run on: for observers that units call while they tick.
+// Alone makes one goroutine do all workers' work from the next Run on, for observers that units call while they tick.
 func (s *System) Alone() { s.alone = true }
 
-// Insist has workers tick together where that does not pay, too: for tests that it changes nothing.
+// Insist makes workers tick concurrently even where that is slower. Tests use it to show that results are the same.
 func (s *System) Insist() { s.insists = true }
 
-// CatchUp sets the domains to the cycles that are over at the current instant, though all of
-// their units may have slept through the last of them. It is for observers that want to
-// know what units have counted up to now; after it nothing may tick at this instant.
+// CatchUp sets all domains to the last cycle that is over at the current instant, which their units may have slept
+// through. Observers call it before they read counts; afterwards nothing may tick at this instant.
 func (s *System) CatchUp() {
 	for _, d := range s.domains {
 		d.cycle = max(d.cycle, Cycle(s.now/d.period))
 	}
 }
 
-// BeforeBatches has f called before every batch of instants, by the goroutine that simulates, while
-// no unit ticks. It is a hook of the engine, which costs nothing when there is none.
+// BeforeBatches makes the simulating goroutine call f before every batch of instants, while no unit ticks. It is a hook
+// of the engine, which costs nothing if there is none.
 func (s *System) BeforeBatches(f func()) { s.engine.AcceptHook(&beforeBatches{f}) }
 
 type beforeBatches struct{ f func() }
 
-// Func is called by the engine around every event: a batch is one.
+// Func is called by the engine around every event, which is a batch.
 func (h *beforeBatches) Func(c sim.HookCtx) {
 	if c.Pos == sim.HookPosBeforeEvent {
 		h.f()
@@ -192,13 +187,12 @@ func (h *beforeBatches) Func(c sim.HookCtx) {
 // Stop ends Run after the current instant. Run may be called again.
 func (s *System) Stop() { s.stop = true }
 
-// Run lets time pass until nothing is awake and no timer is set, or until
-// Stop.
+// Run advances time until nothing is awake and no timer is set, or until Stop.
 func (s *System) Run() error {
 	s.stop = false
 	s.schedule()
-	if s.crewSize() > 1 && !s.alone {
-		s.crew = newCrew(s)
+	if s.poolSize() > 1 && !s.alone {
+		s.crew = newWorkerPool(s)
 		defer func() {
 			s.crew.dismiss()
 			s.crew = nil
@@ -207,7 +201,7 @@ func (s *System) Run() error {
 	return s.engine.Run()
 }
 
-// schedule hands the next instant to the engine.
+// schedule schedules the next instant with the engine.
 func (s *System) schedule() {
 	if s.scheduled || s.handling {
 		return
@@ -219,7 +213,7 @@ func (s *System) schedule() {
 	}
 }
 
-// nextInstant is the earliest time at which a domain has something to do.
+// nextInstant returns the earliest instant at which a domain ticks.
 func (s *System) nextInstant() Femto {
 	t := Femto(Never)
 	for _, d := range s.domains {
@@ -228,7 +222,7 @@ func (s *System) nextInstant() Femto {
 	return t
 }
 
-// Handle serves a batch of instants.
+// Handle runs a batch of instants.
 func (s *System) Handle(sim.Event) error {
 	s.scheduled, s.handling = false, true
 	for n := 0; n < batch && !s.stop; n++ {
@@ -246,7 +240,7 @@ func (s *System) Handle(sim.Event) error {
 	return nil
 }
 
-// instant ticks what is due, and then has it finish.
+// instant ticks the domains that are due, and then finishes the instant.
 func (s *System) instant(t Femto) {
 	observed := len(s.domains) - s.observers
 	if s.workers > 1 {
@@ -270,7 +264,7 @@ func (s *System) instant(t Femto) {
 	}
 }
 
-// together ticks what is due of shards.
+// together ticks the shards that are due.
 func (s *System) together(domains []*Domain, t Femto) {
 	s.keepTime(domains, t)
 	if s.crew == nil || !s.crew.tick(t) {
@@ -283,7 +277,7 @@ func (s *System) together(domains []*Domain, t Femto) {
 	s.finish(domains)
 }
 
-// finish ends the instant for those who have asked for it, and then lets shards know of each other.
+// finish runs the units' Finish, and then publishes the links between shards.
 func (s *System) finish(domains []*Domain) {
 	s.ending = true
 	for _, d := range domains {
@@ -299,7 +293,7 @@ func (s *System) finish(domains []*Domain) {
 	s.ending = false
 }
 
-// keepTime has the shards of a clock that ticks be in the same cycle, those too whose units all sleep.
+// keepTime sets all shards of a clock that ticks to the same cycle, including those whose units all sleep.
 func (s *System) keepTime(domains []*Domain, t Femto) {
 	for _, d := range domains {
 		if d.at == t {
@@ -310,7 +304,7 @@ func (s *System) keepTime(domains []*Domain, t Femto) {
 	}
 }
 
-// NotifyRecv and NotifyPortFree complete sim.Component; the System has no ports.
+// NotifyRecv and NotifyPortFree implement sim.Component; the System has no ports.
 func (s *System) NotifyRecv(sim.VTimeInSec, sim.Port)     {}
 func (s *System) NotifyPortFree(sim.VTimeInSec, sim.Port) {}
 

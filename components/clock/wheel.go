@@ -2,18 +2,18 @@ package clock
 
 import "math/bits"
 
-// wheelCycles is how far ahead the wheel reaches.
+// wheelCycles is the number of cycles that the wheel covers.
 const wheelCycles = 64
 
-// wheel holds the timers of the next cycles: for each cycle a set of units, a word a group. Setting one and finding
-// the next cost the same however many units there are.
+// wheel holds the timers of the next wheelCycles cycles: for each cycle a set of units, one word per group. The cost of
+// setting a timer, and of finding the next, does not depend on the number of units.
 type wheel struct {
-	words    int      // of a set: groups
-	sets     []uint64 // of cycle c at (c mod wheelCycles) · words
-	occupied uint64   // bit per cycle mod wheelCycles: its set is not empty
+	words    int      // of a set: number of groups
+	sets     []uint64 // the set of cycle c begins at (c mod wheelCycles) · words
+	occupied uint64   // a bit per cycle mod wheelCycles: its set is not empty
 }
 
-// grow makes room for a group more.
+// grow makes room for another group.
 func (w *wheel) grow() {
 	sets := make([]uint64, (w.words+1)*wheelCycles)
 	for c := range wheelCycles {
@@ -22,14 +22,14 @@ func (w *wheel) grow() {
 	w.words, w.sets = w.words+1, sets
 }
 
-// add adds units to the set of a cycle, which must be less than wheelCycles ahead.
+// add adds units to the set of a cycle less than wheelCycles ahead.
 func (w *wheel) add(c Cycle, group int, units uint64) {
 	slot := int(c % wheelCycles)
 	w.sets[slot*w.words+group] |= units
 	w.occupied |= 1 << slot
 }
 
-// clear takes units out of the set of a cycle, if they are there.
+// clear removes units from the set of a cycle, if they are there.
 func (w *wheel) clear(c Cycle, group int, units uint64) {
 	slot := int(c % wheelCycles)
 	set := w.sets[slot*w.words : (slot+1)*w.words]
@@ -47,7 +47,7 @@ func (w *wheel) has(c Cycle, group int, unit uint64) bool {
 	return w.sets[int(c%wheelCycles)*w.words+group]&unit != 0
 }
 
-// ring has the units of a cycle's set tick in it: their timers are over.
+// ring makes the units of cycle c's set due, and clears their timers.
 func (w *wheel) ring(c Cycle, groups []*group) {
 	slot := int(c % wheelCycles)
 	if w.occupied>>slot&1 == 0 {

@@ -5,11 +5,10 @@ import "math/bits"
 // arbiter chooses among the requesters of a port.
 type arbiter struct {
 	policy Arbiter
-	next   int // by round robin: who is looked at first
+	next   int // round robin: the requester with the highest priority
 }
 
-// pick returns the requester that is served; there must be one. It is offered again until
-// grant.
+// pick returns the requester to serve; there must be one. It is picked again until grant.
 func (a *arbiter) pick(requests uint64) int {
 	if later := requests >> a.next; later != 0 {
 		return a.next + bits.TrailingZeros64(later)

@@ -9,34 +9,33 @@ import (
 	"heddle/components/mem"
 )
 
-// Concentrator is the component.
+// Concentrator is the clocked component.
 type Concentrator struct {
 	clock.Base
 	requesters []requester
 	ports      []port
-	tagBits    int // the low bits of a tag that say whose it is
-	full       int // ports with a request to take, in this cycle, whose way to the next level is full
-	starved    int // requesters that have no slot for an answer in it
+	tagBits    int // the low bits of a tag that hold the requester's number
+	full       int // ports with a request in this cycle whose way to the next level is full
+	starved    int // requesters in this cycle without a slot for an answer
 	stats      Stats
 }
 
-// requester is who asks, on one link, and is answered on another.
+// requester is a pair of links to a requester.
 type requester struct {
 	req  *clock.Link[mem.Request]
 	rsp  *clock.Link[mem.Response]
 	open int // requests that have left and have no answer
 }
 
-// port is one to the next level.
+// port is a port to the next level.
 type port struct {
 	req *clock.Link[mem.Request]
 	rsp *clock.Link[mem.Response]
 	arb arbiter
-	of  uint64 // requesters that use it
+	of  uint64 // requesters that use the port
 }
 
-// New makes a concentrator for that many requesters on a clock. Its links are connected
-// before time passes.
+// New returns a concentrator for that many requesters on a clock. Its links must be connected before time passes.
 func New(name string, s Spec, requesters int, d *clock.Domain) (*Concentrator, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -58,13 +57,13 @@ func New(name string, s Spec, requesters int, d *clock.Domain) (*Concentrator, e
 	return c, nil
 }
 
-// ConnectRequester gives requester i the link its requests come from and the one its answers
-// go to, which has a slot for each that may be outstanding.
+// ConnectRequester connects requester i's links. The response link must have a slot for each request that may be
+// outstanding.
 func (c *Concentrator) ConnectRequester(i int, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
 	c.requesters[i].req, c.requesters[i].rsp = req, rsp
 }
 
-// NextPorts is how many ports it has to the next level.
+// NextPorts returns the number of ports to the next level.
 func (c *Concentrator) NextPorts() int { return len(c.ports) }
 
 // ConnectPort gives port i its links to and from the next level.
@@ -72,8 +71,8 @@ func (c *Concentrator) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clo
 	c.ports[i].req, c.ports[i].rsp = req, rsp
 }
 
-// Tick does a cycle. One in which nothing moved would be repeated until a link brings
-// something or has a slot again.
+// Tick runs a cycle. A cycle in which nothing moved would be repeated until a link delivers or has a slot again, so the
+// component sleeps then.
 func (c *Concentrator) Tick(now clock.Cycle) bool {
 	moved := false
 	c.full, c.starved = 0, 0
@@ -133,7 +132,7 @@ func (c *Concentrator) ready(p *port) (ready uint64) {
 	return ready
 }
 
-// take takes requester i's first request, with its number in the tag.
+// take removes requester i's first request, and adds its number to the tag.
 func (c *Concentrator) take(i int) mem.Request {
 	r := c.requesters[i].req.Pop()
 	switch r.Op {
@@ -157,17 +156,16 @@ func (c *Concentrator) take(i int) mem.Request {
 	return r
 }
 
-// Stats returns the counts up to the clock's last cycle. It is for between runs, not for
-// other units' ticks.
+// Stats returns the counts up to the clock's last cycle. It may be called between runs, not during other units' ticks.
 func (c *Concentrator) Stats() Stats {
 	count.In(&c.stats).Settle(c.ClockHandle().Domain().Cycle() + 1)
 	return c.stats
 }
 
-// Sent is how many requests it has passed on, without flushes.
+// Sent returns the number of requests passed on, without flushes.
 func (c *Concentrator) Sent() uint64 { return c.stats.Reads + c.stats.Writes + c.stats.Atomics }
 
-// CheckInvariants returns an error if the counts contradict each other. It is for one at rest.
+// CheckInvariants returns an error if the counts of a concentrator at rest contradict each other.
 func (c *Concentrator) CheckInvariants() error {
 	s := c.Stats()
 	open := 0
@@ -188,7 +186,7 @@ func (c *Concentrator) CheckInvariants() error {
 	return nil
 }
 
-// Waits says what has left and has no answer, for reports of machines that are stuck.
+// Waits describes the requests without an answer, for reports of stuck machines.
 func (c *Concentrator) Waits() (out []string) {
 	for i := range c.requesters {
 		if n := c.requesters[i].open; n > 0 {

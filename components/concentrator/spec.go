@@ -6,7 +6,7 @@ import (
 	"heddle/internal/enum"
 )
 
-// Spec holds the user-configurable parameters of a machine's concentrators.
+// Spec holds the parameters of a machine's concentrators.
 type Spec struct {
 	Sockets      int     `key:"sockets" default:"1" min:"1" max:"64" unit:"sockets" doc:"Sockets whose L1s and graph units share one. GPGPU-Sim: a cluster, of one core in its configurations of Fermi and Kepler (gpgpu_n_cores_per_cluster)."`
 	Ports        int     `key:"ports" default:"1" min:"1" max:"16" unit:"ports" doc:"Ports to the next level that one has; each takes a request and brings an answer a cycle. RTL: L1_MEM_PORTS; GPGPU-Sim: 1."`
@@ -17,10 +17,10 @@ type Spec struct {
 	Outstanding  int     `key:"outstanding" default:"64" min:"1" max:"4096" unit:"requests" doc:"Requests of a requester that have left and whose answers it has not taken: each has an entry reserved. Ours: as many as an L2 bank of the Kepler machine has MSHRs, and twice those of its L1Ds."`
 }
 
-// Arbiter says whose request a port takes.
+// Arbiter is the arbitration policy of a port.
 type Arbiter uint8
 
-// RoundRobin looks first at the requester after the last one, Priority at the first.
+// RoundRobin prefers the requester after the one served last, Priority the lowest.
 const (
 	RoundRobin Arbiter = iota
 	Priority
@@ -36,10 +36,10 @@ func (a Arbiter) MarshalText() ([]byte, error) { return arbiters.Marshal(a) }
 // UnmarshalText reads the name that a configuration uses.
 func (a *Arbiter) UnmarshalText(text []byte) error { return arbiters.Unmarshal(text, a) }
 
-// MaxRequesters is the most that one concentrator can have.
+// MaxRequesters is the largest number of requesters of a concentrator.
 const MaxRequesters = 64
 
-// Validate checks the spec; an error names the field as configurations spell it.
+// Validate returns an error that names the first invalid field as configurations spell it.
 func (s Spec) Validate() error {
 	for _, v := range []struct {
 		field           string
@@ -55,5 +55,5 @@ func (s Spec) Validate() error {
 	return arbiters.Check(s.Arbiter)
 }
 
-// RequestEntries is the depth of a requester's link: a register a cycle of the way, and the queue behind it.
+// RequestEntries returns the depth of a requester's link: a register per cycle of latency, and the queue behind it.
 func (s Spec) RequestEntries() int { return s.Request - 1 + s.RequestQueue }

@@ -2,7 +2,7 @@ package concentrator
 
 import "heddle/components/count"
 
-// Stats holds the counters of a concentrator.
+// Stats are the counters of a concentrator.
 type Stats struct {
 	Reads   uint64 `stat:"reads" unit:"requests" doc:"Reads passed on."`
 	Writes  uint64 `stat:"writes" unit:"requests" doc:"Writes passed on."`

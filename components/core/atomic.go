@@ -10,18 +10,18 @@ import (
 	"heddle/isa/emu"
 )
 
-// Atomics is how the machine performs atomics.
+// Atomics configures how the machine performs atomics.
 type Atomics struct {
 	Mode     AtomicMode `key:"mode" default:"l2" oneof:"l2,simx25,simx24" doc:"l2: at the L2, or without one at the only L1D, in the order of arrival there; only the result travels back. simx25: timed as stores without an answer. simx24: timed as loads of the L1. The last two act when they leave the load-store unit and exist for comparison with those versions of SimX; the RTL of 2025-10 has no atomics."`
 	Interval int        `key:"interval" default:"2" min:"1" max:"1000" unit:"cycles" doc:"What one operation takes of its line: those of a line follow each other, those of different lines do not wait. Counts with mode l2."`
 	Combine  bool       `key:"combine" default:"false" doc:"The lanes of one request that hit one word are one operation. Counts with mode l2."`
 }
 
-// AtomicMode says where atomics are performed.
+// AtomicMode selects where atomics are performed and how they are timed.
 type AtomicMode uint8
 
-// AtomicsL2 performs them where all cores meet, the others when they leave the
-// load-store unit.
+// With AtomicsL2 the memory system performs atomics at the point where all cores meet; with the others they take effect
+// when they leave the load-store unit.
 const (
 	AtomicsL2 AtomicMode = iota
 	AtomicsSimX25
@@ -38,26 +38,26 @@ func (m AtomicMode) MarshalText() ([]byte, error) { return atomicModes.Marshal(m
 // UnmarshalText reads the name that a configuration uses.
 func (m *AtomicMode) UnmarshalText(text []byte) error { return atomicModes.Unmarshal(text, m) }
 
-// atomics is the state of atomics in flight in the load-store unit.
+// atomics is the load-store unit's state of the atomics in flight.
 type atomics struct {
 	Atomics
-	id      uint32     // the core's number, for references
-	batches [64]uint16 // by warp: outstanding
-	// acquires counts, by warp, those with .aq that have no result yet.
+	id      uint32     // the core's number, part of every reference
+	batches [64]uint16 // by warp: outstanding batches
+	// by warp: outstanding atomics with .aq
 	acquires [64]uint8
-	waits    bool // the coalescer's head waits for one of them, so it does until one is back
+	waits    bool // the coalescer's head overlaps an outstanding atomic; cleared when a batch is answered
 }
 
-// An atomic's reference names its core, batch and channel.
+// An atomic's reference is made of its core, batch and channel.
 const (
 	refChannelBits = 5
 	refBatchBits   = 8
 )
 
-// SetID gives the core the number by which references to its atomics name it.
+// SetID sets the core's number, which references to its atomics contain.
 func (c *Core) SetID(id int) { c.lsu.atomics.id = uint32(id) }
 
-// CoreOf returns the number of the core that made a reference.
+// CoreOf returns the number of the core that issued a reference.
 func CoreOf(ref uint32) int { return int(ref >> (refChannelBits + refBatchBits)) }
 
 // remote reports whether the memory system performs the instruction.
@@ -65,30 +65,32 @@ func (l *lsu) remote(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsL2
 }
 
-// posts reports whether the instruction's next packet is one of an atomic that is timed as a store.
+// posts reports whether the instruction's next packet belongs to an atomic timed as a store.
 func (l *lsu) posts(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 &&
-		l.local[in.access]&l.co.group(l.accesses[in.access].Mask) == 0
+		l.scratchpadLanes[in.access]&l.coalescer.group(l.accesses[in.access].Mask) == 0
 }
 
-// posted reports whether the packet is one of an atomic that is timed as a store.
+// posted reports whether the packet belongs to an atomic timed as a store.
 func (l *lsu) posted(in inst) bool {
-	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.local[in.access] == 0
+	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.scratchpadLanes[in.access] == 0
 }
 
-// aim makes a request an atomic's: what it is performed by, and for how long.
-func (l *lsu) aim(r *mem.Request, a *emu.Access, id uint16, ch int) {
-	lanes := l.co.lanesOf(int(id), ch)
+// tagAtomic turns a request into an atomic's: it adds the reference to perform it by and the number of operations,
+// which determines how long the line is busy.
+func (l *lsu) tagAtomic(r *mem.Request, a *emu.Access, id uint16, ch int) {
+	lanes := l.coalescer.lanesOf(int(id), ch)
 	name := (l.atomics.id<<refBatchBits|uint32(id))<<refChannelBits | uint32(ch)
 	r.Atomic = mem.MakeAtomicRef(name, operations(a, lanes, l.atomics.Combine))
-	t := &l.co.tags[id]
+	t := &l.coalescer.tags[id]
 	if t.atomic == 0 {
 		l.atomics.batches[t.warp]++
 	}
 	t.atomic |= 1 << ch
 }
 
-// operations counts what is done one after the other: lanes, or words.
+// operations counts the operations that the memory system performs one after the other: lanes, or distinct words with
+// combine.
 func operations(a *emu.Access, lanes uint32, combine bool) int {
 	if !combine {
 		return bits.OnesCount32(lanes)
@@ -105,31 +107,30 @@ func operations(a *emu.Access, lanes uint32, combine bool) int {
 	return n
 }
 
-// PerformAtomic lets an atomic of this core take effect, where the memory system performs
-// it. It reports whether it wrote.
+// PerformAtomic applies an atomic of this core. The memory system calls it when it performs the atomic. It reports
+// whether memory was written.
 func (c *Core) PerformAtomic(ref uint32) (wrote bool) {
 	wrote, err := c.lsu.performAtomic(ref)
 	if err != nil {
 		c.fail(err)
-		c.ClockHandle().Wake() // to say so
+		c.ClockHandle().Wake() // to report the error
 	}
 	return wrote
 }
 
-// performAtomic is PerformAtomic.
+// performAtomic applies the lanes of one channel of a batch.
 func (l *lsu) performAtomic(ref uint32) (wrote bool, err error) {
 	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
-	t := &l.co.tags[id]
+	t := &l.coalescer.tags[id]
 	if t.atomic>>ch&1 == 0 {
 		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", l.self.Unit, l.self.Now, id, ch))
 	}
 	t.atomic &^= 1 << ch
-	return l.accesses[t.access].PerformLanes(l.co.lanesOf(int(id), int(ch)))
+	return l.accesses[t.access].PerformLanes(l.coalescer.lanesOf(int(id), int(ch)))
 }
 
-// waitsForAtomic reports whether an instruction must not leave yet, because its warp
-// would see memory as it was before one of its own atomics. Atomics without .rl
-// need not wait: those of one lane to one word keep their order on the way.
+// waitsForAtomic reports whether an instruction must not leave yet because its warp would read memory as it was before
+// one of its own atomics. Atomics without .rl need not wait: those of one lane to one word stay in order on their way.
 func (l *lsu) waitsForAtomic(in inst) bool {
 	at := &l.atomics
 	switch k := in.op.LatencyClass(); {
@@ -144,36 +145,34 @@ func (l *lsu) waitsForAtomic(in inst) bool {
 	return at.waits
 }
 
-// Bits of an atomic's suffix. One with .rl waits for its warp's earlier atomics; all else
-// that is earlier has taken effect. What is later waits for one with .aq.
+// Ordering bits of an atomic. One with .rl waits for its warp's earlier atomics; all other earlier accesses have taken
+// effect by then. Later accesses wait for one with .aq.
 const (
 	suffixRL = 1 << iota
 	suffixAQ
 )
 
-// acquires reports whether later accesses, which might go to the scratchpad, wait until memory's part of the
+// acquires reports whether later accesses, which might go to the scratchpad, must wait until the memory part of the
 // instruction has taken effect.
 func (l *lsu) acquires(in inst) bool {
 	return in.op.LatencyClass() == isa.ClassAtomic && in.op.Order&suffixAQ != 0 && l.global(in.access)
 }
 
-// ordered reports whether an instruction must wait before it goes to the caches or to the
-// scratchpad.
+// ordered reports whether acquire or release ordering holds the instruction back from the caches and the scratchpad.
 func (l *lsu) ordered(in *inst) bool {
 	if l.atomics.acquires[in.warp] != 0 {
 		return true
 	}
-	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || l.local[in.access] == 0 {
+	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || l.scratchpadLanes[in.access] == 0 {
 		return false
 	}
 	return l.atomics.batches[in.warp] != 0 || !l.switched.Empty()
 }
 
-// overlapsAtomic reports whether an access touches a word with an atomic of its warp
-// under way.
+// overlapsAtomic reports whether an access touches a word of an outstanding atomic of its warp.
 func (l *lsu) overlapsAtomic(in inst) bool {
-	for id := range l.co.tags {
-		t := &l.co.tags[id]
+	for id := range l.coalescer.tags {
+		t := &l.coalescer.tags[id]
 		if t.waiting != 0 && t.warp == in.warp && l.remote(t.inst) && l.overlap(&l.accesses[in.access], t) {
 			return true
 		}
@@ -181,13 +180,13 @@ func (l *lsu) overlapsAtomic(in inst) bool {
 	return false
 }
 
-// answer books one channel's answer to a batch.
+// answer books one channel's answer to a batch, and returns the number of lanes that it serves.
 func (l *lsu) answer(id, ch int) (lanes int16) {
-	t := &l.co.tags[id]
+	t := &l.coalescer.tags[id]
 	if t.atomic>>ch&1 != 0 {
 		panic(fmt.Sprintf("BUG: %s @%d: an atomic was answered and not performed", l.self.Unit, l.self.Now))
 	}
-	lanes = l.co.answer(id, ch)
+	lanes = l.coalescer.answer(id, ch)
 	if t.waiting == 0 && l.remote(t.inst) {
 		l.atomics.batches[t.warp]--
 		l.atomics.waits = false
@@ -195,7 +194,7 @@ func (l *lsu) answer(id, ch int) (lanes int16) {
 	return lanes
 }
 
-// overlap reports whether an access touches a word of a batch.
+// overlap reports whether an access touches a word of the batch.
 func (l *lsu) overlap(a *emu.Access, t *tag) bool {
 	b := &l.accesses[t.access]
 	for m := t.mask; m != 0; m &= m - 1 {

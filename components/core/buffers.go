@@ -1,6 +1,6 @@
 package core
 
-// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (c *Core) Buffers(see func(name string, n, capacity int)) {
 	for i := range c.warps {
 		c.warps[i].ibuffer.Level(see)
@@ -27,5 +27,5 @@ func (l *lsu) buffers(core string, see func(string, int, int)) {
 	l.stored.Level(see)
 	l.done.Level(see)
 	see(core+": LSU loads outstanding", l.loads, l.maxLoads)
-	see(core+": coalescer batches", len(l.co.tags)-len(l.co.free), len(l.co.tags))
+	see(core+": coalescer batches", len(l.coalescer.tags)-len(l.coalescer.free), len(l.coalescer.tags))
 }

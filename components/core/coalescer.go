@@ -8,37 +8,37 @@ import (
 	"heddle/isa/emu"
 )
 
-// coalescer merges the lanes of each channel that fall into one block, one
-// block a channel at a time, by the RTL's machine of two states: at best a batch
-// every other cycle.
+// coalescer merges the lanes of each channel that access the same block into one request, one block a channel at a
+// time. It is the RTL's two-state machine (VX_mem_coalescer: STATE_WAIT, STATE_SEND) and makes at most one batch every
+// other cycle.
 type coalescer struct {
 	sending bool   // STATE_SEND
 	rest    uint32 // lanes of the head that have not been sent
 	fresh   bool   // the head has not been started
 
-	sent uint32              // channels of the batch that was sent last, until the L1D has taken all of it
-	addr [maxChannels]uint32 // by channel: the block of the batch that is being made
+	sent uint32              // channels of the last batch whose request the L1D has not taken
+	addr [maxChannels]uint32 // by channel: the block of the batch under construction
 
 	tags     []tag
 	free     []uint16
-	freed    int // of free, in this cycle: usable from the next one on (RTL: VX_allocator's full is a register)
+	freed    int // entries of free usable from the next cycle on (RTL: VX_allocator's full is a register)
 	channels int
 	width    int  // lanes of an access, or of a packet
-	lanes    int  // of a channel, 1 << shift
-	direct   bool // there is nothing to merge, so no coalescer (RTL: LSU_WORD_SIZE == DCACHE_WORD_SIZE)
+	lanes    int  // lanes of a channel: 1 << shift
+	direct   bool // no coalescer, as there is nothing to merge (RTL: LSU_WORD_SIZE == DCACHE_WORD_SIZE)
 	shift    int
 	block    uint32 // bytes that one request covers
 }
 
-// maxChannels is the most channels there can be: one a lane.
+// maxChannels is the largest number of channels: one per lane.
 const maxChannels = 32
 
-// tag is one batch that is outstanding.
+// tag is an outstanding batch.
 type tag struct {
 	inst
 	mask    uint32 // lanes of the batch
-	waiting uint32 // channels to come
-	atomic  uint32 // of them, those with an atomic that has not been performed
+	waiting uint32 // channels without an answer
+	atomic  uint32 // waiting channels whose atomic has not been performed
 }
 
 func newCoalescer(s *Spec) coalescer {
@@ -48,7 +48,7 @@ func newCoalescer(s *Spec) coalescer {
 	}
 	tags := s.CoalescerTags
 	if co.direct {
-		tags = s.LSUQueue + 1 // one for each load, and for a fence
+		tags = s.LSUQueue + 1 // one for each load, and one for a fence
 	}
 	co.tags = make([]tag, tags)
 	co.shift = bits.TrailingZeros(uint(co.lanes))
@@ -62,18 +62,18 @@ func (co *coalescer) idle() bool {
 	return !co.sending && len(co.free) == len(co.tags)
 }
 
-// first is the first lane of the packet that the lowest of some lanes is of; 0 where there is none.
+// first returns the first lane of the packet that contains the lowest of the lanes; 0 if there are none.
 func (co *coalescer) first(lanes uint32) int {
 	return bits.TrailingZeros32(lanes) &^ (co.width - 1) & (maxChannels - 1)
 }
 
-// group returns all lanes of that packet.
+// group returns all lanes of the packet that contains the lowest of the lanes.
 func (co *coalescer) group(lanes uint32) uint32 {
 	return uint32(1<<co.width-1) << co.first(lanes)
 }
 
-// seeds returns the next batch of an access: in each channel the block of its
-// lowest lane that is left, and all lanes of the channel in that block. The blocks are in addr.
+// seeds returns the next batch of an access: for each channel the block of its lowest remaining lane, and all lanes of
+// the channel in that block. It leaves the blocks in addr.
 func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 	for rest != 0 {
 		first := bits.TrailingZeros32(rest)
@@ -93,11 +93,13 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 	return mask, channels
 }
 
-// turn is the machine of two states. A batch stays in the coalescer's register, the links' slots, until the L1D has
-// taken the requests of all its channels (RTL: VX_stream_unpack), and the next is there two cycles later. The state
-// may be entered before that, as it does nothing.
-func (l *lsu) turn(now uint64) {
-	co := &l.co
+// stepCoalescer is one cycle of the two-state machine. WAIT starts the head when a tag is free and no atomic holds the
+// access back; SEND builds a batch and returns to WAIT. SEND lasts until the L1D has taken the requests of all channels
+// of the batch before, which occupies the coalescer's output register (the links' slots; RTL: VX_stream_unpack); the
+// next batch follows at least two cycles after it. Entering SEND early changes nothing, as the state does nothing until
+// then.
+func (l *lsu) stepCoalescer(now uint64) {
+	co := &l.coalescer
 	if co.sending {
 		if in := l.switched.Front(); !l.accepted() || l.posted(*in) && l.stored.Closed(now) {
 			return
@@ -114,35 +116,35 @@ func (l *lsu) turn(now uint64) {
 	}
 }
 
-// begin starts with the head, if it has not been started.
+// begin starts the head of the queue, unless it has been started.
 func (l *lsu) begin() {
-	co := &l.co
+	co := &l.coalescer
 	if !co.fresh {
 		return
 	}
 	co.fresh = false
 	co.rest = ^uint32(0)
 	if in := l.switched.Front(); in.access >= 0 {
-		co.rest = l.accesses[in.access].Mask &^ l.local[in.access]
+		co.rest = l.accesses[in.access].Mask &^ l.scratchpadLanes[in.access]
 	}
 }
 
-// passes reports whether an access can go to the L1D past the coalescer that is not there.
+// passes reports whether an access can go to the L1D in a machine without a coalescer.
 func (l *lsu) passes(in inst, now uint64) bool {
 	return l.accepted() && !l.waitsForAtomic(in) && !(l.posted(in) && l.stored.Closed(now))
 }
 
-// pass sends an access there, each lane on a channel of its own.
+// pass sends an access to the L1D without coalescing, each lane on its own channel.
 func (l *lsu) pass(in inst, now uint64) {
 	l.switched.Push(in, now)
 	l.begin()
 	l.build(now)
 }
 
-// accepted reports whether the L1D has taken all of the last batch, in an earlier cycle. If not, the core is woken when
-// it takes a part.
+// accepted reports whether the L1D took all requests of the last batch in an earlier cycle. If not, the links wake the
+// core when it takes one.
 func (l *lsu) accepted() bool {
-	co := &l.co
+	co := &l.coalescer
 	for m := co.sent; m != 0; m &= m - 1 {
 		if ch := bits.TrailingZeros32(m); l.out[ch].Room(1) {
 			co.sent &^= 1 << ch
@@ -151,9 +153,9 @@ func (l *lsu) accepted() bool {
 	return co.sent == 0
 }
 
-// build makes a batch and sends it.
+// build makes one batch of the head and sends it.
 func (l *lsu) build(now uint64) {
-	co := &l.co
+	co := &l.coalescer
 	in := *l.switched.Front()
 	if in.op.LatencyClass() == isa.ClassFence {
 		l.out[0].Push(mem.Request{Op: mem.Flush, Tag: uint32(co.take(in, 0, 1))})
@@ -173,7 +175,7 @@ func (l *lsu) build(now uint64) {
 		ch := bits.TrailingZeros32(m)
 		r := mem.Request{Addr: co.addr[ch], Tag: uint32(id), Op: op}
 		if op == mem.Atomic {
-			l.aim(&r, a, id, ch)
+			l.tagAtomic(&r, a, id, ch)
 		}
 		l.out[ch].Push(r)
 	}
@@ -184,7 +186,7 @@ func (l *lsu) build(now uint64) {
 	}
 }
 
-// count books the requests of a batch, and the lanes that they are of.
+// count books the requests of a batch and the lanes that they serve.
 func (l *lsu) count(in inst, requests, lanes int) {
 	l.Coalesced += uint64(requests)
 	l.LaneLoads += uint64(lanes)
@@ -198,7 +200,7 @@ func (l *lsu) count(in inst, requests, lanes int) {
 	}
 }
 
-// requestOp returns the operation that the caches are asked for.
+// requestOp returns the operation to request of the caches.
 func (l *lsu) requestOp(in inst) mem.Op {
 	switch {
 	case in.op.LatencyClass() == isa.ClassStore || l.posted(in):
@@ -209,8 +211,8 @@ func (l *lsu) requestOp(in inst) mem.Op {
 	return mem.Read
 }
 
-// leave is the moment at which the access takes effect, unless the L2 performs it:
-// its last request leaves for the memory system.
+// leave is called when the last request of an access leaves for the memory system. The access takes effect then, unless
+// the L2 performs it.
 func (l *lsu) leave(in inst, now uint64) {
 	l.endHead()
 	if l.remote(in) {
@@ -224,16 +226,16 @@ func (l *lsu) leave(in inst, now uint64) {
 		l.stored.Push(l.settled(in), now+resultDelay)
 	}
 	last := posted || in.op.LatencyClass() == isa.ClassStore
-	l.take(effect{in.access, last, l.accesses[in.access].Mask &^ l.local[in.access]})
+	l.deferEffect(effect{in.access, last, l.accesses[in.access].Mask &^ l.scratchpadLanes[in.access]})
 }
 
-// endHead ends the head.
+// endHead removes the head of the queue.
 func (l *lsu) endHead() {
 	l.switched.Pop()
-	l.co.fresh = true
+	l.coalescer.fresh = true
 }
 
-// take gives a batch its tag.
+// take allocates a tag for a batch.
 func (co *coalescer) take(in inst, mask, channels uint32) uint16 {
 	n := len(co.free) - 1
 	id := co.free[n]
@@ -242,7 +244,7 @@ func (co *coalescer) take(in inst, mask, channels uint32) uint16 {
 	return id
 }
 
-// of returns the lanes of channel ch, in a packet that begins with lane 0.
+// of returns the lanes of channel ch in a packet that begins with lane 0.
 func (co *coalescer) of(ch int) uint32 { return uint32(1<<co.lanes-1) << (ch * co.lanes) }
 
 // lanesOf returns the lanes of a batch that channel ch carries.

@@ -148,15 +148,15 @@ func (s *coalescerScript) connect() {
 func (s *coalescerScript) Tick(now uint64) bool {
 	s.sent = nil
 	l := &s.core.lsu
-	l.turn(now)
-	l.co.freed = 0
+	l.stepCoalescer(now)
+	l.coalescer.freed = 0
 	for ch, link := range l.out {
 		if link.Ready() && s.held>>ch&1 == 0 {
 			s.took(ch, link.Pop())
 		}
 	}
 	state := "WAIT"
-	if l.co.sending {
+	if l.coalescer.sending {
 		state = "SEND"
 	}
 	text := fmt.Sprintf("    %3d %s", now, state)
@@ -167,8 +167,8 @@ func (s *coalescerScript) Tick(now uint64) bool {
 	if toTake != 0 {
 		text += fmt.Sprintf(", to be taken on %0*b", len(l.out), toTake)
 	}
-	if !l.co.fresh {
-		text += fmt.Sprintf(", lanes left %0*b", s.core.spec.Threads, l.co.rest)
+	if !l.coalescer.fresh {
+		text += fmt.Sprintf(", lanes left %0*b", s.core.spec.Threads, l.coalescer.rest)
 	}
 	if len(s.sent) > 0 {
 		text += " | taken: " + strings.Join(s.sent, "; ")
@@ -210,7 +210,7 @@ func (s *coalescerScript) access(name string, lanes []string) {
 		warp.SetMask(mask)
 		in.access = c.lsu.takeAccess()
 		require.NoError(s.t, warp.Issue(op, &c.lsu.accesses[in.access]))
-		c.lsu.left[in.access] = int16(bits.OnesCount32(mask))
+		c.lsu.pendingLanes[in.access] = int16(bits.OnesCount32(mask))
 	}
 	require.False(s.t, c.lsu.switched.Full(), "the access before has not left")
 	c.lsu.switched.Push(in, 0)
@@ -222,5 +222,5 @@ func (s *coalescerScript) answer(id, ch int) {
 		delete(s.refs, [2]int{id, ch})
 	}
 	lanes := s.core.lsu.answer(id, ch)
-	s.out = append(s.out, fmt.Sprintf("    %d lanes, %d of %d batches free", lanes, len(s.core.lsu.co.free), len(s.core.lsu.co.tags)))
+	s.out = append(s.out, fmt.Sprintf("    %d lanes, %d of %d batches free", lanes, len(s.core.lsu.coalescer.free), len(s.core.lsu.coalescer.tags)))
 }

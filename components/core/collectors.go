@@ -2,14 +2,14 @@ package core
 
 import "math/bits"
 
-// collectors are a slice's operand collectors. One reads one register of each of the four banks a
-// cycle; each further operand of a bank costs a cycle more. Each has two stages of one entry and an output of two.
+// collectors are a slice's operand collectors. A collector reads one register from each of the four banks per cycle;
+// each further operand in the same bank costs another cycle. It has two one-entry stages and a two-entry output.
 type collectors struct {
-	in, mid, out, second uint32        // sets of collectors: a stage, or an entry of the output, is in use
-	closed               uint32        // those whose output was full when the cycle began: the ready flag is a register
+	in, mid, out, second uint32        // sets of collectors whose stage, or output entry, is occupied
+	closed               uint32        // output full when the cycle began: the ready flag is a register
 	id                   [4][]flightID // of in, mid, out and second
-	fresh                uint32        // those whose first output came in this cycle
-	collided             []uint8       // by collector: cycles that the instruction at the input has waited for a bank
+	fresh                uint32        // collectors whose first output entry was filled in this cycle
+	collided             []uint8       // by collector: cycles that its input has waited for a bank
 	name                 string
 }
 
@@ -21,7 +21,7 @@ func newCollectors(n int, name string) (c collectors) {
 	return c
 }
 
-// advance moves what has been read a stage on. It reports whether anything moved.
+// advance moves instructions to the next stage. It reports whether any moved.
 func (c *collectors) advance() bool {
 	read := c.mid &^ c.closed
 	c.fresh = read &^ c.out
@@ -46,7 +46,7 @@ func (c *collectors) advance() bool {
 	return read|begun != 0
 }
 
-// take removes the first instruction at collector i's output.
+// take removes the oldest instruction from collector i's output.
 func (c *collectors) take(i int) flightID {
 	id := c.id[2][i]
 	if c.second>>i&1 != 0 {
@@ -58,7 +58,8 @@ func (c *collectors) take(i int) flightID {
 	return id
 }
 
-// buffers shows the collectors, of which those in the sets are in use beside c's own: stage 1, stage 2, output.
+// buffers shows the collectors' occupancy. more has the collectors that bypassing instructions occupy, by stage: 1, 2,
+// output.
 func (c *collectors) buffers(more [3]uint32, see func(string, int, int)) {
 	for i := range c.id[0] {
 		bit := func(set uint32) int { return int(set >> i & 1) }
@@ -88,8 +89,8 @@ func (sl *slice) gather(now uint64) {
 	}
 }
 
-// read gives the slice's next instruction to its warp's collector, if that is free and
-// no bank is asked twice.
+// read gives the slice's next instruction to its warp's collector, if that is free and the instruction has waited out
+// its bank conflicts. It reports whether it has.
 func (sl *slice) read(now uint64) bool {
 	c := &sl.collect
 	id := *sl.issued.Front()
@@ -106,7 +107,7 @@ func (sl *slice) read(now uint64) bool {
 	}
 	c.collided[k] = 0
 	id = sl.issued.Take(now)
-	if sl.flows() {
+	if sl.bypassOpen() {
 		sl.express.operands.Push(id, now+uint64(sl.express.delay))
 		return true
 	}
@@ -115,7 +116,7 @@ func (sl *slice) read(now uint64) bool {
 	return true
 }
 
-// arbitrate lets collectors send what they have read, in fixed priority.
+// arbitrate moves instructions from the collectors' outputs to the operand buffer, the lowest collector first.
 func (sl *slice) arbitrate(now uint64) {
 	left := sl.spec.Issue.Dispatch
 	for m := sl.collect.out; m != 0; m &= m - 1 {

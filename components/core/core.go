@@ -13,37 +13,37 @@ import (
 	"heddle/isa/emu"
 )
 
-// Core is one SIMT core. It is ticked in parts, each when it is due: the pipeline, its write-back, and the load-store
-// unit with its coalescer and scratchpad.
+// Core is one SIMT core. It is ticked in three parts, each only when it is due: the pipeline, its write-back, and the
+// load-store unit with its coalescer and scratchpad.
 type Core struct {
 	clock.Base
 	pipe
-	source  Source
-	slices  []slice
-	front   front
-	entries [isa.NumUnits]entry // LSU and SFU
-	shared  int                 // instructions dispatched to them that have not entered
-	lsu     lsu
-	sync    synchronizer
-	started [64]uint32 // by warp: the order of their starts
-	starts  uint32
+	source      Source
+	slices      []slice
+	front       front
+	entries     [isa.NumUnits]entry // LSU and SFU
+	shared      int                 // instructions dispatched to the LSU or the SFU that have not entered it
+	lsu         lsu
+	sync        synchronizer
+	launchOrder [64]uint32 // by warp: rank in the order of launches
+	launches    uint32
 
-	over  bool // Done was true
-	halts bool // the program is over for all warps, from the next cycle on
+	over  bool // Done has returned true
+	halts bool // the program ends for all warps in the next cycle
 	awake bool // tests: never sleep
 
 	begun   uint64 // the cycle before the launch
-	elapsed uint64 // from launches to their ends, by the clock: what Cycles must come to
+	elapsed uint64 // the clock's cycles from launches to their ends; Cycles must equal it
 
 	socket *accel.Socket // nil: no graph unit
 
-	untimed *Untimed // nil: it has never executed without time
-	lent    uint64   // warps that it executes, within a launch in time
+	functional      *Functional // nil: never executed functionally
+	functionalWarps uint64      // warps that are executed functionally within a timed launch
 
 	event HookEvent
 }
 
-// New makes a core that runs the warps of src.
+// New returns a core that runs the warps of src.
 func New(name string, s Spec, src Source) (*Core, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -60,14 +60,14 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		}
 		c.warps[i].ibuffer.Flag(&c.buffered, i)
 	}
-	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
+	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.launchOrder)
 	c.front.scheduled = queue.New[flightID](2*s.FetchWidth, &c.self, "schedule buffer")
 	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
 		in := fmt.Sprintf("slice %d, ", i)
 		c.slices[i].build(&c.pipe, in)
-		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.started)
-		c.slices[i].groups.build(&s, i, &c.self, in, &c.started)
+		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.launchOrder)
+		c.slices[i].groups.build(&s, i, &c.self, in, &c.launchOrder)
 		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
 		}
@@ -83,12 +83,11 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	return c, nil
 }
 
-// accesses bounds the memory accesses between dispatch and their last answer:
-// two dispatch buffers a slice, the unit's queues, its loads, and what takes effect at the end of the cycle.
+// accesses bounds the number of memory accesses between dispatch and their last answer: two dispatch buffer entries per
+// slice, the unit's queues, its loads, and the effects deferred to the end of the cycle.
 func (s *Spec) accesses() int { return 2*s.Issue.Slices + 10 + s.LSUQueue }
 
-// Connect gives the core its links to the instruction cache, one pair for each warp that
-// is fetched for in a cycle.
+// Connect gives the core its links to the instruction cache, one pair for each warp fetched per cycle.
 func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
 	c.front.out, c.front.in = out, in
 	for i, link := range in {
@@ -96,13 +95,13 @@ func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Resp
 	}
 }
 
-// Join puts the core on a clock. The unit there is the core, or one that has it tick and finish.
+// Join adds the core to a clock domain. u is the clocked unit: the core, or a wrapper that ticks and finishes it.
 func (c *Core) Join(d *clock.Domain, u clock.Unit) {
 	c.Base.Join(d, u)
 	c.lsu.handle = c.Base.ClockHandle()
 }
 
-// Start makes the warps runnable that the source has started.
+// Start makes runnable the warps that the source has started.
 func (c *Core) Start() {
 	c.last, c.over, c.halts = c.ClockHandle().Domain().Cycle(), false, false
 	c.begun = c.last
@@ -116,35 +115,49 @@ func (c *Core) Start() {
 	c.ClockHandle().Wake()
 }
 
-// Place returns where the pipeline is on its clock, for links and wakers.
+// ClockHandle returns the pipeline's handle on its clock, for links and wakers.
 func (c *Core) ClockHandle() clock.Handle { return c.Base.ClockHandle().Part(&c.due) }
 
-// DataHandle returns where the load-store unit is on its clock, for its links.
+// DataHandle returns the load-store unit's handle on its clock, for its links.
 func (c *Core) DataHandle() clock.Handle { return c.Base.ClockHandle().Part(&c.lsu.due) }
 
 // Err returns the program error that stopped the core.
 func (c *Core) Err() error { return c.err }
 
-// Done reports whether no warp is left and nothing is in flight, stores included that the L1D
-// has not taken.
-func (c *Core) Done() bool { return c.ended() && (c.untimed == nil || !c.untimed.busy()) }
+// Done reports whether no warp is left and nothing is in flight, including stores that the L1D has not taken.
+func (c *Core) Done() bool { return c.ended() && (c.functional == nil || !c.functional.busy()) }
 
-// ended reports whether nothing of the program is left.
+// ended reports whether nothing of the program is left in the timed core.
 func (c *Core) ended() bool {
 	return c.active == 0 && c.source.Active() == 0 && c.inFlight == 0 && c.lsu.idle() && c.unitIdle()
 }
 
-// Tick does one cycle of the parts that are due. One in which nothing moved would be repeated until a
-// time comes, a link brings something, or the other part does something for it: it is not due until then.
+// Tick does one cycle of the parts that are due. A part in which nothing moved would repeat the cycle until a time is
+// reached, a link delivers, or another part acts on it: it is not due until then.
+//
+// Each part has a timer, the next cycle in which it can change something:
+//
+//   - due (pipeline): recomputed at the end of advance. Lowered by its links (ClockHandle), by the load-store unit when
+//     it takes an instruction from the pipeline (accept), by touch before a change of state that the pipeline's cycles
+//     are booked under, and by fail.
+//   - backDue (write-back): recomputed here whenever write-back or pipeline ran, the only parts that change its inputs,
+//     except that the load-store unit lowers it for its results (lsu.result).
+//   - lsu.due: recomputed at the end of lsu.tick. Lowered by its links (DataHandle), by enter for a new instruction,
+//     and by commit when the result slot that it waited for is free.
+//
+// Only a part's own recomputation raises its timer; everything else may only lower it. The order is that of the RTL's
+// stages, back to front, so that a stage sees the slots that later stages have freed and no value produced in this
+// cycle: write-back, load-store unit, then the rest. Write-back may run without the pipeline; if it moved something,
+// the pipeline runs too, as an instruction may now issue.
 func (c *Core) Tick(now uint64) bool {
-	if c.untimed != nil && c.untimed.waiting != 0 && c.socket.Answered() {
-		c.ClockHandle().Finish() // it is for the one who executes without time
+	if c.functional != nil && c.functional.waiting != 0 && c.socket.Answered() {
+		c.ClockHandle().Finish() // the answer is for Functional
 	}
 	if c.err != nil || c.over {
 		return false
 	}
 	c.self.Now = now
-	// The end of a program, and what L1s are made to forget, wait for the load-store unit too.
+	// The end of a program and L1 invalidation also wait for the load-store unit, which does not lower due.
 	pipe := c.due <= now || c.awake || c.active == 0 || c.sync.state != syncNone
 	c.moved = false
 	back := pipe || c.backDue <= now
@@ -170,8 +183,7 @@ func (c *Core) Tick(now uint64) bool {
 	return c.sleep(now)
 }
 
-// writeBack does the first stages of the pipeline, those behind the load-store unit. The others have
-// something to do only if something moved.
+// writeBack runs the stages behind the load-store unit. The stages before it have work only if something moved here.
 func (c *Core) writeBack(now uint64) {
 	c.settle(now)
 	for i := range c.slices {
@@ -182,7 +194,7 @@ func (c *Core) writeBack(now uint64) {
 	c.unlock(now)
 	for i := range c.slices {
 		if sl := &c.slices[i]; sl.occupied&resultBits != 0 && sl.commit(now) {
-			c.lsu.due = min(c.lsu.due, now+1) // it may have waited for the slot, which is free then
+			c.lsu.due = min(c.lsu.due, now+1) // the load-store unit may have waited for this slot, which is free in the next cycle
 		}
 	}
 	if c.sync.state != syncNone {
@@ -190,7 +202,7 @@ func (c *Core) writeBack(now uint64) {
 	}
 }
 
-// nextBack returns the first cycle after now in which the write-back has something to do.
+// nextBack returns the first cycle after now in which write-back has something to do.
 func (c *Core) nextBack(now uint64) uint64 {
 	at := uint64(never)
 	for i := range c.slices {
@@ -204,7 +216,7 @@ func (c *Core) nextBack(now uint64) uint64 {
 	return max(at, now+1)
 }
 
-// advance does the other stages, last first.
+// advance runs the other stages, last first.
 func (c *Core) advance(now uint64) {
 	c.due = never
 	c.settle(now)
@@ -239,9 +251,9 @@ func (c *Core) advance(now uint64) {
 		sl.issue(now)
 	}
 	c.Cycles++
-	if c.buffered&^c.staged != 0 {
-		if open := c.stage(c.slices, now) & c.crowded; open != 0 {
-			c.crowded &^= open
+	if c.buffered&^c.atIssue != 0 {
+		if open := c.stage(c.slices, now) & c.fetchBlocked; open != 0 {
+			c.fetchBlocked &^= open
 			c.front.unlocks.put(now+1, open)
 		}
 	}
@@ -254,7 +266,7 @@ func (c *Core) advance(now uint64) {
 	}
 }
 
-// tickFront does the front end's cycle, last stage first.
+// tickFront runs the front end's stages, last first.
 func (c *Core) tickFront(now uint64) {
 	undecoded, unscheduled := false, true
 	if c.front.arrived != 0 {
@@ -266,10 +278,10 @@ func (c *Core) tickFront(now uint64) {
 	if c.active&^c.stalled != 0 {
 		unscheduled = c.schedule(now)
 	}
-	c.saw(unscheduled, undecoded)
+	c.bookSchedule(unscheduled, undecoded)
 }
 
-// sleep reports whether a part is due in the next cycle; if not, it sets the timer for when one is.
+// sleep reports whether a part is due in the next cycle; if not, it sets the wake-up timer for the first that is.
 func (c *Core) sleep(now uint64) bool {
 	switch at := min(c.due, c.backDue, c.lsu.due); {
 	case at <= now+1 || c.awake:
@@ -280,11 +292,11 @@ func (c *Core) sleep(now uint64) bool {
 	return false
 }
 
-// StayAwake makes the core tick in every cycle, for tests that sleeping changes no result.
+// StayAwake makes the core tick in every cycle. Tests use it to show that sleeping changes no result.
 func (c *Core) StayAwake() { c.awake = true }
 
-// Settle books the time up to the clock's last cycle, for an observer that wants
-// the counts in the middle of a run, or of a run that has been stopped.
+// Settle books the time up to the clock's last cycle, for an observer that reads the counts in the middle of a run or
+// after a run was stopped.
 func (c *Core) Settle() {
 	if c.err == nil && !c.over {
 		c.settle(c.ClockHandle().Domain().Cycle() + 1)
@@ -295,7 +307,7 @@ func (c *Core) Settle() {
 // LastCycle returns the last cycle in which the core had work.
 func (c *Core) LastCycle() uint64 { return c.last }
 
-// release lets the scoreboard forget what was written back two cycles ago.
+// release clears the scoreboard entries of instructions that were written back two cycles ago.
 func (c *Core) release(sl *slice, now uint64) {
 	sl.express.commits &^= 1 << ((now - commitToRelease) % 64)
 	for id := sl.releases.take(now); id != noFlight; {
@@ -309,16 +321,16 @@ func (c *Core) release(sl *slice, now uint64) {
 		}
 		if regs := f.op.Writes(); regs != 0 {
 			w.board.release(regs)
-			if w.staging != nil && w.board.wanted&regs != 0 {
+			if w.issueHead != nil && w.board.wanted&regs != 0 {
 				c.bookPhase(w, f.op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
-				c.look(sl, int(f.warp))
+				c.updateHazard(sl, int(f.warp))
 			}
 		}
 		c.done(w, f.warp, now)
 	}
 }
 
-// done books the end of one of the instructions of w, which is warp i.
+// done books the end of an instruction of warp i, whose state is w.
 func (c *Core) done(w *warp, i uint8, now uint64) {
 	w.ended = now
 	c.inFlight--
@@ -328,6 +340,6 @@ func (c *Core) done(w *warp, i uint8, now uint64) {
 	}
 }
 
-// drained reports whether nothing but one instruction of w is in flight. The counter of the
-// scheduler shows it a cycle after the scoreboard.
+// drained reports whether a single instruction of w is in flight. The scheduler's counter shows it a cycle after the
+// scoreboard.
 func (w *warp) drained(now uint64) bool { return w.pending == 1 && w.ended < now }

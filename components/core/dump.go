@@ -6,48 +6,48 @@ import (
 	"heddle/isa"
 )
 
-// Dump returns the pipeline's state, for display.
+// Dump is the pipeline's state, for display.
 type Dump struct {
 	Warps    []WarpDump   `json:"warps"`
-	Sync     string       `json:"sync"` // what L1s are made to forget for
+	Sync     string       `json:"sync"` // progress of L1 invalidation
 	Accesses []AccessDump `json:"accesses"`
-	Loads    int          `json:"loads"`   // of warps that the load-store unit waits for
-	Batches  int          `json:"batches"` // requests of the coalescer without an answer
+	Loads    int          `json:"loads"`   // warp loads outstanding in the load-store unit
+	Batches  int          `json:"batches"` // batches of the coalescer without an answer
 	Fence    bool         `json:"fence"`
 }
 
 // WarpDump is the pipeline's view of a warp.
 type WarpDump struct {
 	Warp       int        `json:"warp"`
-	State      string     `json:"state"` // by the statistic's name; empty: not active
+	State      string     `json:"state"` // the statistic's name for the state; empty: not active
 	FetchPC    uint32     `json:"fetch_pc"`
-	Stalled    bool       `json:"stalled"` // nothing is fetched for it
+	Stalled    bool       `json:"stalled"` // not fetched for
 	IBuffer    []string   `json:"ibuffer"`
-	Staged     string     `json:"staged"` // where the scoreboard looks
+	Staged     string     `json:"staged"` // the instruction at the scoreboard
 	Scoreboard []HeldDump `json:"scoreboard"`
 	InFlight   int        `json:"in_flight"`
 }
 
-// HeldDump is a register that is still to be written.
+// HeldDump is a register with an outstanding write.
 type HeldDump struct {
 	Reg string `json:"reg"`
 	By  string `json:"by"`
 }
 
-// AccessDump is an access to memory between dispatch and its last answer.
+// AccessDump is a memory access between dispatch and its last answer.
 type AccessDump struct {
 	Warp  int      `json:"warp"`
 	PC    uint32   `json:"pc"`
 	Inst  string   `json:"inst"`
 	Lanes uint32   `json:"lanes"`
-	Addrs []uint32 `json:"addrs"` // of these lanes
+	Addrs []uint32 `json:"addrs"` // of the lanes in Lanes
 }
 
 var hazardNames = [numHazards]string{"memory", "scratchpad", "alu", "fpu", "sfu", "unit"}
 
-// Dump returns what the pipeline holds.
+// Dump returns the pipeline's state.
 func (c *Core) Dump() Dump {
-	d := Dump{Sync: syncNames[c.sync.state], Loads: c.lsu.loads, Batches: len(c.lsu.co.tags) - len(c.lsu.co.free), Fence: c.lsu.fence, Accesses: c.dumpAccesses()}
+	d := Dump{Sync: syncNames[c.sync.state], Loads: c.lsu.loads, Batches: len(c.lsu.coalescer.tags) - len(c.lsu.coalescer.free), Fence: c.lsu.fence, Accesses: c.dumpAccesses()}
 	for i := range c.warps {
 		d.Warps = append(d.Warps, c.dumpWarp(i))
 	}
@@ -60,8 +60,8 @@ func (c *Core) dumpWarp(i int) WarpDump {
 	for k := range w.ibuffer.Len() {
 		d.IBuffer = append(d.IBuffer, (*w.ibuffer.At(k)).Name)
 	}
-	if w.staging != nil {
-		d.Staged = w.staging.Name
+	if w.issueHead != nil {
+		d.Staged = w.issueHead.Name
 	}
 	for by, set := range w.board.busy {
 		for ; set != 0; set &= set - 1 {

@@ -2,27 +2,27 @@ package core
 
 import "heddle/components/clock"
 
-// effect is the effect of an access's lanes on memory or the scratchpad. It takes place at the end of the cycle in
-// which the access leaves for there, when all cores have ticked: core by core, so that what a program reads does not
-// depend on who is simulated first, or at the same time.
+// effect is the effect of some lanes of an access on memory or the scratchpad. It is applied at the end of the cycle in
+// which the access leaves the unit, after all cores have ticked and core by core, so that the values a program reads do
+// not depend on the order in which cores are simulated, or on worker threads.
 type effect struct {
 	access int16
-	last   bool // nothing more comes of the access
+	last   bool // the access's slot is free afterwards
 	lanes  uint32
 }
 
-// take has an access take effect at the end of the cycle.
-func (l *lsu) take(e effect) {
+// deferEffect schedules an effect for the end of the cycle.
+func (l *lsu) deferEffect(e effect) {
 	if len(l.effects) == 0 {
 		l.handle.Finish()
 	}
 	l.effects = append(l.effects, e)
 }
 
-// Finish does what of the cycle reaches beyond the core: memory, and other cores' device-wide barriers.
+// Finish applies the effects of the cycle that other cores can observe: memory, and arrivals at device-wide barriers.
 func (c *Core) Finish(clock.Cycle) {
-	if c.untimed != nil && c.untimed.waiting != 0 {
-		c.untimed.ClockHandle().Wake()
+	if c.functional != nil && c.functional.waiting != 0 {
+		c.functional.ClockHandle().Wake()
 	}
 	c.lsu.perform()
 	if err := c.source.Declare(); err != nil {
@@ -34,7 +34,7 @@ func (c *Core) Finish(clock.Cycle) {
 	}
 }
 
-// perform lets accesses take effect, in the order in which they have left.
+// perform applies the deferred effects in the order in which the accesses left.
 func (l *lsu) perform() {
 	for _, e := range l.effects {
 		if _, err := l.accesses[e.access].PerformLanes(e.lanes); err != nil {

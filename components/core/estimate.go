@@ -8,54 +8,54 @@ import (
 	"heddle/isa/emu"
 )
 
-// estimate is how long instructions take that are executed without time. It has the core's stages where they decide
-// what is next, and how fast: warps are fetched for one by one, and decoded in that order; a slice begins with one
-// instruction a cycle, warps wait for their registers, and for where control leads; units with few slots, or few
-// lanes, hold up what comes to them, and what waits for them holds up its slice; memory accesses go through the
-// load-store unit in order, and what memory takes is the caches' estimate. Left out are the arbiters behind execution,
-// and buffers between stages but by the number of their slots. Cycles by it are no measurement.
+// estimate models the time of functionally executed instructions. It has the core's stages where they determine order
+// and rate: fetch and decode of one warp after the other; issue of one instruction per slice and cycle; waits for
+// registers and for control flow; units with few slots or few lanes, which hold up later instructions and with them
+// their slice; and the load-store unit, in order, with the caches' estimate of memory. It omits the arbiters behind
+// execution, and models the buffers between stages only by their number of slots. Cycles by the estimate are no
+// measurement.
 type estimate struct {
 	front   estimatedFront
 	slices  []estimatedSlice
 	memory  estimatedLSU
-	busy    [64]uint64     // by warp: registers that may not be there
-	regs    [64][64]uint64 // by warp and register: when it is
-	ops     [64]*emu.Op    // by warp: its next instruction, if that has its registers
+	busy    [64]uint64     // by warp: registers that may not have been written
+	regs    [64][64]uint64 // by warp and register: cycle in which it is written
+	ops     [64]*emu.Op    // by warp: its next instruction, if its registers are available
 	pending [64]uint8      // by warp: memory accesses that have not begun
 
-	latency [isa.NumClasses]uint64 // with the registers around units that take a warp in packets
-	lanes   [isa.NumUnits]int      // of units that take a warp in packets; 0: whole
-	sfu     mem.Server             // which all slices share
+	latency [isa.NumClasses]uint64 // including the registers around units that take a warp in packets
+	lanes   [isa.NumUnits]int      // of units that take a warp in packets; 0: whole warps
+	sfu     mem.Server             // shared by all slices
 	between gaps
 }
 
 // gaps are the cycles between stages without contention.
 type gaps struct {
-	executeToRead uint64 // from issue to the issue of what reads the result, less the latency
+	executeToRead uint64 // from issue to the issue of an instruction that reads the result, less the latency
 	sharedToRead  uint64 // the same of the SFU
 	branchToFetch uint64 // from issue to the warp's next fetch, less the latency
 	sharedToFetch uint64 // from the issue of warp control to the warp's next fetch
-	issueToMemory uint64 // to the switch between memory and scratchpad
-	memoryToIssue uint64 // from the L1D's answer to the issue of what reads it
-	memoryToFree  uint64 // to the next load at the switch, when as many as can be are under way
+	issueToMemory uint64 // from issue to the switch between memory and scratchpad
+	memoryToIssue uint64 // from the L1D's answer to the issue of an instruction that reads it
+	memoryToFree  uint64 // from the L1D's answer to the next load at the switch, when all load slots are in use
 	localToFree   uint64 // the same of the scratchpad's answer
 	local         uint64 // the scratchpad's latency without conflicts
 }
 
-// What does not depend on the core's shape.
+// Cycles that do not depend on the core's parameters.
 const (
 	fetchToL1I    = 1 // the schedule buffer
-	fetchToDecode = 5 // that, the request, the L1I's two stages, and the answer
+	fetchToDecode = 5 // the schedule buffer, the request, the L1I's two stages, and the answer
 	decodeToIssue = 2 // the instruction buffer, and the scoreboard
 	answerToFetch = 3 // from a graph unit's answer: the commit arbiter, write-back, and the scheduler
 	switchToL1D   = 2 // the switch, and the coalescer's first state
-	cyclesABatch  = 2 // of the coalescer's machine of two states
-	freeInUnit    = 1 // from an FPU's result to its slot being free: commit
+	cyclesABatch  = 2 // of the coalescer's two-state machine
+	freeInUnit    = 1 // from an FPU result to the release of its slot: commit
 )
 
-// newGaps adds the stages up. The scoreboard's arbiter has one level or two, there is another behind several
-// collectors, and one from several slices to the LSU and the SFU; the scratchpad's crossbars have one level or two, each
-// way.
+// newGaps adds up the stages. The scoreboard's arbiter has one level or two; another follows several collectors, and
+// one joins several slices before the LSU and the SFU; the scratchpad's crossbars have one level or two in each
+// direction.
 func newGaps(s *Spec) gaps {
 	issue := levels(s.Warps / s.Issue.Slices)
 	if s.Collectors > 1 {
@@ -94,7 +94,7 @@ func (e *estimate) build(c *Core) {
 	e.front.build(c)
 }
 
-// begin forgets what was under way before.
+// begin discards all state of an earlier launch.
 func (e *estimate) begin() {
 	e.front.begin()
 	for i := range e.slices {
@@ -104,17 +104,17 @@ func (e *estimate) begin() {
 	e.pending = [64]uint8{}
 }
 
-// restart has a warp be fetched for from a cycle on, with nothing under way.
+// restart makes a warp fetchable from cycle at on, with nothing in flight.
 func (e *estimate) restart(i int, pc uint32, at uint64) {
 	e.busy[i] = 0
 	e.front.restart(i, pc, at)
 }
 
-// slice returns a warp's.
+// slice returns a warp's issue slice.
 func (e *estimate) slice(i int) *estimatedSlice { return &e.slices[i%len(e.slices)] }
 
-// ready returns the cycle from which a warp's instruction has its registers; never: it waits for a memory access that
-// has not begun.
+// ready returns the first cycle in which the registers of a warp's instruction are available; never: one depends on a
+// memory access that has not begun.
 func (e *estimate) ready(i int, op *emu.Op, at uint64) uint64 {
 	regs := &e.regs[i]
 	for m := op.Reads() & e.busy[i]; m != 0; m &= m - 1 {
@@ -123,7 +123,7 @@ func (e *estimate) ready(i int, op *emu.Op, at uint64) uint64 {
 	return at
 }
 
-// writes notes when an instruction's result is there.
+// writes records the cycle in which an instruction's result is written.
 func (e *estimate) writes(i int, op *emu.Op, at uint64) {
 	if r := op.Writes(); r != 0 {
 		e.busy[i] |= r
@@ -131,8 +131,8 @@ func (e *estimate) writes(i int, op *emu.Op, at uint64) {
 	}
 }
 
-// execute returns when a warp's instruction that issues in a cycle would have issued if its unit made none wait. Those
-// that wait hold up their slice when they fill what is before the unit.
+// execute returns the cycle in which a warp's instruction that issues at cycle at would have issued had it not waited
+// for its unit. Waiting instructions hold up their slice when they fill the buffers before the unit.
 func (e *estimate) execute(i int, op *emu.Op, mask uint32, at uint64) uint64 {
 	s, unit, class := e.slice(i), op.Unit(), op.LatencyClass()
 	turns := uint64(1)

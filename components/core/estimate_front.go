@@ -6,40 +6,41 @@ import (
 	"heddle/components/mem"
 )
 
-// estimatedFront is the front end: of the warps that can be fetched for the policy's is, and a full instruction buffer
-// holds up all that was fetched behind.
+// estimatedFront estimates the front end: the policy chooses among the fetchable warps, and a full instruction buffer
+// holds up all later fetches.
 type estimatedFront struct {
 	selector
-	pc      [64]uint32 // by warp: of the next fetch
-	count   [64]uint8  // by warp: instructions that are decoded and not issued
-	filled  uint64     // warps that have some
-	room    uint8      // of a warp's buffer, and of the scoreboard's slot behind
-	free    [64]uint64 // by warp: when it can be fetched for
-	ready   uint64     // warps that can be, or could if the time had come
-	first   uint64     // when the first of them can be; never: there is none
-	due     uint64     // when the next fetch begins; never: none can
-	width   uint64     // fetches in a cycle, and decodes
-	next    mem.Server // the next fetch, in parts of a cycle
-	decoded mem.Server // the next decode, in parts of a cycle
+	pc      [64]uint32 // by warp: address of the next fetch
+	count   [64]uint8  // by warp: instructions decoded and not issued
+	filled  uint64     // warps with such instructions
+	room    uint8      // of a warp's buffer and the scoreboard's slot behind it
+	free    [64]uint64 // by warp: first cycle in which it can be fetched for
+	ready   uint64     // warps that can be fetched for, now or at their free cycle
+	first   uint64     // first cycle in which one of them can be; never: none
+	due     uint64     // cycle of the next fetch; never: none possible
+	width   uint64     // fetches, and decodes, per cycle
+	next    mem.Server // next fetch, in units of 1/width cycle
+	decoded mem.Server // next decode, in units of 1/width cycle
 
 	pipe        [maxFetches]fetched // a ring
-	head, under uint8               // fetches that are under way
+	head, under uint8               // first fetch in flight, and their number
 	most        uint8
 
-	toL1I, fromL1I uint64 // the links' latencies
+	toL1I, fromL1I uint64 // latencies of the links
 }
 
-// fetched is an instruction on its way.
+// fetched is an instruction between fetch and decode.
 type fetched struct {
-	at   uint64 // when it can be decoded
+	at   uint64 // first cycle in which it can be decoded
 	warp uint8
 }
 
-// fullToFetch is the cycles until a slot that decode has freed is seen where warps are scheduled, if all are taken:
-// each buffer tells the one before it in the next cycle.
+// fullToFetch is the number of cycles until a slot freed by decode is visible to the warp scheduler when all buffers
+// are full: each buffer passes it on in the next cycle.
 const fullToFetch = 4
 
-// fetches is how many a fetch port has under way: in two buffers, the L1I and its links. maxFetches is for all ports.
+// fetches is the number of fetches in flight per port: in two buffers, the L1I and its links. maxFetches is that of all
+// ports.
 const (
 	fetches    = 8
 	maxFetches = fetches * 8
@@ -47,7 +48,7 @@ const (
 
 func (f *estimatedFront) build(c *Core) {
 	s := &c.spec
-	f.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.started)
+	f.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.launchOrder)
 	f.width, f.room, f.most = uint64(s.FetchWidth), uint8(s.IBuffer+1), uint8(fetches*s.FetchWidth)
 	f.toL1I, f.fromL1I = c.front.out[0].Latency(), c.front.in[0].Latency()
 }
@@ -62,7 +63,7 @@ func (f *estimatedFront) restart(i int, pc uint32, at uint64) {
 	f.unlock(i, pc, at)
 }
 
-// unlock has a warp be fetched for from a cycle on.
+// unlock makes a warp fetchable from cycle at on.
 func (f *estimatedFront) unlock(i int, pc uint32, at uint64) {
 	f.pc[i&63], f.free[i&63] = pc, at
 	f.ready |= 1 << i
@@ -70,7 +71,7 @@ func (f *estimatedFront) unlock(i int, pc uint32, at uint64) {
 	f.plan()
 }
 
-// plan finds out when the next fetch begins.
+// plan computes the cycle of the next fetch.
 func (f *estimatedFront) plan() {
 	f.due = never
 	if f.under < f.most && f.ready != 0 {
@@ -78,7 +79,7 @@ func (f *estimatedFront) plan() {
 	}
 }
 
-// cycle returns the cycle of a server that counts in parts of one.
+// cycle converts a server's time, in units of 1/width cycle, to cycles.
 func (f *estimatedFront) cycle(s mem.Server) uint64 {
 	if f.width == 1 {
 		return uint64(s)
@@ -86,7 +87,7 @@ func (f *estimatedFront) cycle(s mem.Server) uint64 {
 	return uint64(s) / f.width
 }
 
-// fetch begins the one that is due, and returns its warp and its entry in the pipe.
+// fetch begins the fetch that is due, and returns its warp and its entry in the pipe.
 func (f *estimatedFront) fetch(away uint64) (i int, to *fetched) {
 	at, set := f.due, uint64(0)
 	first := uint64(never)
@@ -111,7 +112,7 @@ func (f *estimatedFront) fetch(away uint64) (i int, to *fetched) {
 	return i, to
 }
 
-// decodable returns when the next instruction is decoded; never: none can be.
+// decodable returns the cycle of the next decode; never: none possible.
 func (f *estimatedFront) decodable() uint64 {
 	if f.under == 0 {
 		return never
@@ -123,7 +124,7 @@ func (f *estimatedFront) decodable() uint64 {
 	return max(h.at, f.cycle(f.decoded))
 }
 
-// decode takes it out, and returns its warp.
+// decode removes the instruction decoded in this cycle, and returns its warp.
 func (f *estimatedFront) decode(at uint64) int {
 	i := int(f.pipe[f.head%maxFetches].warp)
 	f.head++
@@ -138,7 +139,7 @@ func (f *estimatedFront) decode(at uint64) int {
 	return i
 }
 
-// issued takes an instruction out of its warp's buffer, which has a slot from the next cycle on.
+// issued removes an instruction from its warp's buffer, which has a slot from the next cycle on.
 func (f *estimatedFront) issued(i int, at uint64) {
 	n := f.count[i&63] - 1
 	if f.count[i&63] = n; n == 0 {
@@ -149,8 +150,8 @@ func (f *estimatedFront) issued(i int, at uint64) {
 	}
 }
 
-// chooseOne asks the policy for one of the warps that are ready, of which there is one at least. If it lets none of
-// them, which depends on more than an estimate knows, it is the lowest.
+// chooseOne asks the policy for one of the ready warps, of which there must be one. If the policy admits none, which
+// depends on more state than the estimate has, it returns the lowest.
 func (s *selector) chooseOne(v view) int {
 	if i := s.pick(v); i >= 0 {
 		return i

@@ -8,20 +8,20 @@ import (
 	"heddle/isa/emu"
 )
 
-// estimatedLSU is the load-store unit with its coalescer and scratchpad. It takes one access after the other, those of
-// the lowest slice first; a load only while fewer are under way than can be. Each batch of merged requests needs a tag,
-// and the entries of the links to the L1D that the batch before has taken.
+// estimatedLSU estimates the load-store unit with its coalescer and scratchpad. It takes one access after the other,
+// that of the lowest slice first, and a load only while a load slot is free. Each batch of merged requests needs a tag,
+// and the link slots to the L1D that the previous batch has released.
 type estimatedLSU struct {
-	free  mem.Server    // for the next access
-	loads mem.Entries   // under way
-	tags  mem.Entries   // batches under way
+	free  mem.Server    // first cycle in which the next access can begin
+	loads mem.Entries   // loads in flight
+	tags  mem.Entries   // batches in flight
 	links []mem.Entries // by channel: requests that the L1D has not taken
-	lanes [64]uint8     // of an access, by bank of the scratchpad
+	lanes [64]uint8     // by scratchpad bank: lanes of the current access
 
-	due uint64 // when the next access begins; never: none waits
-	of  int    // the slice that it is of
+	due uint64 // cycle of the next access; never: none waits
+	of  int    // slice of that access
 
-	there, back uint64 // the links' latencies
+	there, back uint64 // latencies of the links to and from the L1D
 }
 
 func (l *estimatedLSU) build(c *Core) {
@@ -33,8 +33,7 @@ func (l *estimatedLSU) build(c *Core) {
 	}
 }
 
-// plan finds out when the next access begins of those that wait, and of which slice it is: the lowest that has one
-// then.
+// plan computes the cycle of the next access, and its slice: the lowest with an access then.
 func (l *estimatedLSU) plan(slices []estimatedSlice) {
 	l.due = never
 	for n := range slices {
@@ -53,7 +52,7 @@ func (l *estimatedLSU) plan(slices []estimatedSlice) {
 	}
 }
 
-// last returns when all is over that is under way.
+// last returns the cycle in which everything in flight is over.
 func (l *estimatedLSU) last() uint64 {
 	at := max(uint64(l.free), l.loads.Last())
 	for _, link := range l.links {
@@ -62,8 +61,9 @@ func (l *estimatedLSU) last() uint64 {
 	return at
 }
 
-// fence makes a fence that begins in a cycle, and returns when it is over: nothing else enters before.
-func (u *Untimed) fence(at uint64) (done uint64) {
+// fence performs a fence that begins at cycle at. It returns the cycle in which the fence ends; no access begins
+// before.
+func (u *Functional) fence(at uint64) (done uint64) {
 	l := &u.estimate.memory
 	at = max(at, l.last())
 	if u.core.spec.Fence != FenceWait {
@@ -74,15 +74,15 @@ func (u *Untimed) fence(at uint64) (done uint64) {
 	return at
 }
 
-// reach makes a memory access that begins in a cycle: it takes effect, and warms the L1D. It returns when its data is
-// there. With a narrow load-store unit it goes packet by packet, each of which is a load of its own there.
-func (u *Untimed) reach(a *emu.Access, at uint64) (done uint64, err error) {
+// reach performs a memory access that begins at cycle at: it takes effect and warms the L1D. It returns the cycle in
+// which its data is available. A narrow load-store unit takes it packet by packet, each of which counts as a load.
+func (u *Functional) reach(a *emu.Access, at uint64) (done uint64, err error) {
 	wrote, err := a.PerformLanes(a.Mask)
 	if err != nil {
 		return 0, err
 	}
 	l, m := &u.estimate.memory, mem.Access{Op: u.asked(a.Op()), Wrote: wrote}
-	co := &u.core.lsu.co
+	co := &u.core.lsu.coalescer
 	left := a.Mask
 	for {
 		base := co.first(left)
@@ -102,9 +102,9 @@ func (u *Untimed) reach(a *emu.Access, at uint64) (done uint64, err error) {
 	}
 }
 
-// packet makes the part of a memory access that a packet of its lanes is, from lane base on. It returns when the next
-// one can begin, when its data is there, and when it is no outstanding load any more.
-func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at uint64) (free, done, over uint64) {
+// packet performs one packet of a memory access, from lane base on. It returns the cycles in which the next packet can
+// begin, in which its data is available, and in which its load slot is free.
+func (u *Functional) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at uint64) (free, done, over uint64) {
 	free, done, over = at+1, at, at
 	local := localLanes(a) & lanes
 	if local != 0 {
@@ -120,10 +120,10 @@ func (u *Untimed) packet(a *emu.Access, lanes uint32, base int, m mem.Access, at
 	return free, done, over
 }
 
-// coalesce makes the requests of a packet's lanes, from lane base on, batch by batch. It returns when the coalescer is
-// free for the next, and when the last answer is there.
-func (u *Untimed) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, at uint64) (free, done uint64) {
-	l, co := &u.estimate.memory, &u.core.lsu.co
+// coalesce performs the requests of a packet's lanes, from lane base on, batch by batch. It returns the cycle in which
+// the coalescer is free for the next packet, and that of the last answer.
+func (u *Functional) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, at uint64) (free, done uint64) {
+	l, co := &u.estimate.memory, &u.core.lsu.coalescer
 	for done = at; rest != 0; {
 		if m.Op != mem.Write {
 			at = max(at, l.tags.First())
@@ -152,7 +152,7 @@ func (u *Untimed) coalesce(a *emu.Access, rest uint32, base int, m mem.Access, a
 	return at, done
 }
 
-// sameBlock returns the lanes whose address is in the same block of so many bytes as that of the first.
+// sameBlock returns the lanes whose address is in the same block, of the given size in bytes, as that of the first.
 func sameBlock(a *emu.Access, lanes, bytes uint32) (same uint32) {
 	block := a.Addr[bits.TrailingZeros32(lanes)&31] &^ (bytes - 1)
 	for m := lanes; m != 0; m &= m - 1 {
@@ -163,8 +163,8 @@ func sameBlock(a *emu.Access, lanes, bytes uint32) (same uint32) {
 	return same
 }
 
-// conflicts returns how many turns the lanes of an access to the scratchpad take: the most that one bank has.
-func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
+// conflicts returns the number of turns of a scratchpad access: the largest number of lanes in one bank.
+func (u *Functional) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
 	banks := &u.estimate.memory.lanes
 	*banks = [64]uint8{}
 	most := uint8(0)
@@ -174,14 +174,14 @@ func (u *Untimed) conflicts(a *emu.Access, lanes uint32, answered bool) uint64 {
 		most = max(most, *n)
 	}
 	turns := uint64(most)
-	if answered && u.core.lsu.pad.slices { // arbiters of two levels lose turns: so measured of the scratchpad itself
+	if answered && u.core.lsu.pad.slices { // two-level arbiters lose turns: measured on the timed scratchpad
 		turns += turns / sliceSize
 	}
 	return turns
 }
 
-// asked returns the operation that an access asks of the L1D.
-func (u *Untimed) asked(op *emu.Op) mem.Op {
+// asked returns the operation that an access requests of the L1D.
+func (u *Functional) asked(op *emu.Op) mem.Op {
 	switch op.LatencyClass() {
 	case isa.ClassLoad:
 		return mem.Read

@@ -5,18 +5,18 @@ import (
 	"heddle/isa/emu"
 )
 
-// estimatedSlice is an issue slice and its units. As long as instructions that wait for a unit fill what is before it,
-// nothing issues.
+// estimatedSlice estimates an issue slice and its units. Nothing issues while instructions that wait for a unit fill
+// the buffers before it.
 type estimatedSlice struct {
 	selector
 	ready   uint64      // warps with an instruction that has its registers
-	next    uint64      // the cycle from which one can issue
-	due     uint64      // when one issues next; never: none can
-	waits   mem.Entries // for other units than the load-store unit
+	next    uint64      // first cycle in which one can issue
+	due     uint64      // cycle of the next issue; never: none possible
+	waits   mem.Entries // instructions that wait for a unit other than the load-store unit
 	fpu     mem.Entries
 	alu     mem.Server
 	divider mem.Server
-	serial  bool // it does one division after another
+	serial  bool // the divider is not pipelined
 
 	queue  [maxQueued]queuedAccess // for the load-store unit; a ring
 	head   uint8
@@ -24,7 +24,7 @@ type estimatedSlice struct {
 	room   uint8
 }
 
-// queuedAccess is a memory access or a fence that waits for the load-store unit, which it comes to in a cycle.
+// queuedAccess is a memory access or fence that waits for the load-store unit, which it reaches at cycle at.
 type queuedAccess struct {
 	at   uint64
 	op   *emu.Op
@@ -32,9 +32,9 @@ type queuedAccess struct {
 	made emu.Access
 }
 
-// dispatched is how many instructions of a slice wait for a unit behind the collectors: its dispatch buffer, and the
-// buffer behind the collectors' arbiter. maxQueued is a power of two, and no fewer than there are with as many
-// collectors as there can be.
+// dispatched is the number of instructions of a slice that can wait for a unit behind the collectors: the dispatch
+// buffer's, and those of the buffer behind the collectors' arbiter. maxQueued is a power of two that covers the largest
+// number of collectors.
 const (
 	dispatched = 4
 	maxQueued  = 32
@@ -42,7 +42,7 @@ const (
 
 func (s *estimatedSlice) build(c *Core, i int) {
 	spec := &c.spec
-	s.selector = newSelector(policies[spec.Issue.Policy].issue, spec.Issue.Active, i, spec.Issue.Slices, spec.Warps, &c.started)
+	s.selector = newSelector(policies[spec.Issue.Policy].issue, spec.Issue.Active, i, spec.Issue.Slices, spec.Warps, &c.launchOrder)
 	s.room = uint8(spec.Collectors + dispatched)
 	s.waits, s.fpu = make(mem.Entries, s.room), make(mem.Entries, spec.FPUQueue)
 	s.serial = spec.IDiv == DividerSerial
@@ -50,7 +50,7 @@ func (s *estimatedSlice) build(c *Core, i int) {
 
 func (s *estimatedSlice) begin() { s.ready, s.queued, s.due = 0, 0, never }
 
-// plan finds out when the slice issues next.
+// plan computes the cycle of the slice's next issue.
 func (s *estimatedSlice) plan() {
 	s.due = never
 	if s.ready != 0 && s.queued < s.room {
@@ -58,7 +58,7 @@ func (s *estimatedSlice) plan() {
 	}
 }
 
-// join has a warp be among those that are ready from a cycle on.
+// join adds a warp that is ready from cycle at on.
 func (s *estimatedSlice) join(i int, at uint64) {
 	if s.ready == 0 {
 		s.next = max(s.next, at)
@@ -67,7 +67,7 @@ func (s *estimatedSlice) join(i int, at uint64) {
 	s.plan()
 }
 
-// issue takes the warp out that issues.
+// issue removes and returns the warp that issues.
 func (s *estimatedSlice) issue(away, idle uint64) int {
 	i := s.chooseOne(view{ready: s.ready, away: away, idle: idle})
 	s.ready &^= 1 << i
@@ -76,19 +76,19 @@ func (s *estimatedSlice) issue(away, idle uint64) int {
 	return i
 }
 
-// wait has an instruction wait for its unit, up to a cycle.
+// wait records an instruction that waits for its unit until cycle begin.
 func (s *estimatedSlice) wait(begin uint64) {
 	s.waits.Take(begin)
 	s.hold(s.waits.First())
 }
 
-// hold has nothing issue before a cycle.
+// hold prevents issue before a cycle.
 func (s *estimatedSlice) hold(until uint64) {
 	s.next = max(s.next, until)
 	s.plan()
 }
 
-// put has a memory access or a fence wait, which comes to the load-store unit in a cycle.
+// put queues a memory access or fence that reaches the load-store unit at cycle at.
 func (s *estimatedSlice) put(i int, op *emu.Op, at uint64) *queuedAccess {
 	q := &s.queue[(s.head+s.queued)%maxQueued]
 	q.at, q.op, q.warp = at, op, i
@@ -97,10 +97,10 @@ func (s *estimatedSlice) put(i int, op *emu.Op, at uint64) *queuedAccess {
 	return q
 }
 
-// front returns the first that waits.
+// front returns the oldest queued access.
 func (s *estimatedSlice) front() *queuedAccess { return &s.queue[s.head%maxQueued] }
 
-// take takes the first out, in a cycle.
+// take removes the oldest queued access at cycle at.
 func (s *estimatedSlice) take(at uint64) *queuedAccess {
 	q := s.front()
 	s.head++

@@ -8,9 +8,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// dispatch sends instructions with their operands to the units. Here they take
-// their architectural effect, in program order within the warp; only warp
-// control waits for the SFU, and memory for the load-store unit.
+// dispatch sends instructions with their operands to the units. They take architectural effect here, in program order
+// within the warp; only warp control takes effect in the SFU, and memory accesses in the load-store unit.
 func (c *Core) dispatch(sl *slice, now uint64) {
 	if way := &sl.express.operands; !way.Empty() {
 		if !way.Ready(now) {
@@ -20,7 +19,7 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 			way.Pop()
 			return
 		}
-		sl.unfold(now)
+		sl.materialise(now)
 		if len(sl.collect.id[0]) > 1 {
 			sl.arbitrate(now)
 		}
@@ -50,12 +49,12 @@ func (c *Core) takes(sl *slice, id flightID, now uint64) bool {
 	return !sl.dispatch[c.all[id].unit].Closed(now)
 }
 
-// dispatchOne sends an instruction to its unit. It reports whether the program can go on.
+// dispatchOne sends an instruction to its unit. It reports false if a program error stops the core.
 func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 	f := &c.all[id]
 	c.moved = true
 	if n := c.lanes[f.unit]; n > 0 && f.class != isa.ClassUnit && f.class != isa.ClassFence {
-		f.rest = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
+		f.packetsLeft = uint8(packets(c.warps[f.warp].trace.Mask(), n) - 1)
 	}
 	if err := c.effect(f); err != nil {
 		return c.trapped(sl, id, err, now)
@@ -70,7 +69,7 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 	return true
 }
 
-// packets counts the groups of that many lanes in which one is active.
+// packets counts the groups of that many lanes with an active lane.
 func packets(mask uint32, lanes int) (n int) {
 	for ; mask != 0; n++ {
 		group := bits.TrailingZeros32(mask) / lanes
@@ -80,7 +79,7 @@ func packets(mask uint32, lanes int) (n int) {
 }
 
 // effect executes the instruction, or reads the operands of a memory access.
-func (c *Core) effect(f *flight) error {
+func (c *Core) effect(f *inflight) error {
 	w := &c.warps[f.warp]
 	switch f.class {
 	case isa.ClassWarp:
@@ -99,46 +98,47 @@ func (c *Core) effect(f *flight) error {
 			return err
 		}
 		local := localLanes(a)
-		if local != 0 && c.lsu.bare {
+		if local != 0 && c.lsu.withoutScratchpad {
 			c.lsu.free = append(c.lsu.free, f.access)
 			return errNoScratchpad
 		}
-		c.lsu.local[f.access] = local
+		c.lsu.scratchpadLanes[f.access] = local
 		switch {
 		case local == 0:
 		case local != a.Mask:
 			c.Mixed++
-		default: // now known: the warp waits for the scratchpad, not for memory
+		default: // the warp now waits for the scratchpad, not for memory
 			w.board.change(waitsMemory, waitsScratchpad, f.op.Writes())
-			if w.staging != nil {
-				c.look(&c.slices[w.slice], int(f.warp))
+			if w.issueHead != nil {
+				c.updateHazard(&c.slices[w.slice], int(f.warp))
 			}
 		}
 		return nil
 	case isa.ClassFence:
 		c.fenced |= 1 << f.warp
-		c.restate(int(f.warp))
+		c.refreshState(int(f.warp))
 	}
 	return w.trace.Execute(f.op)
 }
 
-// errNoScratchpad is a program's that takes the core for one with a scratchpad.
+// errNoScratchpad is the error of a program built for a core with a scratchpad.
 var errNoScratchpad = errors.New("access to the scratchpad of a core that has none (core.scratchpad: false)")
 
-// entry is the way of the slices into a unit they share (RTL: dispatch_unit).
+// entry is the arbiter between the slices and a unit that they share (RTL: dispatch_unit).
 type entry struct {
 	selected int
 	buffer   buffer
 }
 
-// enters reports whether the slices have something for a shared unit, or it has still selected one that had.
+// enters reports whether the slices have an instruction for a shared unit, or its arbiter has to return to its idle
+// selection.
 func (c *Core) enters(u isa.Unit) bool {
 	return c.shared != 0 || c.entries[u].selected != len(c.slices)-1
 }
 
-// enter moves the next instruction for a unit that all slices share into the buffer
-// before it, from the slice that was selected in the cycle before: the lowest with
-// one, and the last if none had. A slice that has one keeps it until there is a slot.
+// enter moves the next instruction for a shared unit into the buffer before it. It comes from the slice selected in the
+// cycle before: the lowest with an instruction then, or the last if none had one. A selected slice stays selected until
+// the buffer has a slot.
 func (c *Core) enter(u isa.Unit, now uint64) {
 	e := &c.entries[u]
 	next := c.lowest(u)
@@ -167,8 +167,8 @@ func (c *Core) lowest(u isa.Unit) int {
 	return last
 }
 
-// entering reports whether an instruction waits before a shared unit that has a slot:
-// its slice is selected in a cycle that moves nothing.
+// entering reports whether an instruction waits before a shared unit that has a slot: its slice is then selected in a
+// cycle in which nothing moves.
 func (c *Core) entering() bool {
 	if c.shared == 0 {
 		return false
@@ -183,7 +183,7 @@ func (c *Core) entering() bool {
 	return false
 }
 
-// executeSFU executes one instruction of the core's only SFU.
+// executeSFU executes one instruction, or packet, of the core's SFU.
 func (c *Core) executeSFU(now uint64) {
 	q := &c.entries[isa.SFU].buffer
 	if q.Empty() {
@@ -204,11 +204,11 @@ func (c *Core) executeSFU(now uint64) {
 	if drains && !c.warps[f.warp].drained(now) {
 		return
 	}
-	if f.rest == 0 {
+	if f.packetsLeft == 0 {
 		q.Take(now)
 	} else {
-		f.rest--
-		id = c.part(f.warp)
+		f.packetsLeft--
+		id = c.newPacket(f.warp)
 		f = &c.all[id]
 	}
 	c.moved = true
@@ -227,7 +227,7 @@ func (c *Core) executeSFU(now uint64) {
 func (c *Core) control(w int, op *emu.Op, now uint64) {
 	trace := c.warps[w].trace
 	if err := trace.Execute(op); err != nil {
-		c.uncontrolled(w, op, err)
+		c.trapControl(w, op, err)
 		return
 	}
 	c.startNew(now + executeToUnlock + spawnDelay)
@@ -238,8 +238,8 @@ func (c *Core) control(w int, op *emu.Op, now uint64) {
 	}
 	if trace.Waiting() {
 		c.Base.ClockHandle().Finish() // other cores may wait at the same barrier
-		c.held |= 1 << w
-		c.restate(w)
+		c.atBarrier |= 1 << w
+		c.refreshState(w)
 		return
 	}
 	c.resumeHeld(now + executeToUnlock)

@@ -11,9 +11,9 @@ import (
 // flightID names an instruction in flight: an index into flights.
 type flightID uint16
 
-// What instructions wait in: buffer, whose entries can be taken as soon as they are there, as stages run back to front
-// and what a consumer finds came in an earlier cycle; and line, in which they stay for a time of their own: a unit's
-// pipeline, or several buffers in a row that nothing else enters.
+// Queues of instructions: a buffer's entries are available in the next cycle, which follows from running the stages
+// back to front; a line's entries stay for a time of their own, as in a unit's pipeline or in consecutive buffers that
+// nothing else enters.
 type (
 	buffer = queue.Queue[flightID]
 	line   = queue.Timed[flightID]
@@ -22,38 +22,38 @@ type (
 // never is the cycle of a timer that is not set.
 const never = queue.Never
 
-// flight is an instruction between issue and write-back. What the stages ask of it is worked out once.
-type flight struct {
-	op     *emu.Op // nil: a packet or a part of one, which takes a turn at commit and releases nothing
-	access int16   // memory instructions: index into Core.accesses; graph units': the call
-	warp   uint8
-	rest   uint8 // packets that follow the first, in a unit with fewer lanes than the warp
-	unit   isa.Unit
-	class  isa.Class
-	next   flightID // released in the same cycle; noFlight: none
+// inflight is an instruction between issue and write-back, with the properties that stages read decoded once.
+type inflight struct {
+	op          *emu.Op // nil: a packet or partial result, which takes a turn at commit and releases nothing
+	access      int16   // memory instructions: index into lsu.accesses; graph unit requests: the call's tag
+	warp        uint8
+	packetsLeft uint8 // packets that follow the first, in a unit with fewer lanes than the warp
+	unit        isa.Unit
+	class       isa.Class
+	next        flightID // next instruction released in the same cycle; noFlight: none
 }
 
-// flights are a core's instructions in flight, and the free slots among them. As many slots are
-// made as have been needed at once, which the buffers of the pipeline bound.
+// flights is the pool of a core's instructions in flight. It grows to the largest number in flight at once, which the
+// pipeline's buffers bound.
 type flights struct {
-	all   []flight
+	all   []inflight
 	spare []flightID
 }
 
-// noFlight is no instruction.
+// noFlight is the nil flightID.
 const noFlight = ^flightID(0)
 
-// start takes a slot for an instruction.
+// start allocates a slot for an instruction.
 func (f *flights) start(op *emu.Op, warp uint8) flightID {
 	id := f.slot()
-	f.all[id] = flight{op: op, warp: warp, access: -1, class: op.LatencyClass(), unit: op.Unit()}
+	f.all[id] = inflight{op: op, warp: warp, access: -1, class: op.LatencyClass(), unit: op.Unit()}
 	return id
 }
 
-// part takes a slot for a packet or a part of an instruction.
-func (f *flights) part(warp uint8) flightID {
+// newPacket allocates a slot for a packet or a partial result.
+func (f *flights) newPacket(warp uint8) flightID {
 	id := f.slot()
-	f.all[id] = flight{warp: warp, access: -1}
+	f.all[id] = inflight{warp: warp, access: -1}
 	return id
 }
 
@@ -63,20 +63,21 @@ func (f *flights) slot() flightID {
 		f.spare = f.spare[:n]
 		return id
 	}
-	f.all = append(f.all, flight{})
+	f.all = append(f.all, inflight{})
 	return flightID(len(f.all) - 1)
 }
 
 // end frees a slot.
 func (f *flights) end(id flightID) { f.spare = append(f.spare, id) }
 
-// releases are instructions by the cycle, less than 64 ahead, in which the scoreboard forgets them.
-type releases struct {
-	cycles uint64       // those with some, a bit each
+// scoreboardReleases holds instructions by the cycle in which their registers leave the scoreboard, fewer than 64
+// cycles ahead. Instructions of one cycle form a list through inflight.next, in the order in which they were put.
+type scoreboardReleases struct {
+	cycles uint64       // a bit for each cycle, modulo 64, with instructions
 	first  [64]flightID // by cycle
 }
 
-func (r *releases) put(f *flights, id flightID, at uint64) {
+func (r *scoreboardReleases) put(f *flights, id flightID, at uint64) {
 	slot := at % 64
 	f.all[id].next = noFlight
 	if r.cycles>>slot&1 == 0 {
@@ -91,35 +92,37 @@ func (r *releases) put(f *flights, id flightID, at uint64) {
 	f.all[last].next = id
 }
 
-func (r *releases) due(now uint64) bool { return r.cycles>>(now%64)&1 != 0 }
+func (r *scoreboardReleases) due(now uint64) bool { return r.cycles>>(now%64)&1 != 0 }
 
-// take returns the first of those that are due, with the others behind it.
-func (r *releases) take(now uint64) flightID {
+// take removes the list of the instructions that are due, and returns its first.
+func (r *scoreboardReleases) take(now uint64) flightID {
 	r.cycles &^= 1 << (now % 64)
 	return r.first[now%64]
 }
 
-// next returns the first cycle after now with some, or never.
-func (r *releases) next(now uint64) uint64 {
+// next returns the first cycle after now with instructions, or never.
+func (r *scoreboardReleases) next(now uint64) uint64 {
 	if r.cycles == 0 {
 		return never
 	}
 	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
 }
 
-// agenda are warps by the cycle, less than 32 ahead, in which something becomes of them.
-type agenda struct {
-	cycles uint32     // those with some, a bit each
+// warpTimers holds warps by the cycle in which an event of theirs is due, fewer than 32 cycles ahead: put does not
+// check the distance. The longest is that of a branch through the integer unit, for which latency.alu is limited to 30
+// cycles.
+type warpTimers struct {
+	cycles uint32     // a bit for each cycle, modulo 32, with warps
 	warps  [32]uint64 // by cycle
 }
 
-func (a *agenda) put(at, warps uint64) {
+func (a *warpTimers) put(at, warps uint64) {
 	a.warps[at%32] |= warps
 	a.cycles |= 1 << (at % 32)
 }
 
-// take returns the warps whose cycle this is, and forgets them.
-func (a *agenda) take(now uint64) (warps uint64) {
+// take removes and returns the warps that are due.
+func (a *warpTimers) take(now uint64) (warps uint64) {
 	if a.cycles>>(now%32)&1 != 0 {
 		warps = a.warps[now%32]
 		a.warps[now%32] = 0
@@ -129,7 +132,7 @@ func (a *agenda) take(now uint64) (warps uint64) {
 }
 
 // next returns the first cycle after now with warps, or never.
-func (a *agenda) next(now uint64) uint64 {
+func (a *warpTimers) next(now uint64) uint64 {
 	if a.cycles == 0 {
 		return never
 	}

@@ -8,19 +8,20 @@ import (
 	"heddle/isa"
 )
 
-// front is the front end: which warps are fetched for, and what is under way.
+// front is the front end: the choice of the warp to fetch for, and the fetches in flight.
 type front struct {
-	selector  selector // chooses the warp to fetch for
-	scheduled buffer   // warps on their way to the instruction cache
-	unlocks   agenda   // warps that can be scheduled again
-	letGo     uint64   // the cycle from which warps go on that another core let go; 0: none
-	out       []*clock.Link[mem.Request]
-	in        []*clock.Link[mem.Response]
-	arrived   uint64 // of them, those that hold an answer or have one under way
+	selector   selector   // chooses the warp to fetch for
+	scheduled  buffer     // warps on their way to the instruction cache
+	unlocks    warpTimers // warps by the cycle in which they become schedulable
+	releasedAt uint64     // first cycle in which warps released by another core go on; 0: none
+	out        []*clock.Link[mem.Request]
+	in         []*clock.Link[mem.Response]
+	arrived    uint64 // bit i: in[i] holds an answer, or has one under way
 }
 
-// schedule gives ready warps to fetch, and reports whether one of those it could have given was lacking. A warp waits
-// then until its instruction has been decoded, and after control until that is resolved.
+// schedule passes warps that can be fetched for to fetch, and reports whether fetch could have taken one more. A
+// scheduled warp is stalled until its instruction has been decoded, and after a control instruction until that is
+// resolved.
 func (c *Core) schedule(now uint64) (unscheduled bool) {
 	f := &c.front
 	ready := c.active &^ c.stalled
@@ -50,7 +51,7 @@ func (c *Core) scheduleOne(ready uint64) bool {
 	return true
 }
 
-// fetch asks the instruction cache, at each port.
+// fetch sends requests to the instruction cache, one at each port.
 func (c *Core) fetch(now uint64) {
 	f := &c.front
 	for _, out := range f.out {
@@ -67,7 +68,7 @@ func (c *Core) fetch(now uint64) {
 	}
 }
 
-// decode takes an instruction from each port, and reports whether one found its warp's buffer full.
+// decode takes an instruction from each port, and reports whether an instruction buffer was full.
 func (c *Core) decode(now uint64) (undecoded bool) {
 	for m := c.front.arrived; m != 0; m &= m - 1 {
 		if in := c.front.in[bits.TrailingZeros64(m)]; in.Ready() && !c.decodeFrom(in, now) {
@@ -77,8 +78,8 @@ func (c *Core) decode(now uint64) (undecoded bool) {
 	return undecoded
 }
 
-// decodeFrom puts an instruction that has arrived into its warp's buffer. A full buffer blocks the answers behind it,
-// of all warps, and in an L1I that cores share those of other cores.
+// decodeFrom moves an arriving instruction into its warp's buffer. A full buffer blocks all later answers of the port,
+// of all warps and, if cores share the L1I, of the other cores.
 func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	i := int(from.Front().Tag)
 	w := &c.warps[i]
@@ -89,7 +90,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	c.moved = true
 	op, err := w.trace.Decode(w.fetching)
 	if err != nil { // fetched ahead: the warp may never get here
-		c.undecodable(i, err, now)
+		c.trapDecode(i, err, now)
 		return true
 	}
 	w.ibuffer.Push(op)
@@ -99,35 +100,35 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	if c.isControl(op) {
 		c.branching |= 1 << i
 		if op.LatencyClass() == isa.ClassUnit {
-			c.asking |= 1 << i
+			c.awaitingUnit |= 1 << i
 		}
-		c.restate(i)
+		c.refreshState(i)
 		return true
 	}
 	if c.mayBlock(i) {
-		c.crowded |= 1 << i
+		c.fetchBlocked |= 1 << i
 		return true
 	}
 	c.front.unlocks.put(now+1, 1<<i)
 	return true
 }
 
-// mayBlock reports whether the warp's next instruction could block decode for as long as a graph unit likes: its buffer
-// is full, and behind a request whose answer may wait for instructions that decode would not let through.
+// mayBlock reports whether the warp's next instruction could block decode for an unbounded time: its buffer is full
+// behind a request to the graph unit, and that request's answer may depend on instructions that decode would hold back.
 func (c *Core) mayBlock(i int) bool {
 	return c.socket != nil && c.socket.Awaits(i) && c.warps[i].ibuffer.Full()
 }
 
-// next returns the first cycle after now in which warps can be scheduled again, if that is before at; else at.
+// next returns the first cycle after now in which warps become schedulable, or at if that is earlier.
 func (f *front) next(now, at uint64) uint64 {
 	at = min(at, f.unlocks.next(now))
-	if f.letGo > now {
-		at = min(at, f.letGo)
+	if f.releasedAt > now {
+		at = min(at, f.releasedAt)
 	}
 	return at
 }
 
-// unlock makes warps schedulable whose turn has come.
+// unlock makes the warps schedulable that are due.
 func (c *Core) unlock(now uint64) {
 	f := &c.front
 	if set := f.unlocks.take(now); set != 0 {
@@ -135,8 +136,8 @@ func (c *Core) unlock(now uint64) {
 		c.stalled &^= set
 		c.resolve(set)
 	}
-	if f.letGo != 0 && f.letGo <= now {
-		f.letGo = 0
+	if f.releasedAt != 0 && f.releasedAt <= now {
+		f.releasedAt = 0
 		if c.halts {
 			c.haltWarps(now)
 		}
@@ -144,40 +145,40 @@ func (c *Core) unlock(now uint64) {
 	}
 }
 
-// resolve ends the time in which these warps waited for control to be resolved.
+// resolve marks the control instructions of these warps as resolved.
 func (p *pipe) resolve(warps uint64) {
 	for m := warps & p.branching; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		p.branching &^= 1 << i
-		p.restate(i)
+		p.refreshState(i)
 	}
 }
 
-// resumeHeld makes the warps go on that a barrier or wspawn holds no longer.
+// resumeHeld reschedules warps that a barrier or wspawn has released.
 func (c *Core) resumeHeld(at uint64) {
-	for m := c.held; m != 0; m &= m - 1 {
+	for m := c.atBarrier; m != 0; m &= m - 1 {
 		if w := bits.TrailingZeros64(m); !c.warps[w].trace.Waiting() {
-			c.held &^= 1 << w
-			c.restate(w)
+			c.atBarrier &^= 1 << w
+			c.refreshState(w)
 			c.resume(w, at)
 		}
 	}
 }
 
-// otherCore is called when another core lets warps of this one go. They see it
-// in the next cycle, whichever of the two cores ticks first.
+// otherCore is called when another core releases warps of this one. They observe it in the next cycle, independently of
+// the order in which the two cores tick.
 func (c *Core) otherCore() {
-	if c.untimed != nil && c.untimed.on {
-		c.untimed.released()
+	if c.functional != nil && c.functional.on {
+		c.functional.released()
 		return
 	}
-	if c.front.letGo == 0 {
-		c.front.letGo = c.ClockHandle().Domain().Cycle() + 1
+	if c.front.releasedAt == 0 {
+		c.front.releasedAt = c.ClockHandle().Domain().Cycle() + 1
 	}
 	c.ClockHandle().Wake()
 }
 
-// resume lets warp w go on where its trace is.
+// resume makes warp w schedulable from cycle at on, at its trace's program counter.
 func (c *Core) resume(w int, at uint64) {
 	c.moved = true
 	c.resolved(w)
@@ -190,14 +191,14 @@ func (c *Core) resume(w int, at uint64) {
 	c.front.unlocks.put(at, 1<<w)
 }
 
-// startNew makes warps runnable that wspawn has started.
+// startNew launches the warps that the source has activated.
 func (c *Core) startNew(at uint64) {
-	for m := c.source.Active() &^ (c.active | c.lent); m != 0; m &= m - 1 {
+	for m := c.source.Active() &^ (c.active | c.functionalWarps); m != 0; m &= m - 1 {
 		w := bits.TrailingZeros64(m)
 		c.begin(w)
-		c.starts++
-		c.started[w] = c.starts
+		c.launches++
+		c.launchOrder[w] = c.launches
 		c.resume(w, at)
-		c.warps[w].fetching = c.warps[w].fetchPC // what it waits for, for profiles
+		c.warps[w].fetching = c.warps[w].fetchPC // profiles attribute the warp's wait to this address
 	}
 }

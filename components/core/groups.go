@@ -6,13 +6,12 @@ import (
 	"heddle/components/queue"
 )
 
-// groups is the scoreboard's arbiter of a slice with many warps (RTL: stream_arb with more
-// inputs than 1.5 MAX_FANOUT): an arbiter for each group of eight, with a buffer of
-// its own, and one behind them.
+// groups is the two-level scoreboard arbiter of a slice with many warps (RTL: stream_arb with more inputs than 1.5
+// MAX_FANOUT): a buffered arbiter for each group of eight, and one behind them.
 type groups struct {
 	of       []group
-	next     int    // the group that is preferred, if it has something
-	owed     int    // instructions selected that are not booked as issued yet
+	next     int    // the group preferred next
+	owed     int    // instructions selected and not yet booked as issued
 	selected uint64 // groups with a selected instruction
 }
 
@@ -23,11 +22,11 @@ type group struct {
 	selected buffer
 }
 
-// groupSize is RTL's MAX_FANOUT.
+// groupSize is the RTL's MAX_FANOUT.
 const groupSize = 8
 
-// build makes the groups of slice i where they stay, if its arbiter has two levels. Policies other than the
-// RTL's choose among all the slice's warps.
+// build creates the groups of slice i, if its arbiter has two levels. g must not move afterwards, as buffers point to
+// its sets. Policies other than the RTL's choose among all warps of the slice.
 func (g *groups) build(s *Spec, i int, of *queue.Owner, in string, started *[64]uint32) {
 	n := s.Warps / s.Issue.Slices
 	if levels(n) == 0 || s.Issue.Policy != 0 {
@@ -45,8 +44,8 @@ func (g *groups) build(s *Spec, i int, of *queue.Owner, in string, started *[64]
 	}
 }
 
-// issueGroups is issue for a slice with groups. Several can select in a cycle; what they
-// select is booked as issued at the rate at which it leaves.
+// issueGroups issues from a slice with groups. Several groups can select in one cycle; the selected instructions are
+// booked as issued at the rate at which they leave.
 func (sl *slice) issueGroups(now uint64) {
 	g := &sl.groups
 	if g.selected != 0 {
@@ -62,12 +61,12 @@ func (sl *slice) issueGroups(now uint64) {
 		n := min(g.owed, sl.spec.Issue.Dispatch)
 		b.issued = uint8(n)
 		g.owed -= n
-		sl.moved = true // what is booked now is not what a sleeper repeats
+		sl.moved = true // the next cycle books something else, so the core must not sleep
 	}
-	sl.did(b, now)
+	sl.bookIssue(b, now)
 }
 
-// join lets the groups' selections through, the preferred group's or else the lowest's.
+// join moves selected instructions on, from the preferred group or else the lowest.
 func (sl *slice) join(now uint64) {
 	g := &sl.groups
 	for range sl.spec.Issue.Dispatch {
@@ -86,7 +85,7 @@ func (sl *slice) join(now uint64) {
 	}
 }
 
-// heldUp is why the slice issues no more than it does.
+// heldUp returns the cause for which the slice issues no more.
 func (sl *slice) heldUp(ready uint64, now uint64) cause {
 	if ready != 0 || sl.issued.Closed(now) {
 		return sl.backPressure(now)
@@ -94,7 +93,7 @@ func (sl *slice) heldUp(ready uint64, now uint64) cause {
 	return sl.nothingReady()
 }
 
-// selectWarps selects warps of each group and returns how many.
+// selectWarps selects warps of each group and returns their number.
 func (sl *slice) selectWarps(now uint64) (n uint8) {
 	for i := range sl.groups.of {
 		g := &sl.groups.of[i]

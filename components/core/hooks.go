@@ -6,38 +6,38 @@ import (
 	"heddle/isa/emu"
 )
 
-// Where a core calls its hooks, with a *HookEvent as the item. A core without hooks pays a comparison.
+// Positions at which a core calls its hooks, with a *HookEvent as the item. A core without hooks pays one comparison.
 var (
-	HookPosFetch    = &sim.HookPos{Name: "core fetch"}    // given to the instruction cache
-	HookPosDecode   = &sim.HookPos{Name: "core decode"}   // into the instruction buffer
-	HookPosStage    = &sim.HookPos{Name: "core stage"}    // out of it, to where the scoreboard looks
-	HookPosIssue    = &sim.HookPos{Name: "core issue"}    // past the scoreboard
-	HookPosDispatch = &sim.HookPos{Name: "core dispatch"} // with its operands to a unit
-	HookPosExecute  = &sim.HookPos{Name: "core execute"}  // taken by the unit: its last packet
-	HookPosMemory   = &sim.HookPos{Name: "core memory"}   // to what answers; of a request to the graph unit that is answered instead of execute
-	HookPosDiscard  = &sim.HookPos{Name: "core discard"}  // trapped at dispatch, or behind one that has; without Op: fetched in vain
-	HookPosCommit   = &sim.HookPos{Name: "core commit"}   // written back; a load's last part
+	HookPosFetch    = &sim.HookPos{Name: "core fetch"}    // sent to the instruction cache
+	HookPosDecode   = &sim.HookPos{Name: "core decode"}   // entered the instruction buffer
+	HookPosStage    = &sim.HookPos{Name: "core stage"}    // moved from the buffer to the scoreboard
+	HookPosIssue    = &sim.HookPos{Name: "core issue"}    // passed the scoreboard
+	HookPosDispatch = &sim.HookPos{Name: "core dispatch"} // sent to a unit with its operands
+	HookPosExecute  = &sim.HookPos{Name: "core execute"}  // the unit took its last packet
+	HookPosMemory   = &sim.HookPos{Name: "core memory"}   // to the memory system; or an answered request to the graph unit
+	HookPosDiscard  = &sim.HookPos{Name: "core discard"}  // trapped, or behind a trap; without Op: fetched, not decoded
+	HookPosCommit   = &sim.HookPos{Name: "core commit"}   // written back; of a load, its last part
 )
 
-// WriteBack is the number of cycles from commit until the instruction counts as done.
+// WriteBack is the number of cycles from commit until an instruction counts as done.
 const WriteBack = commitToRelease
 
-// HookEvent is an instruction at such a place. It is valid during the call only.
+// HookEvent is an instruction at a hook position. It is valid only during the call.
 type HookEvent struct {
 	Cycle uint64
 	Warp  int
-	Op    *emu.Op // nil: of fetch, which does not know it yet
-	PC    uint32  // of fetch, decode and what was fetched in vain
-	Mask  uint32  // of decode: the lanes it will work on, since nothing behind control is fetched until that is resolved
+	Op    *emu.Op // nil: at fetch, before decode
+	PC    uint32  // at fetch, decode and discard without Op
+	Mask  uint32  // at decode: its active lanes, as nothing behind unresolved control is fetched
 }
 
-// AcceptHook has h called at the places above.
+// AcceptHook registers a hook at the positions above.
 func (c *Core) AcceptHook(h sim.Hook) {
 	c.Base.AcceptHook(h)
 	c.hooks = c.invoke
 }
 
-// invoke calls the hooks. Packets and parts of an instruction do not count.
+// invoke calls the hooks, except for packets and partial results.
 func (c *Core) invoke(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) {
 	if op != nil {
 		c.event = HookEvent{Cycle: now, Warp: int(warp), Op: op}
@@ -53,12 +53,12 @@ func (c *Core) hookFront(pos *sim.HookPos, now uint64, w int, op *emu.Op) {
 	}
 }
 
-// NumWarps is how many warps the core has room for.
+// NumWarps returns the core's number of warps.
 func (c *Core) NumWarps() int { return len(c.warps) }
 
-// WarpState is where warp i is when the core's last cycle is over, by the name of the statistic that such
-// cycles of a warp are booked under; empty: the warp is not active. Of a warp whose instruction was before the
-// scoreboard before that cycle and was not issued, it is the cause that the cycle was booked under.
+// WarpState returns the state of warp i after the core's last cycle, as the name of the statistic that counts such
+// cycles; empty: the warp is not active. For a warp that was at the scoreboard before that cycle and was not issued, it
+// is the state that the cycle was booked under.
 func (c *Core) WarpState(i int) string {
 	if c.active>>i&1 == 0 {
 		return ""
@@ -70,7 +70,7 @@ func (c *Core) warpState(i int) state {
 	for _, s := range [...]struct {
 		of uint64
 		is state
-	}{{c.held, atBarrier}, {c.staged, c.stagedState(i)}, {c.fenced, membar}, {c.asking, unitWait}, {c.branching, branchResolving}} {
+	}{{c.atBarrier, atBarrier}, {c.atIssue, c.stagedState(i)}, {c.fenced, membar}, {c.awaitingUnit, unitWait}, {c.branching, branchResolving}} {
 		if s.of>>i&1 != 0 {
 			return s.is
 		}

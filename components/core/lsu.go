@@ -11,8 +11,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// Cycles of the load-store unit's path (RTL: request queue, switch between
-// global and local memory, coalescer, adapter, and back).
+// Latencies of the load-store unit's path, in cycles (RTL: request queue, switch between global and local memory,
+// coalescer, adapter, and back).
 const (
 	lsuQueueDelay = 1
 	switchDelay   = 1
@@ -20,56 +20,67 @@ const (
 	resultDelay   = 1 // each of response, arbiter and gather buffer, before the commit arbiter
 )
 
-// ScratchpadLatency is the scratchpad's without conflicts, beyond the load-store unit: lanes'
-// buffers, crossbar, bank, crossbar, packing, the switch's register.
+// ScratchpadLatency is the scratchpad's latency without conflicts, in cycles: lanes' buffers, crossbar, bank, crossbar,
+// packing, the switch's register.
 const ScratchpadLatency = 6
 
-// lsu is the load-store unit: one request queue, a switch between global
-// memory and the scratchpad, and a coalescer.
+// lsu is the load-store unit: one request queue, a switch between global memory and the scratchpad, and a coalescer.
+//
+// An access occupies a slot of accesses from dispatch (Core.effect) until nothing refers to it any more. In a unit with
+// fewer lanes than the warp, accept splits packets off, each with a slot of its own (packet); the last packet keeps the
+// original slot. A slot is freed exactly once:
+//
+//   - by finish, for loads and atomics with an answer, when pendingLanes reaches zero;
+//   - by perform, for stores and for atomics posted as stores, when the effect marked last has been applied at the end
+//     of the cycle: a store is acknowledged long before, so its commit does not free the slot;
+//   - by Core.effect, when dispatch fails.
+//
+// Every load slot also counts in loads, from accept to finish. The number of slots bounds the pipeline (Spec.accesses):
+// to run out of them is a bug.
 type lsu struct {
 	*pipe
-	due      uint64 // the cycle from which it has to look
-	moved    bool   // something moved in it in this cycle, so the next can differ
-	slices   []slice
-	from     *buffer // instructions from the slices
-	accesses []emu.Access
-	free     []int16           // of them, those not in use
-	requests queue.Timed[inst] // mem_scheduler's request queue
-	switched queue.Timed[inst] // towards the coalescer
-	pad      scratchpad
-	loads    int // outstanding warp loads
-	maxLoads int
-	co       coalescer
-	back     queue.Timed[answer] // the switch's register
-	loaded   queue.Timed[inst]   // parts of loads, and fences
-	stored   queue.Timed[inst]   // stores: done when they are accepted
-	done     queue.Timed[inst]   // loaded before stored, on the way to their slices
-	left     []int16             // by access: lanes that have no answer yet
-	local    []uint32            // by access: lanes that address the scratchpad
-	asked    []inst              // by access: the load that the scratchpad answers
-	out      []*clock.Link[mem.Request]
-	in       []*clock.Link[mem.Response]
-	arrived  uint64 // of them, those that hold an answer or have one under way
-	fence    bool   // a fence is under way: nothing else enters
-	unlock   bool   // it has ended: from the next cycle on others enter
-	bare     bool   // there is no scratchpad, and so no switch
-	freed    int    // loads whose slot is free from the next cycle on
-	atomics  atomics
-	effects  []effect // accesses that take effect at the end of the cycle
-	handle   clock.Handle
-	shifted  isa.Lanes // addresses of a packet on its way to the scratchpad, from lane 0 on
+	due               uint64 // the next cycle in which it can change something
+	moved             bool   // something moved in this cycle, so the next one can differ
+	slices            []slice
+	from              *buffer // instructions from the slices
+	accesses          []emu.Access
+	free              []int16           // unused slots of accesses
+	requests          queue.Timed[inst] // mem_scheduler's request queue
+	switched          queue.Timed[inst] // towards the coalescer
+	pad               scratchpad
+	loads             int // outstanding warp loads
+	maxLoads          int
+	coalescer         coalescer
+	back              queue.Timed[answer] // the switch's register
+	loaded            queue.Timed[inst]   // partial loads, and fences
+	stored            queue.Timed[inst]   // stores: done when they are accepted
+	done              queue.Timed[inst]   // loaded before stored, on the way to their slices
+	pendingLanes      []int16             // by access: lanes without an answer
+	scratchpadLanes   []uint32            // by access: lanes that address the scratchpad
+	scratchpadLoads   []inst              // by access: the load that the scratchpad answers
+	out               []*clock.Link[mem.Request]
+	in                []*clock.Link[mem.Response]
+	arrived           uint64 // bit i: in[i] holds an answer, or has one under way
+	fence             bool   // a fence is under way: nothing else enters
+	unlock            bool   // the fence has ended: others enter from the next cycle on
+	withoutScratchpad bool   // no scratchpad, and so no switch
+	freed             int    // loads whose slot is free from the next cycle on
+	atomics           atomics
+	effects           []effect // accesses that take effect at the end of the cycle
+	handle            clock.Handle
+	shifted           isa.Lanes // addresses of a packet for the scratchpad, moved to lane 0
 }
 
-// inst is an instruction, or one of its packets, in the load-store unit. With more than four fields the Go compiler
-// would copy it through memory.
+// inst is an instruction, or one of its packets, in the load-store unit. It has no more than four fields because the Go
+// compiler would copy a larger struct through memory.
 type inst struct {
-	op     *emu.Op // nil: a part, which takes a turn at commit and releases nothing
+	op     *emu.Op // nil: a partial result, which takes a turn at commit and releases nothing
 	warp   uint8
 	access int16    // index into lsu.accesses
 	id     flightID // of the instruction, until its result leaves
 }
 
-// answer is a part of a load's data: some of its lanes.
+// answer is the data of some lanes of a load.
 type answer struct {
 	inst
 	lanes int16
@@ -82,8 +93,8 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.LSULanes, of),
 		back:   queue.NewTimed[answer](1, of, "LSU switch, back"),
 		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
-		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, bare: !s.Scratchpad, co: newCoalescer(s),
-		left: make([]int16, s.accesses()), local: make([]uint32, s.accesses()), asked: make([]inst, s.accesses()),
+		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad, coalescer: newCoalescer(s),
+		pendingLanes: make([]int16, s.accesses()), scratchpadLanes: make([]uint32, s.accesses()), scratchpadLoads: make([]inst, s.accesses()),
 		atomics: atomics{Atomics: s.Atomics},
 	}
 	for i := len(l.accesses) - 1; i >= 0; i-- {
@@ -92,7 +103,7 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 	return l
 }
 
-// takeAccess returns a free access; their number bounds what the pipeline can hold.
+// takeAccess allocates a slot for an access. The number of slots bounds the accesses that the pipeline can hold.
 func (l *lsu) takeAccess() int16 {
 	n := len(l.free) - 1
 	if n < 0 {
@@ -103,7 +114,7 @@ func (l *lsu) takeAccess() int16 {
 	return i
 }
 
-// ConnectData gives the core its links to the data cache, one pair a channel.
+// ConnectData gives the core its links to the data cache, one pair per channel.
 func (c *Core) ConnectData(out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
 	c.lsu.out, c.lsu.in = out, in
 	for ch, link := range in {
@@ -111,15 +122,15 @@ func (c *Core) ConnectData(out []*clock.Link[mem.Request], in []*clock.Link[mem.
 	}
 }
 
-// Channels is the number of requests the core can send to the data cache at once.
+// Channels returns the number of requests that the core can send to the data cache in one cycle.
 func (s Spec) Channels() int {
 	s = s.Derived()
 	return max(1, s.LSULanes*4/s.ChannelBytes)
 }
 
-// RequestSlots is the number of requests between the core and a port of its L1D: the coalescer's register, and nothing
-// else (RTL: REQ_OUT_BUF 0). Without a coalescer it is the register of the switch before it, which takes an access in the
-// cycle in which the one before leaves: a link needs two slots for that.
+// RequestSlots returns the number of slots of a link between the core and a port of its L1D: the coalescer's register
+// alone (RTL: REQ_OUT_BUF 0). Without a coalescer it is the register of the switch before it, which takes an access in
+// the cycle in which the previous one leaves, and so needs two slots.
 func (s Spec) RequestSlots() int {
 	if s.Derived().ChannelBytes == 4 {
 		return 2
@@ -128,11 +139,11 @@ func (s Spec) RequestSlots() int {
 }
 
 func (l *lsu) idle() bool {
-	return l.requests.Empty() && l.switched.Empty() && l.pad.idle() && l.loads == 0 && l.co.idle() && l.taken()
+	return l.requests.Empty() && l.switched.Empty() && l.pad.idle() && l.loads == 0 && l.coalescer.idle() && l.taken()
 }
 
-// taken reports whether the L1D has taken all requests: stores are acknowledged with that.
-// If not, the core is woken when it takes one.
+// taken reports whether the L1D has taken all requests, which acknowledges the stores among them. If not, the core is
+// woken when it takes one.
 func (l *lsu) taken() bool {
 	all := true
 	for _, out := range l.out {
@@ -141,7 +152,7 @@ func (l *lsu) taken() bool {
 	return all
 }
 
-// tick does a cycle of the unit, and finds out when the next one is due.
+// tick runs one cycle of the unit and sets its timer.
 func (l *lsu) tick(now uint64) {
 	l.moved, l.due = false, never
 	l.move(now)
@@ -152,7 +163,7 @@ func (l *lsu) tick(now uint64) {
 	}
 }
 
-// move does its stages that something can leave, back to front.
+// move runs the stages that have an entry ready, back to front.
 func (l *lsu) move(now uint64) {
 	if min(l.done.First(), l.loaded.First(), l.stored.First()) <= now {
 		l.gather(now)
@@ -163,7 +174,7 @@ func (l *lsu) move(now uint64) {
 	if l.arrived != 0 {
 		l.receive(now)
 	}
-	if l.bare {
+	if l.withoutScratchpad {
 		l.past(now)
 	}
 	if l.pad.packed.First() <= now {
@@ -177,7 +188,7 @@ func (l *lsu) move(now uint64) {
 			l.LocalWaits++
 		}
 	}
-	if !l.bare && l.requests.First() <= now {
+	if !l.withoutScratchpad && l.requests.First() <= now {
 		l.route(now)
 	}
 	if !l.from.Empty() {
@@ -189,7 +200,7 @@ func (l *lsu) move(now uint64) {
 	l.unlock = false
 }
 
-// past moves what has no switch to pass, without a scratchpad, on in the cycle in which it is there.
+// past moves answers and requests on in the cycle in which they arrive, as there is no switch without a scratchpad.
 func (l *lsu) past(now uint64) {
 	if l.back.First() <= now {
 		l.finish(now)
@@ -199,23 +210,23 @@ func (l *lsu) past(now uint64) {
 	}
 }
 
-// through returns when something is behind the switch that comes to it in a cycle.
+// through returns the cycle in which an item that reaches the switch now is behind it.
 func (l *lsu) through(now, delay uint64) uint64 {
-	if l.bare {
+	if l.withoutScratchpad {
 		return now
 	}
 	return now + delay
 }
 
-// coalesce does the coalescer's cycle. What answers have freed in it is usable from the next one on.
+// coalesce runs the coalescer's cycle. Tags freed by answers in this cycle are usable from the next one on.
 func (l *lsu) coalesce(now uint64) {
-	if l.co.sending || l.switched.First() <= now {
-		l.turn(now)
+	if l.coalescer.sending || l.switched.First() <= now {
+		l.stepCoalescer(now)
 	}
-	l.co.freed = 0
+	l.coalescer.freed = 0
 }
 
-// levels is the latency of an arbiter of that many inputs beyond one cycle.
+// levels returns the latency of an arbiter with that many inputs beyond one cycle.
 func levels(inputs int) uint64 {
 	if inputs > bigArbiter {
 		return 1
@@ -250,22 +261,22 @@ func (l *lsu) accept(now uint64) {
 		}
 		in.access, last = l.packet(in.access)
 		l.loads++
-		l.left[in.access] = int16(bits.OnesCount32(l.accesses[in.access].Mask))
+		l.pendingLanes[in.access] = int16(bits.OnesCount32(l.accesses[in.access].Mask))
 	}
 	if last {
 		q.Take(now)
 	}
-	l.pipe.due = min(l.pipe.due, now+1) // for the slot that is free then
+	l.pipe.due = min(l.pipe.due, now+1) // the slot that it frees is usable in the next cycle
 	l.moved = true
 	l.hook(HookPosExecute, now, in.warp, in.op)
 	l.requests.Push(in, now+lsuQueueDelay)
 }
 
-// packet takes the next packet of an access apart, an access of its own, and reports whether it is the last, which is
-// what is left of the access.
+// packet splits the next packet off an access, into an access slot of its own. It reports whether that is the last one,
+// which keeps the slot of the original access.
 func (l *lsu) packet(of int16) (access int16, last bool) {
 	a := &l.accesses[of]
-	lanes := a.Mask & l.co.group(a.Mask)
+	lanes := a.Mask & l.coalescer.group(a.Mask)
 	if lanes == a.Mask {
 		return of, true
 	}
@@ -274,23 +285,22 @@ func (l *lsu) packet(of int16) (access int16, last bool) {
 	*p = *a
 	p.Mask = lanes
 	a.Mask &^= lanes
-	l.local[access] = l.local[of] & lanes
-	l.local[of] &^= lanes
+	l.scratchpadLanes[access] = l.scratchpadLanes[of] & lanes
+	l.scratchpadLanes[of] &^= lanes
 	return access, false
 }
 
-// settled books that nothing more comes of an instruction, or of one of its packets, whatever their order: all but the
-// last one take a turn at commit and release nothing.
+// settled records the end of an instruction, or of one of its packets, in any order. All but the last take a turn at
+// commit and release nothing.
 func (l *lsu) settled(in inst) inst {
-	if f := &l.all[in.id]; f.rest > 0 {
-		f.rest--
+	if f := &l.all[in.id]; f.packetsLeft > 0 {
+		f.packetsLeft--
 		in.op = nil
 	}
 	return in
 }
 
-// gather brings results to their slices, in order, one a cycle: parts of loads and fences
-// before stores.
+// gather moves results to their slices in order, one per cycle: partial loads and fences before stores.
 func (l *lsu) gather(now uint64) {
 	if l.done.Ready(now) {
 		sl := &l.slices[l.warps[l.done.Front().warp].slice]
@@ -298,7 +308,7 @@ func (l *lsu) gather(now uint64) {
 		case !out.Closed(now):
 			l.result(sl, l.done.Take(now), now+resultDelay)
 		case !out.Full():
-			l.due = now + 1 // for the slot that is free then
+			l.due = now + 1 // the slot is free in the next cycle
 		}
 	}
 	from := &l.loaded
@@ -311,31 +321,31 @@ func (l *lsu) gather(now uint64) {
 	}
 }
 
-// result gives a result to the slice, which can commit it from cycle at on.
+// result passes a result to its slice, which can commit it from cycle at on.
 func (l *lsu) result(sl *slice, in inst, at uint64) {
 	id := in.id
 	if in.op == nil {
-		id = l.flights.part(in.warp)
+		id = l.flights.newPacket(in.warp)
 	}
 	sl.result[isa.LSU].Push(id, at)
 	l.backDue = min(l.backDue, at)
 	l.moved = true
 }
 
-// route sends the head of the queue to the scratchpad, towards the L1D, or its lanes to both at
-// once, as soon as each has a slot for those it gets.
+// route sends the head of the queue to the scratchpad, towards the L1D, or its lanes to both at once, as soon as every
+// destination has a slot.
 func (l *lsu) route(now uint64) {
 	if l.ordered(l.requests.Front()) {
 		return
 	}
 	in := *l.requests.Front()
 	if in.op.LatencyClass() == isa.ClassFence && l.spec.Fence == FenceWait {
-		l.endHere(now)
+		l.retireFence(now)
 		return
 	}
 	global, local := true, uint32(0)
 	if in.op.LatencyClass() != isa.ClassFence {
-		local = l.local[in.access]
+		local = l.scratchpadLanes[in.access]
 		global = local != l.accesses[in.access].Mask
 	}
 	if local != 0 && l.pad.closed() || global && !l.admits(in, now) {
@@ -353,22 +363,22 @@ func (l *lsu) route(now uint64) {
 	if l.acquires(in) {
 		l.atomics.acquires[in.warp]++
 	}
-	if l.co.direct {
+	if l.coalescer.direct {
 		l.pass(in, now)
 	} else {
 		l.switched.Push(in, l.through(now, switchDelay))
 	}
 }
 
-// admits reports whether what is before the L1D has a slot.
+// admits reports whether the stage before the L1D has a slot.
 func (l *lsu) admits(in inst, now uint64) bool {
-	if l.co.direct {
+	if l.coalescer.direct {
 		return l.passes(in, now)
 	}
 	return !l.switched.Full()
 }
 
-// hookMemory calls the hooks for what is answered: stores are done, as far as the pipeline goes, before they get here.
+// hookMemory calls the hooks for instructions with an answer: stores have left the pipeline before they get here.
 func (l *lsu) hookMemory(now uint64, warp uint8, op *emu.Op) {
 	if l.hooks == nil {
 		return
@@ -388,31 +398,30 @@ func localLanes(a *emu.Access) (lanes uint32) {
 	return lanes
 }
 
-// global reports whether some lane of an access addresses memory.
+// global reports whether any lane of an access addresses memory.
 func (l *lsu) global(access int16) bool {
-	return l.local[access] != l.accesses[access].Mask
+	return l.scratchpadLanes[access] != l.accesses[access].Mask
 }
 
-// useScratchpad sends lanes of an access to the scratchpad. They take effect here, in order:
-// only their time depends on banks.
+// useScratchpad sends lanes of an access to the scratchpad. Their effect follows the order in which they enter; bank
+// conflicts affect only their time.
 func (l *lsu) useScratchpad(in inst, lanes uint32, now uint64) {
 	a := &l.accesses[in.access]
 	l.LaneLoads += uint64(bits.OnesCount32(lanes))
 	store := in.op.LatencyClass() == isa.ClassStore
-	l.take(effect{in.access, store && lanes == a.Mask, lanes})
+	l.deferEffect(effect{in.access, store && lanes == a.Mask, lanes})
 	addr := &a.Addr
-	if first := l.co.first(lanes); first > 0 {
-		copy(l.shifted[:l.co.width], a.Addr[first:])
+	if first := l.coalescer.first(lanes); first > 0 {
+		copy(l.shifted[:l.coalescer.width], a.Addr[first:])
 		addr, lanes = &l.shifted, lanes>>first
 	}
 	l.pad.enter(in.access, store, lanes, addr, now)
 	if !store {
-		l.asked[in.access] = in
+		l.scratchpadLoads[in.access] = in
 	}
 }
 
-// receive takes the answers of one merged request: those of all channels that
-// are there together.
+// receive takes the answers to one merged request that have arrived together on all channels.
 func (l *lsu) receive(now uint64) {
 	if l.back.Full() {
 		return
@@ -432,7 +441,7 @@ func (l *lsu) receive(now uint64) {
 		link.Pop()
 		l.moved = true
 		first = id
-		got.inst = l.co.tags[id].inst
+		got.inst = l.coalescer.tags[id].inst
 		got.lanes += l.answer(id, ch)
 	}
 	switch {
@@ -444,42 +453,42 @@ func (l *lsu) receive(now uint64) {
 	}
 }
 
-// merge has the scratchpad fill the switch's register, if memory has not.
+// merge moves the scratchpad's answer into the switch's register, if memory's has left it free.
 func (l *lsu) merge(now uint64) {
 	if l.back.Full() {
 		return
 	}
 	p := l.pad.packed.Take(now)
-	l.back.Push(answer{l.asked[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
+	l.back.Push(answer{l.scratchpadLoads[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
 	l.moved = true
 }
 
-// endHere ends the fence at the head of the queue, which nothing has passed, when the
-// core has nothing outstanding. It goes no further.
-func (l *lsu) endHere(now uint64) {
-	if l.loads > 0 || !l.switched.Empty() || !l.co.idle() || l.back.Full() || !l.taken() {
+// retireFence ends the fence at the head of the queue, which no instruction has passed, when the core has nothing
+// outstanding. The fence does not go to the caches.
+func (l *lsu) retireFence(now uint64) {
+	if l.loads > 0 || !l.switched.Empty() || !l.coalescer.idle() || l.back.Full() || !l.taken() {
 		return
 	}
 	l.moved = true
 	l.endFence(l.requests.Take(now), now)
 }
 
-// endFence sends the answer to a fence back.
+// endFence returns the answer to a fence.
 func (l *lsu) endFence(in inst, now uint64) {
 	l.touch(now)
 	l.fenced &^= 1 << in.warp
-	l.restate(int(in.warp))
+	l.refreshState(int(in.warp))
 	l.back.Push(answer{inst: in}, l.through(now, answerDelay))
 }
 
-// blocked reports whether batch id is a fence that cannot end: something that went before it
-// has no answer or acknowledgement.
+// blocked reports whether batch id is a fence that cannot end, because an earlier request has no answer or
+// acknowledgement.
 func (l *lsu) blocked(id int) bool {
-	return l.co.tags[id].op.LatencyClass() == isa.ClassFence && (len(l.co.free) < len(l.co.tags)-1 || !l.taken())
+	return l.coalescer.tags[id].op.LatencyClass() == isa.ClassFence && (len(l.coalescer.free) < len(l.coalescer.tags)-1 || !l.taken())
 }
 
-// finish takes what the switch has brought back. The last part of a load frees it. A fence
-// lets the unit go on.
+// finish takes an answer out of the switch's register. The last answer of a load frees its slot; that of a fence
+// reopens the unit.
 func (l *lsu) finish(now uint64) {
 	if l.loaded.Closed(now) {
 		return
@@ -502,8 +511,8 @@ func (l *lsu) finish(now uint64) {
 	l.loaded.Push(a.inst, now+resultDelay)
 }
 
-// partial books an answer, and reports whether others are to come.
+// partial books an answer, and reports whether lanes are still missing.
 func (l *lsu) partial(a *answer) bool {
-	l.left[a.access] -= a.lanes
-	return l.left[a.access] > 0
+	l.pendingLanes[a.access] -= a.lanes
+	return l.pendingLanes[a.access] > 0
 }

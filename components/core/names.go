@@ -2,32 +2,32 @@ package core
 
 import "heddle/internal/enum"
 
-// Policy is a way to choose among warps: a row of policies.
+// Policy is a warp scheduling policy: an index of policies.
 type Policy uint8
 
-// Divider says how integer division is built.
+// Divider is the implementation of integer division.
 type Divider uint8
 
-// DividerDPI is the pipelined divider of the RTL's simulation model, DividerSerial
-// the iterative one that is synthesised.
+// DividerDPI is the pipelined divider of the RTL's simulation model; DividerSerial is the iterative one that is
+// synthesised.
 const (
 	DividerDPI Divider = iota
 	DividerSerial
 )
 
-// Fence says what a fence does.
+// Fence is the implementation of fences.
 type Fence uint8
 
-// FenceFlush walks the caches, FenceWait waits for what the core has outstanding.
+// FenceFlush walks the caches; FenceWait only waits for the core's outstanding accesses.
 const (
 	FenceFlush Fence = iota
 	FenceWait
 )
 
-// DeviceBarrier says what a barrier of several cores does to memory.
+// DeviceBarrier is the effect on memory of a barrier across cores.
 type DeviceBarrier uint8
 
-// BarrierFlush waits for what the core has sent and has its L1D forget its lines, BarrierSignal does nothing to memory.
+// BarrierFlush waits for the core's requests and then invalidates its L1D; BarrierSignal leaves memory alone.
 const (
 	BarrierFlush DeviceBarrier = iota
 	BarrierSignal

@@ -2,21 +2,20 @@ package core
 
 import "heddle/isa"
 
-// Phases counts instructions, resident warps' cycles and schedulers' cycles by what the program does.
+// Phases attributes instructions, resident warp-cycles and scheduler-cycles to the phases of the program.
 //
-// A warp's cycle belongs to what the warp waits for, which is known when the wait ends: while
-// its next instruction waits for a register, to the phase of the instruction that writes
-// it; while control that it has issued (a branch, a barrier, …) is not resolved, to
-// that one's phase; all other cycles to the phase of the instruction that it issues next, and
-// those behind its last to the last one's. An instruction's own cycle is its phase's.
+// A warp-cycle belongs to the phase of the instruction that the warp waits for, which is known when the wait ends:
+// while its next instruction waits for a register, the instruction that writes it; while issued control (a branch, a
+// barrier, …) is unresolved, that instruction; in all other cycles, the instruction that it issues next. Cycles after
+// its last instruction belong to that one's phase, and the cycle of issue to the issued instruction's.
 //
-// A scheduler's cycle belongs to what the warp that issues next from it has waited for, by the
-// same rule; those in which that warp did not wait, to its instruction's phase. Those behind
-// its last instruction, and before its first warp starts, are other. So warps that nobody
-// fetches for, as others come first, count as time of warps, and not as time of the program.
+// A scheduler-cycle belongs to the phase that the next warp to issue has waited for, by the same rule; if that warp did
+// not wait, to the phase of its instruction. Cycles after the scheduler's last instruction, and before its first warp
+// starts, are other. Cycles of warps that fetch leaves waiting behind others therefore count as warp-cycles, not as
+// scheduler-cycles.
 //
-// What is booked is the time between such ends, by the count of cycles, so it is the same
-// however many cycles the core sleeps through.
+// Intervals between such events are booked by the count of cycles, so the result does not depend on how many cycles the
+// core sleeps through.
 type Phases struct {
 	Time   PhaseTime   `stat:"" unit:"scheduler-cycles" doc:"Every cycle of every scheduler, under the phase of what the warp that issues next has waited for; together slices × cycles."`
 	Cycles PhaseCycles `stat:"" unit:"warp-cycles" doc:"Every cycle of every resident warp, under the phase of what it waits for; together warps.resident."`
@@ -30,17 +29,17 @@ type (
 	PhaseInstrs [isa.NumPhases]uint64
 )
 
-// Describe returns the name of a phase's statistic, and what it says.
+// Describe returns the name and the description of a phase's statistic.
 func (*PhaseTime) Describe(i int) (name, doc string) {
 	return isa.Phase(i).String() + ".scheduler_cycles", "Cycles of schedulers in: " + isa.Phase(i).Doc() + "."
 }
 
-// Describe returns the name of a phase's statistic, and what it says.
+// Describe returns the name and the description of a phase's statistic.
 func (*PhaseCycles) Describe(i int) (name, doc string) {
 	return isa.Phase(i).String() + ".warp_cycles", "Cycles of resident warps in: " + isa.Phase(i).Doc() + "."
 }
 
-// Describe returns the name of a phase's statistic, and what it says.
+// Describe returns the name and the description of a phase's statistic.
 func (*PhaseInstrs) Describe(i int) (name, doc string) {
 	return isa.Phase(i).String() + ".warp_instrs", "Issued instructions of: " + isa.Phase(i).Doc() + "."
 }
@@ -51,9 +50,9 @@ func (p *pipe) bookPhase(w *warp, of isa.Phase, now uint64) {
 	w.since, w.waited = now, of
 }
 
-// issuedPhase: the warp issues an instruction in the cycle that is being done.
+// issuedPhase books the issue of an instruction by the warp in the current cycle.
 func (p *pipe) issuedPhase(sl *slice, w *warp) {
-	w.phase = w.staging.Phase()
+	w.phase = w.issueHead.Phase()
 	p.Phases.Instrs[w.phase]++
 	if w.since > sl.since {
 		p.bookTime(sl, w.waited, w.since)
@@ -68,20 +67,20 @@ func (p *pipe) bookTime(sl *slice, of isa.Phase, now uint64) {
 	sl.since = now
 }
 
-// bookIdle books the slices' time behind their last instructions, at the end.
+// bookIdle books the slices' time after their last instructions, at the end of a launch.
 func (c *Core) bookIdle() {
 	for i := range c.slices {
 		c.bookTime(&c.slices[i], isa.PhaseOther, c.Cycles)
 	}
 }
 
-// resolved: the warp goes on behind control that it has issued.
+// resolved books the time up to the resolution of a warp's control instruction.
 func (c *Core) resolved(i int) {
 	w := &c.warps[i]
 	c.bookPhase(w, w.phase, c.Cycles)
 }
 
-// Add adds what another core, or another launch, has come to.
+// Add adds the counts of another core or launch.
 func (p *Phases) Add(o *Phases) {
 	for i := range isa.NumPhases {
 		p.Time[i] += o.Time[i]
@@ -90,7 +89,7 @@ func (p *Phases) Add(o *Phases) {
 	}
 }
 
-// Since returns what came after an earlier count.
+// Since returns the counts since an earlier copy.
 func (p Phases) Since(before *Phases) Phases {
 	for i := range isa.NumPhases {
 		p.Time[i] -= before.Time[i]

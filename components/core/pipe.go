@@ -11,43 +11,60 @@ import (
 	"heddle/isa/emu"
 )
 
-// pipe is the state that the stages of a core share: its warps, in sets, the instructions in flight, and the counts.
+// pipe is the state that the stages of a core share: its warps, the instructions in flight, and the counts.
+//
+// Most of a warp's state is its membership in sets, a bit each. They satisfy, between stages:
+//
+//   - stalled: set by scheduleOne, cleared by unlock (or resume) when the warp may be fetched for again; begin sets it
+//     with active.
+//   - fetchBlocked ⊆ stalled: set by decode when the full instruction buffer of the warp must not be fetched for;
+//     cleared in advance, when the scoreboard takes the buffer's head.
+//   - atIssue: exactly the warps with an issueHead, from stage to issueWarp. ready and the sets of hazard are disjoint
+//     and partition atIssue; updateHazard moves a warp between them.
+//   - branching: from decode of a control instruction (or a squash by a trap) until resolve, or the end of the warp.
+//   - awaitingUnit ⊆ branching: control that a graph unit resolves; cleared by its answer (reply), or when a trap
+//     cancels the request.
+//   - atBarrier ⊆ stalled: from control, when the warp's trace waits, until resumeHeld.
+//   - fenced: from dispatch of a fence until endFence; independent of the others, as later instructions may issue.
+//
+// A change of any set that unstaged reads must be followed by refreshState, so that the warp's cycles are booked under
+// its new state.
 type pipe struct {
 	Stats
-	counted count.Cycles // of them
+	counted count.Cycles // of Stats
 	flights
 	self    queue.Owner
 	spec    Spec
 	latency [isa.NumClasses]uint64
-	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole
+	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole warps
 	warps   []warp
 
-	due     uint64 // the cycle from which the pipeline has to look
-	backDue uint64 // the cycle from which its write-back has to look
+	due     uint64 // the next cycle in which the pipeline can change something
+	backDue uint64 // the next cycle in which write-back can change something
 	last    uint64 // the last cycle that was ticked, or slept through and booked
-	err     error  // of the program
+	err     error  // a program error
 
-	active, stalled uint64             // warps; RTL's active_warps and stalled_warps
-	buffered        uint64             // warps with something in the instruction buffer
-	crowded         uint64             // of them, those that are not fetched for before their full buffer has a slot
-	staged          uint64             // warps with something before the scoreboard
-	ready           uint64             // of them, those that have their registers
-	hazard          [numHazards]uint64 // the others, by what they wait for
-	branching       uint64             // warps that fetched control, until it is resolved
-	asking          uint64             // of them, those whose control is a request to the graph unit, until its answer
-	held            uint64             // warps whose barrier or wspawn has not let them go
-	fenced          uint64             // warps whose fence has not ended
+	active, stalled uint64             // RTL: active_warps and stalled_warps
+	buffered        uint64             // non-empty instruction buffer
+	fetchBlocked    uint64             // not fetched for until the full instruction buffer has a slot
+	atIssue         uint64             // an instruction is at the scoreboard
+	ready           uint64             // at the scoreboard with all registers
+	hazard          [numHazards]uint64 // at the scoreboard, by the cause of the wait
+	branching       uint64             // a fetched control instruction is unresolved
+	awaitingUnit    uint64             // a fetched control instruction awaits the graph unit's answer
+	atBarrier       uint64             // held by a barrier or wspawn
+	fenced          uint64             // a fence has not ended
 	inFlight        int                // instructions between decode and commit
-	resolving       agenda             // warps whose branch passes the switch behind the integer unit
+	resolving       warpTimers         // warps whose branch is in the switch behind the integer unit
 
-	profile *Profile // nil: nobody asks for counts by instruction
+	profile *Profile // nil: no counts by instruction
 
-	moved bool // something moved in this cycle, so the next can differ
+	moved bool // something moved in this cycle, so the next one can differ
 	units unitGate
-	hooks func(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) // nil: nobody looks
+	hooks func(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) // nil: no hooks
 }
 
-// unitGate says which requests to the graph unit a warp may issue: the core's accelerator socket.
+// unitGate admits requests to the graph unit: the core's accelerator socket.
 type unitGate interface {
 	CanIssue(warp int, op *emu.Op) bool
 	Issue(warp int, op *emu.Op)
@@ -55,40 +72,40 @@ type unitGate interface {
 
 // warp is the pipeline's view of one warp.
 type warp struct {
-	slice, collector uint8 // of the slice
+	slice, collector uint8 // indices of the warp's slice, and of its collector in that slice
 	trace            Trace
 	fetchPC          uint32
-	fetching         uint32               // the address of what is under way
+	fetching         uint32               // address of the fetch in flight
 	ibuffer          queue.Queue[*emu.Op] // decoded
-	staging          *emu.Op              // the head, whose registers the scoreboard watches
+	issueHead        *emu.Op              // the instruction at the scoreboard; nil: none
 	board            scoreboard
-	state            state     // what its cycles are booked under from stateSince on
+	state            state     // state of the cycles since stateSince
 	stateSince       uint64    //
-	resident         uint64    // cycles booked when it started
-	since            uint64    // cycles booked when the time began that belongs to no phase yet
-	phase            isa.Phase // of what it issued last
-	waited           isa.Phase // whose the time before since was
+	resident         uint64    // value of Cycles at the launch
+	since            uint64    // value of Cycles up to which phases are booked
+	phase            isa.Phase // of the instruction issued last
+	waited           isa.Phase // phase that the interval before since was booked under
 	pending          int       // instructions decoded and not done
-	ended            uint64    // the cycle in which the last one was done
-	fault            error     // a trap, when all before it has ended: what was fetched is no instruction, or an instruction's
-	own              Trace     // trace, unless it is exchanged
-	squashing        bool      // it is: what is in flight is behind an instruction that has trapped
-	stopped          bool      // nothing is fetched for the warp, as what was is a fault or behind one
+	ended            uint64    // cycle in which the last instruction was done
+	fault            error     // met when all earlier instructions have ended: a trap, or a word that is no instruction
+	own              Trace     // the trace, also while trace is replaced
+	squashing        bool      // trace is replaced: the instructions in flight follow one that has trapped
+	stopped          bool      // not fetched for, as the last fetch was a fault or follows one
 }
 
-// hook calls the hooks, if there are any. It is small enough to be inlined.
+// hook calls the hooks, if there are any. It must stay small enough to be inlined.
 func (p *pipe) hook(pos *sim.HookPos, now uint64, warp uint8, op *emu.Op) {
 	if p.hooks != nil {
 		p.hooks(pos, now, warp, op)
 	}
 }
 
-// look sorts warp i, which has an instruction before the scoreboard, by what that waits for.
-func (p *pipe) look(sl *slice, i int) {
+// updateHazard moves warp i, which has an instruction at the scoreboard, to the set of the cause that it waits for.
+func (p *pipe) updateHazard(sl *slice, i int) {
 	w := &p.warps[i]
 	k := w.board.hazard()
-	if k == issued && p.units != nil && !p.units.CanIssue(i, w.staging) {
-		k = waitsUnit // for the answer to an earlier request
+	if k == issued && p.units != nil && !p.units.CanIssue(i, w.issueHead) {
+		k = waitsUnit // awaits the answer to an earlier request
 	}
 	old := w.board.waits
 	if k == old {
@@ -111,28 +128,28 @@ func (p *pipe) look(sl *slice, i int) {
 	p.enter(w, stateOf[k])
 }
 
-// stage moves the head of each buffer to where the scoreboard looks, and returns whose.
+// stage moves the head of each instruction buffer to the scoreboard, and returns the set of warps moved.
 func (p *pipe) stage(slices []slice, now uint64) (staged uint64) {
-	staged = p.buffered &^ p.staged
+	staged = p.buffered &^ p.atIssue
 	for m := staged; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		w := &p.warps[i]
 		p.moved = true
-		w.staging = w.ibuffer.Take(now)
-		w.board.wanted = w.staging.Reads()
-		p.staged |= 1 << i
+		w.issueHead = w.ibuffer.Take(now)
+		w.board.wanted = w.issueHead.Reads()
+		p.atIssue |= 1 << i
 		p.ready |= 1 << i
 		p.enter(w, eligible)
-		p.look(&slices[w.slice], i)
-		p.hook(HookPosStage, now, uint8(i), w.staging)
+		p.updateHazard(&slices[w.slice], i)
+		p.hook(HookPosStage, now, uint8(i), w.issueHead)
 	}
 	return staged
 }
 
-// issueWarp takes the head of warp i past the scoreboard.
+// issueWarp issues the instruction of warp i at the scoreboard.
 func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 	w := &p.warps[i]
-	op := w.staging
+	op := w.issueHead
 	id := p.start(op, uint8(i))
 	w.board.reserve(causeOf[op.LatencyClass()], op.Writes())
 	if p.units != nil {
@@ -143,24 +160,24 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 		p.profile.issued(op.PC(), w.trace.Mask())
 	}
 	p.moved = true
-	w.staging = nil
-	p.staged &^= 1 << i
+	w.issueHead = nil
+	p.atIssue &^= 1 << i
 	p.ready &^= 1 << i
-	w.state, w.stateSince = p.unstaged(i), p.Cycles+1 // this cycle is its slice's to book
+	w.state, w.stateSince = p.unstaged(i), p.Cycles+1 // the current cycle is booked by the slice
 	p.Issued++
 	p.hook(HookPosIssue, now, uint8(i), op)
 	return id
 }
 
-// away are the warps that will not be ready soon.
+// away returns the warps that will not be ready soon.
 func (p *pipe) away() uint64 {
-	return ^p.active | p.held | p.waiting(waitsMemory) | p.waiting(waitsUnit)
+	return ^p.active | p.atBarrier | p.waiting(waitsMemory) | p.waiting(waitsUnit)
 }
 
-// waiting are the warps whose head waits for a register, by what writes it.
+// waiting returns the warps whose instruction at the scoreboard waits for cause k.
 func (p *pipe) waiting(k cause) uint64 { return p.hazard[k-waitsMemory] }
 
-// settle counts the cycles slept through before cycle now.
+// settle books the cycles slept through before cycle now.
 func (p *pipe) settle(now uint64) {
 	if now > p.last+1 {
 		p.Cycles += now - p.last - 1
@@ -176,7 +193,7 @@ func (p *pipe) fail(err error) {
 	}
 }
 
-// touch comes before the load-store unit changes what the pipeline's cycles are booked by.
+// touch must precede a change by the load-store unit to state that the pipeline's cycles are booked by.
 func (p *pipe) touch(now uint64) {
 	p.settle(now)
 	p.due = min(p.due, now)

@@ -2,8 +2,8 @@ package core
 
 import "math/bits"
 
-// policies are the ways to choose a warp, to fetch for and to issue from. A new one
-// is a function, best in a file of its own, and a row here.
+// policies are the warp scheduling policies of fetch and issue. To add one, write a function, best in a file of its
+// own, and add a row here.
 var policies = [...]struct {
 	name            string
 	schedule, issue chooser
@@ -14,35 +14,34 @@ var policies = [...]struct {
 	{"two-level", twoLevel, twoLevel},
 }
 
-// chooser picks one of the warps that are ready; there is at least one. -1 means that
-// it lets none of them. It is asked only when what it picks can go, and asked again
-// with the same sets it must answer and remember the same.
+// chooser picks a warp of the non-empty set v.ready; -1 means that the policy admits none of them. It is called only
+// when the picked warp can proceed. Called again with the same sets, it must return the same and leave the same state.
 type chooser func(s *selector, v view) int
 
-// selector is where warps are chosen: the fetch stage, or an issue slice.
+// selector is a place where warps are chosen: the fetch stage, or an issue slice.
 type selector struct {
 	choose               chooser
 	first, stride, warps int         // its warps are first, first+stride, … below warps
 	next                 int         // the warp after the one chosen last
-	chosen               int         // the one chosen last
+	chosen               int         // the warp chosen last
 	greedy               int         // gto at fetch: the warp with precedence
 	active               uint64      // two-level: the active set
 	size                 int         // two-level: of the active set
-	started              *[64]uint32 // by warp: when it was started, in order
+	started              *[64]uint32 // by warp: rank in the order of launches
 }
 
 // view is the input of a policy: sets of warps.
 type view struct {
 	ready uint64 // can be chosen
 	away  uint64 // will not be ready soon: ended, held by a barrier, or waiting for memory or a graph unit
-	idle  uint64 // have no instruction
+	idle  uint64 // without an instruction
 }
 
 func newSelector(choose chooser, size, first, stride, warps int, started *[64]uint32) selector {
 	return selector{choose: choose, size: size, first: first, stride: stride, warps: warps, next: first, chosen: first, started: started}
 }
 
-// pick asks the policy. -1: none.
+// pick asks the policy for a warp; -1: none.
 func (s *selector) pick(v view) int {
 	w := s.choose(s, v)
 	if w < 0 {
@@ -55,11 +54,11 @@ func (s *selector) pick(v view) int {
 	return w
 }
 
-// lowest is the RTL's choice at fetch: a fixed priority.
+// lowest is the RTL's policy at fetch: fixed priority.
 func lowest(_ *selector, v view) int { return bits.TrailingZeros64(v.ready) }
 
-// cyclic is the RTL's choice at issue (VX_cyclic_arbiter): warps are preferred in turn, and if
-// the preferred one is not ready the lowest goes.
+// cyclic is the RTL's policy at issue (VX_cyclic_arbiter): the preference rotates; if the preferred warp is not ready,
+// the lowest ready one is chosen.
 func cyclic(s *selector, v view) int {
 	if v.ready>>s.next&1 != 0 {
 		return s.next
@@ -67,7 +66,7 @@ func cyclic(s *selector, v view) int {
 	return bits.TrailingZeros64(v.ready)
 }
 
-// roundRobin takes the next ready warp after the one chosen last.
+// roundRobin chooses the next ready warp after the one chosen last.
 func roundRobin(s *selector, v view) int {
 	if later := v.ready >> s.next; later != 0 {
 		return s.next + bits.TrailingZeros64(later)
@@ -75,8 +74,8 @@ func roundRobin(s *selector, v view) int {
 	return bits.TrailingZeros64(v.ready)
 }
 
-// greedyThenOldest stays with a warp until it is not ready, then takes the one that was
-// started first (Rogers et al., MICRO 2012, §4).
+// greedyThenOldest stays with a warp until it is not ready, then chooses the one launched first (Rogers et al., MICRO
+// 2012, §4).
 func greedyThenOldest(s *selector, v view) int {
 	if v.ready>>s.chosen&1 != 0 {
 		return s.chosen
@@ -84,8 +83,8 @@ func greedyThenOldest(s *selector, v view) int {
 	return oldest(s, v)
 }
 
-// greedyFetch is the same where a warp that was chosen cannot be ready again at once: it
-// keeps its precedence until it is away.
+// greedyFetch is greedyThenOldest for fetch, where a chosen warp is never ready in the next cycle: it keeps its
+// precedence until it is away.
 func greedyFetch(s *selector, v view) int {
 	if v.away>>s.greedy&1 != 0 {
 		s.greedy = oldest(s, v)
@@ -106,10 +105,9 @@ func oldest(s *selector, v view) int {
 	return oldest
 }
 
-// twoLevel takes the warps of a small active set in turn (Gebhart et al., ISCA 2011, §4.1). A warp
-// leaves the set on a long stall, and a ready one takes its place. If nothing in the
-// set can go, those without an instruction leave too: else they could wait for
-// fetch, and fetch for a warp outside whose buffer is full.
+// twoLevel takes the warps of a small active set in turn (Gebhart et al., ISCA 2011, §4.1). A warp leaves the set on a
+// long stall, and a ready one replaces it. If no warp of the set can go, those without an instruction leave too:
+// otherwise they could wait for fetch while fetch waits for a warp outside the set whose buffer is full.
 func twoLevel(s *selector, v view) int {
 	s.active &^= v.away
 	if s.active&v.ready == 0 {

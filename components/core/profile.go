@@ -6,31 +6,31 @@ import (
 	"heddle/isa"
 )
 
-// InstructionCounts are the counts of a core for one instruction of a program. Of a profile's rows, the issued add up
-// to Stats.Issued and the stalls to Stats.Scheduler, cause by cause.
+// InstructionCounts are the counts of a core for one instruction of a program. Over the rows of a profile, Issued sums
+// to Stats.Issued and Stalls, cause by cause, to Stats.Scheduler.
 type InstructionCounts struct {
 	PC       uint32
 	Issued   uint64 // by warps
-	Squashed uint64 // of them, those behind one that had trapped, which have no effect
-	Lanes    uint64 // that executed it
-	Stalls   Causes // a scheduler's issue slots that stayed empty because of it; nothing under issued
+	Squashed uint64 // those of Issued behind a trap, which have no effect
+	Lanes    uint64 // lanes that executed it
+	Stalls   Causes // issue slots left empty because of this instruction; none under issued
 }
 
-// Profile holds a core's counts by instruction of a program. Counts are in rows, made when an instruction is first met;
-// of an address in the program the row's number is found by two indices.
+// Profile holds a core's counts by instruction of a program. A row is created when its instruction is first met; two
+// indices lead from an address in the program to its row.
 type Profile struct {
-	rows  []InstructionCounts // the first is that of no instruction: all warps have ended, or one is outside the program
-	pages []*profilePage      // by address, from base on; nil: none of its instructions has been met
+	rows  []InstructionCounts // the first is for no instruction: all warps have ended, or one is outside the program
+	pages []*profilePage      // by address, from base on; nil: no instruction met yet
 	base  uint32
 }
 
-// profilePage has numbers of rows; 0: none yet.
+// profilePage maps the instructions of a page to their rows; 0: none yet.
 type profilePage [profileBytes / 4]uint32
 
-// profileBytes is the part of a program that a page is for.
+// profileBytes is the size of a page in bytes.
 const profileBytes = 4096
 
-// NewProfile makes a profile of a program.
+// NewProfile returns an empty profile of a program.
 func NewProfile(p *isa.Program) *Profile {
 	first, last := uint32(0), uint32(0)
 	for _, s := range p.Segments { // in order of address
@@ -48,7 +48,7 @@ func NewProfile(p *isa.Program) *Profile {
 	}
 }
 
-// Profile has the core count in a profile from now on. It changes no cycle.
+// Profile makes the core count into p from now on. It changes no cycle.
 func (c *Core) Profile(p *Profile) {
 	c.settleAll()
 	c.profile = p
@@ -57,11 +57,10 @@ func (c *Core) Profile(p *Profile) {
 	}
 }
 
-// Rows returns what has been counted up to the core's last settling, in no order. The first row is that of no
-// instruction.
+// Rows returns the counts up to the core's last settling, in no order. The first row is that of no instruction.
 func (p *Profile) Rows() []InstructionCounts { return p.rows }
 
-// row returns the number of an instruction's row.
+// row returns the index of an instruction's row.
 func (p *Profile) row(pc uint32) uint32 {
 	n := (pc - p.base) / profileBytes
 	if n >= uint32(len(p.pages)) {
@@ -78,22 +77,22 @@ func (p *Profile) row(pc uint32) uint32 {
 	return *at
 }
 
-// issued counts an instruction that issues, for the lanes that it will work on: nothing behind what could change them
-// is fetched before that is resolved.
+// issued counts an issued instruction and its lanes: the current mask is final, as nothing behind an instruction that
+// could change it is fetched before that is resolved.
 func (p *Profile) issued(pc, lanes uint32) {
 	r := &p.rows[p.row(pc)]
 	r.Issued++
 	r.Lanes += uint64(bits.OnesCount32(lanes))
 }
 
-// squashed counts an instruction that has issued and has no effect. Its warp's lanes are those that it issued with.
+// squashed counts an issued instruction that has no effect. Its warp's mask is the one it issued with.
 func (p *Profile) squashed(pc, lanes uint32) {
 	r := &p.rows[p.row(pc)]
 	r.Squashed++
 	r.Lanes -= uint64(bits.OnesCount32(lanes))
 }
 
-// blame notes for which instruction the slice's scheduler issues no more than it does, from this cycle on.
+// blame records the instruction for which the slice's scheduler issues no more, from this cycle on.
 func (sl *slice) blame(now uint64) {
 	row := uint32(0)
 	if pc, ok := sl.culprit(now); ok {
@@ -105,8 +104,8 @@ func (sl *slice) blame(now uint64) {
 	}
 }
 
-// culprit returns the instruction that the cause of the cycle is about: that which a unit or the collectors hold up, or
-// the one that waits for its registers, to be fetched, or to be resolved. ok is false if there is none.
+// culprit returns the instruction that the cycle's cause refers to: the one held up by a unit or the collectors, or the
+// one that waits for its registers, for fetch, or for resolution. ok is false if there is none.
 func (sl *slice) culprit(now uint64) (pc uint32, ok bool) {
 	active := sl.active & sl.members
 	switch b := &sl.booked; {
@@ -116,17 +115,17 @@ func (sl *slice) culprit(now uint64) (pc uint32, ok bool) {
 		return sl.heldInstruction(now)
 	case b.cause == inactive:
 		return sl.lowest(sl.ready & sl.members)
-	case b.cause <= waitsUnit && sl.staged&sl.members != 0:
-		return sl.lowest(sl.staged & sl.members)
+	case b.cause <= waitsUnit && sl.atIssue&sl.members != 0:
+		return sl.lowest(sl.atIssue & sl.members)
 	case b.cause == waitsUnit:
-		return sl.lowest(active &^ sl.held)
+		return sl.lowest(active &^ sl.atBarrier)
 	case b.cause == ibufferEmpty:
-		return sl.lowest(active &^ (sl.held | sl.asking))
+		return sl.lowest(active &^ (sl.atBarrier | sl.awaitingUnit))
 	}
 	return sl.lowest(active)
 }
 
-// heldInstruction is the one that backPressure is about.
+// heldInstruction returns the instruction that backPressure refers to.
 func (sl *slice) heldInstruction(now uint64) (pc uint32, ok bool) {
 	if id, ok := sl.furthest(now); ok {
 		return sl.all[id].op.PC(), true
@@ -134,28 +133,28 @@ func (sl *slice) heldInstruction(now uint64) (pc uint32, ok bool) {
 	if !sl.issued.Empty() {
 		return sl.all[*sl.issued.Front()].op.PC(), true
 	}
-	return sl.lowest(sl.staged & sl.members)
+	return sl.lowest(sl.atIssue & sl.members)
 }
 
-// lowest returns the instruction at which the lowest of some warps is.
+// lowest returns the current instruction of the lowest of some warps.
 func (sl *slice) lowest(warps uint64) (pc uint32, ok bool) {
 	if warps == 0 {
 		return 0, false
 	}
 	i := bits.TrailingZeros64(warps)
 	switch w := &sl.warps[i]; {
-	case w.staging != nil:
-		return w.staging.PC(), true
+	case w.issueHead != nil:
+		return w.issueHead.PC(), true
 	case !w.ibuffer.Empty():
 		return (*w.ibuffer.Front()).PC(), true
-	case (sl.branching|sl.stalled)>>i&1 != 0: // control that is not resolved, or what is being fetched
+	case (sl.branching|sl.stalled)>>i&1 != 0: // unresolved control, or a fetch in flight
 		return w.fetching, true
 	default:
 		return w.fetchPC, true
 	}
 }
 
-// Add adds what another core has counted of the instruction.
+// Add adds another core's counts of the instruction.
 func (r *InstructionCounts) Add(o *InstructionCounts) {
 	r.Issued += o.Issued
 	r.Squashed += o.Squashed

@@ -27,7 +27,7 @@ func pureSlice(change ...func(*Spec)) *slice {
 
 // flying starts an instruction of no meaning.
 func (sl *slice) flying(warp uint8, class isa.Class) flightID {
-	id := sl.part(warp)
+	id := sl.newPacket(warp)
 	sl.all[id].class, sl.all[id].unit, sl.all[id].op = class, class.Unit(), &emu.Op{}
 	return id
 }

@@ -6,13 +6,13 @@ import (
 	"heddle/isa"
 )
 
-// scoreboard watches the registers of one warp: what the head of its instruction
-// buffer wants, and what is still to be written, by what writes it.
+// scoreboard tracks the registers of one warp: those of the instruction at issue, and those with an outstanding write,
+// by the unit that writes them.
 type scoreboard struct {
-	wanted uint64             // registers the head reads or writes, a bit each
-	busy   [numHazards]uint64 // registers with a write outstanding
-	all    uint64             // all of busy
-	waits  cause              // what the head waits for; issued: nothing
+	wanted uint64             // registers that the instruction at issue reads or writes, a bit each
+	busy   [numHazards]uint64 // registers with an outstanding write, by hazard
+	all    uint64             // union of busy
+	waits  cause              // cause for which the instruction waits; issued: none
 }
 
 // reserve marks the destination of an instruction that was issued.
@@ -21,7 +21,7 @@ func (b *scoreboard) reserve(by cause, regs uint64) {
 	b.all |= regs
 }
 
-// release is a write-back: RAW and WAW hazards on the registers are over.
+// release clears registers that have been written: their RAW and WAW hazards are over.
 func (b *scoreboard) release(regs uint64) {
 	if b.all &^= regs; regs != 0 {
 		for i := range b.busy {
@@ -30,13 +30,13 @@ func (b *scoreboard) release(regs uint64) {
 	}
 }
 
-// change books an outstanding write under another cause.
+// change moves an outstanding write to another cause.
 func (b *scoreboard) change(from, to cause, regs uint64) {
 	b.busy[from-waitsMemory] &^= regs
 	b.busy[to-waitsMemory] |= regs
 }
 
-// hazard returns what the head waits for, what takes longest first.
+// hazard returns the cause of the wait, the longest-latency one first.
 func (b *scoreboard) hazard() cause {
 	if b.wanted&b.all == 0 {
 		return issued
@@ -48,8 +48,8 @@ func (b *scoreboard) hazard() cause {
 	return waitsMemory + k
 }
 
-// causeOf returns the cause of a wait for an instruction of the class.
-// Which of memory and the scratchpad a load goes to is known later.
+// causeOf maps a class to the cause of waits for its results. Loads count as memory until their addresses are known;
+// scratchpad accesses are then moved.
 var causeOf = func() (t [isa.NumClasses]cause) {
 	for k := range t {
 		t[k] = [isa.NumUnits]cause{isa.ALU: waitsALU, isa.FPU: waitsFPU, isa.LSU: waitsMemory, isa.SFU: waitsSFU}[isa.Class(k).Unit()]
@@ -58,8 +58,7 @@ var causeOf = func() (t [isa.NumClasses]cause) {
 	return t
 }()
 
-// issue sends the heads of some of the slice's warps whose registers are there to the
-// collectors.
+// issue sends ready warps' instructions to the collectors.
 func (sl *slice) issue(now uint64) {
 	if len(sl.groups.of) > 0 {
 		sl.issueGroups(now)
@@ -76,11 +75,11 @@ func (sl *slice) issue(now uint64) {
 		id := sl.issueWarp(sl, w, now)
 		sl.issued.Push(id, now+sl.issueDelay)
 	}
-	sl.did(b, now)
+	sl.bookIssue(b, now)
 }
 
-// choose returns the warp of the slice that issues next, or why none does. What holds
-// up an instruction that was issued comes before what holds up those that were not.
+// choose returns the warp of the slice that issues next, or the cause for which none does. Back-pressure of issued
+// instructions takes precedence over hazards of those not issued.
 func (sl *slice) choose(now uint64) (warp int, why cause) {
 	ready := sl.ready & sl.members
 	switch {
@@ -89,14 +88,14 @@ func (sl *slice) choose(now uint64) (warp int, why cause) {
 	case ready == 0:
 		return 0, sl.nothingReady()
 	}
-	if warp = sl.selector.pick(view{ready, sl.away(), ^(sl.staged | sl.buffered)}); warp < 0 {
+	if warp = sl.selector.pick(view{ready, sl.away(), ^(sl.atIssue | sl.buffered)}); warp < 0 {
 		return 0, inactive
 	}
 	return warp, issued
 }
 
-// backPressure is the cause that holds up the slice's issued instructions: a unit
-// that does not take the one furthest along, or else the collectors.
+// backPressure returns the cause that holds up the slice's issued instructions: the unit that does not take the one
+// furthest along, or else the collectors.
 func (sl *slice) backPressure(now uint64) cause {
 	id, ok := sl.furthest(now)
 	if !ok {
@@ -109,8 +108,7 @@ func (sl *slice) backPressure(now uint64) cause {
 	return [isa.NumUnits]cause{isa.ALU: aluBusy, isa.FPU: fpuBusy, isa.LSU: lsuFull, isa.SFU: sfuBusy}[u]
 }
 
-// furthest returns the instruction with its operands that has waited longest, if one has been there
-// since the last cycle.
+// furthest returns the instruction with all operands that has waited longest, if one has waited since an earlier cycle.
 func (sl *slice) furthest(now uint64) (id flightID, ok bool) {
 	if c := &sl.collect; len(c.id[0]) == 1 {
 		return c.id[2][0], c.out&^c.fresh != 0
@@ -121,18 +119,18 @@ func (sl *slice) furthest(now uint64) (id flightID, ok bool) {
 	return *sl.operands.Front(), true
 }
 
-// nothingReady is why none of the slice's warps can issue.
+// nothingReady returns the cause for which none of the slice's warps can issue.
 func (sl *slice) nothingReady() cause {
-	if waiting := sl.staged & sl.members; waiting != 0 {
+	if waiting := sl.atIssue & sl.members; waiting != 0 {
 		return sl.warps[bits.TrailingZeros64(waiting)].board.waits
 	}
 	active := sl.active & sl.members
 	switch {
 	case active == 0:
 		return drained
-	case active&^sl.held == 0:
+	case active&^sl.atBarrier == 0:
 		return barrier
-	case active&^(sl.held|sl.asking) == 0:
+	case active&^(sl.atBarrier|sl.awaitingUnit) == 0:
 		return waitsUnit
 	}
 	return ibufferEmpty

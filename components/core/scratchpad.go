@@ -7,36 +7,34 @@ import (
 	"heddle/isa"
 )
 
-// scratchpad is the timing of the core's scratchpad: VX_local_mem of the RTL with the adapters
-// around it, register by register. The lanes of an access part at its entry and meet again
-// at its end, so those of several accesses are under way at once, and the low lanes of a
-// later one overtake the high lanes of an earlier one that wait for their banks. Data is not
-// in here: accesses take effect when they enter, in order.
+// scratchpad is the timing of the core's scratchpad: the RTL's VX_local_mem with the adapters around it, register by
+// register. The lanes of an access separate at its entry and join again at its end, so lanes of several accesses are in
+// flight at once, and the low lanes of a later access overtake high lanes of an earlier one that wait for their banks.
+// It holds no data: accesses take effect when they enter, in order.
 //
-// A step is a cycle, and costs as much as there are requests that move in it. Sets of lanes
-// or of banks are masks. Lanes of an access in which each has a bank of its own stay together
-// as long as nothing is in their way: then the access is a train, whose position follows from the
-// cycle, and a step costs next to nothing. When something is in the way of one, all are parted
-// into requests where they are, until the scratchpad is empty.
+// The cost of a step is proportional to the number of requests that move; sets of lanes or banks are masks. An access
+// without bank conflicts keeps its lanes together as long as nothing blocks it: it is then one conflictFree, called a
+// train, whose position follows from the cycle, and a step costs almost nothing. When something blocks a train, all
+// trains are split into requests at their current stages, until the scratchpad is empty.
 type scratchpad struct {
-	banks  uint32 // less 1; as many as lanes
+	banks  uint32 // number of banks less 1; there are as many as lanes
 	slices bool   // arbiters have two levels, the first over slices of sliceSize
-	held   int    // requests of lanes that are in here
+	held   int    // lane requests in flight
 	packed queue.Timed[packed]
 
-	trains [trainSlots]train // by the cycle of their entry
-	parted bool              // into the requests that follow
+	trains [trainSlots]conflictFree // by the cycle of entry, modulo trainSlots
+	parted bool                     // trains have been split into the requests below
 
 	in       padAccess
 	requests pairs[padRequest]            // by lane
-	want     [padLanes]uint32             // by bank: lanes whose first request is for it
-	wanted   uint32                       // banks that some lane wants
+	want     [padLanes]uint32             // by bank: lanes whose first request addresses it
+	wanted   uint32                       // banks wanted by some lane
 	joining  [padSlices]pairs[padRequest] // by slice of lanes: by bank
 	bank     pairs[padRequest]            // by bank
 	wrote    uint32                       // banks that wrote in cycle wroteAt
 	wroteAt  uint64                       //
-	word     [padLanes]uint16             // by bank: what it wrote
-	read     uint32                       // banks with something in their output register
+	word     [padLanes]uint16             // by bank: the word that it wrote
+	read     uint32                       // banks with data in their output register
 	out      [padLanes]padAnswer          // by bank
 	parting  [padSlices]pairs[padAnswer]  // by slice of banks: by lane
 	answers  pairs[padAnswer]             // by lane
@@ -53,7 +51,7 @@ const (
 type padAccess struct {
 	access int16
 	write  bool
-	lanes  uint32           // those that have not gone on
+	lanes  uint32           // lanes that are still at the entry
 	word   [padLanes]uint16 // by lane
 }
 
@@ -71,7 +69,7 @@ type padAnswer struct {
 	lane   uint8
 }
 
-// packed are lanes of a load that are answered together.
+// packed is the joint answer to some lanes of a load.
 type packed struct {
 	access int16
 	lanes  uint32
@@ -84,12 +82,11 @@ func newScratchpad(lanes int, of *queue.Owner) scratchpad {
 // idle reports whether a step would do nothing.
 func (s *scratchpad) idle() bool { return s.held == 0 }
 
-// closed reports whether the access that entered last has not left the entry.
+// closed reports whether the access that entered last is still at the entry.
 func (s *scratchpad) closed() bool { return s.in.lanes != 0 }
 
-// enter begins with an access of these lanes, whose addresses are offsets in the scratchpad or
-// have the scratchpad's base, of which nothing is left in 16 bits. It is at the lanes'
-// buffers in the next cycle.
+// enter admits an access of these lanes. Addresses may be offsets in the scratchpad or include its base, which vanishes
+// in 16 bits. The access reaches the lanes' buffers in the next cycle.
 func (s *scratchpad) enter(access int16, write bool, lanes uint32, addr *isa.Lanes, now uint64) {
 	t := &s.trains[now%trainSlots]
 	banks := uint32(0)
@@ -105,7 +102,7 @@ func (s *scratchpad) enter(access int16, write bool, lanes uint32, addr *isa.Lan
 	switch before := &s.trains[(now-1)%trainSlots]; {
 	case s.parted:
 	case n == bits.OnesCount32(banks) && (write || !before.write || !before.aged(now, 1)):
-		return // alone in its banks, and none of them writes in the cycle before: a train
+		return // no conflicts, and no read after a write to the same bank: a train
 	default:
 		s.part(now)
 		return
@@ -114,8 +111,7 @@ func (s *scratchpad) enter(access int16, write bool, lanes uint32, addr *isa.Lan
 	t.lanes = 0
 }
 
-// next returns the cycle of the next step that does something, if that follows from time alone
-// and is before at; else at.
+// next returns the cycle of the next step with an effect, if that follows from time alone and is before at; else at.
 func (s *scratchpad) next(now, at uint64) uint64 {
 	at = s.packed.Next(now, at)
 	if s.held == 0 || s.parted {
@@ -129,8 +125,8 @@ func (s *scratchpad) next(now, at uint64) uint64 {
 	return at
 }
 
-// step does a cycle, back to front. It reports whether that changed something, so that the next
-// one can, and whether a lane waited for a bank that took another's request.
+// step runs one cycle, back to front. It reports whether anything changed, so that the next cycle can differ, and
+// whether a lane waited for a bank that took another's request.
 func (s *scratchpad) step(now uint64) (moved, conflict bool) {
 	if !s.parted {
 		if s.packed.Closed(now) && s.at(now, s.toPack()) != nil {
@@ -144,9 +140,9 @@ func (s *scratchpad) step(now uint64) (moved, conflict bool) {
 	return moved, conflict
 }
 
-// stepParted is step when the lanes go for themselves.
+// stepParted is step for lanes that move separately.
 func (s *scratchpad) stepParted(now uint64) (moved, conflict bool) {
-	s.note()
+	s.latchReady()
 	moved = s.pack(now)
 	moved = s.deliver() || moved
 	moved = s.serve(now) || moved
@@ -154,31 +150,31 @@ func (s *scratchpad) stepParted(now uint64) (moved, conflict bool) {
 	return s.accept() || granted || moved, conflict
 }
 
-// train is an access whose lanes go together.
-type train struct {
+// conflictFree is an access whose lanes move together, called a train.
+type conflictFree struct {
 	padAccess
 	entered uint64
 }
 
-// trainSlots is more than the cycles in which a train is under way.
+// trainSlots exceeds the number of cycles that a train is in flight.
 const trainSlots = 8
 
-// aged reports whether there is a train that entered so many cycles ago.
-func (t *train) aged(now, age uint64) bool { return t.lanes != 0 && t.entered+age == now }
+// aged reports whether the train exists and entered age cycles ago.
+func (t *conflictFree) aged(now, age uint64) bool { return t.lanes != 0 && t.entered+age == now }
 
-// at returns the train that entered so many cycles ago, if there is one.
-func (s *scratchpad) at(now, age uint64) *train {
+// at returns the train that entered age cycles ago, or nil.
+func (s *scratchpad) at(now, age uint64) *conflictFree {
 	if t := &s.trains[(now-age)%trainSlots]; t.aged(now, age) {
 		return t
 	}
 	return nil
 }
 
-// toBank is how many cycles after its entry a train is served, and toPack, answered.
+// toBank returns the number of cycles from entry until a train's banks are accessed; toPack, until its answer.
 func (s *scratchpad) toBank() uint64 { return 3 + s.level() }
 func (s *scratchpad) toPack() uint64 { return 5 + 2*s.level() }
 
-// level is the latency of a crossbar's second level.
+// level returns the latency of a crossbar's second level.
 func (s *scratchpad) level() uint64 {
 	if s.slices {
 		return 1
@@ -186,15 +182,15 @@ func (s *scratchpad) level() uint64 {
 	return 0
 }
 
-// ends returns how many cycles after its entry train t ends: a store when it has written.
-func (s *scratchpad) ends(t *train) uint64 {
+// ends returns the number of cycles from entry until train t ends: for a store, until it has written.
+func (s *scratchpad) ends(t *conflictFree) uint64 {
 	if t.write {
 		return s.toBank()
 	}
 	return s.toPack()
 }
 
-// run ends trains that are at their end.
+// run retires trains that have reached their end.
 func (s *scratchpad) run(now uint64) (moved bool) {
 	if t := s.at(now, s.toBank()); t != nil && t.write {
 		s.leave(t)
@@ -208,12 +204,12 @@ func (s *scratchpad) run(now uint64) (moved bool) {
 	return moved
 }
 
-func (s *scratchpad) leave(t *train) {
+func (s *scratchpad) leave(t *conflictFree) {
 	s.held -= bits.OnesCount32(t.lanes)
 	t.lanes = 0
 }
 
-// part makes requests of all trains, where they are at the end of cycle now.
+// part splits all trains into requests, at their stages at the end of cycle now.
 func (s *scratchpad) part(now uint64) {
 	s.parted = true
 	for i := range s.trains {
@@ -229,7 +225,7 @@ func (s *scratchpad) part(now uint64) {
 	}
 }
 
-// place puts a request where it is so many cycles after its entry.
+// place puts a request into the stage that it occupies age cycles after its entry.
 func (s *scratchpad) place(r padRequest, age uint64) {
 	b := int(uint32(r.word) & s.banks)
 	l, level := int(r.lane), s.level()
@@ -237,7 +233,7 @@ func (s *scratchpad) place(r padRequest, age uint64) {
 	case 0: // at the entry
 	case 1:
 		s.requests.push(l, r)
-		s.look(1 << l)
+		s.recordAddresses(1 << l)
 	case 1 + level:
 		s.joining[l/sliceSize].push(b, r)
 	case 2 + level:
@@ -252,21 +248,21 @@ func (s *scratchpad) place(r padRequest, age uint64) {
 	}
 }
 
-// note takes down which buffers are full: their ready flags are registers.
-func (s *scratchpad) note() {
-	s.requests.note()
-	s.bank.note()
-	s.answers.note()
+// latchReady latches which buffers are full: their ready flags are registers.
+func (s *scratchpad) latchReady() {
+	s.requests.latchReady()
+	s.bank.latchReady()
+	s.answers.latchReady()
 	if s.slices {
 		for i := range s.joining {
-			s.joining[i].note()
-			s.parting[i].note()
+			s.joining[i].latchReady()
+			s.parting[i].latchReady()
 		}
 	}
 }
 
-// pack answers one load a cycle: that of the lowest lane with an answer, for all lanes that
-// have one of it.
+// pack answers one load per cycle: that of the lowest lane with an answer, for all lanes with an answer of the same
+// load.
 func (s *scratchpad) pack(now uint64) bool {
 	a := &s.answers
 	if a.some == 0 || s.packed.Closed(now) {
@@ -286,7 +282,7 @@ func (s *scratchpad) pack(now uint64) bool {
 	return true
 }
 
-// deliver brings what banks have read to the lanes, to each lane that of the lowest bank.
+// deliver moves read data from banks to lanes; each lane takes that of the lowest bank.
 func (s *scratchpad) deliver() (moved bool) {
 	if !s.slices {
 		return s.deliverTo(&s.answers, ^uint32(0))
@@ -307,7 +303,7 @@ func (s *scratchpad) deliver() (moved bool) {
 	return moved
 }
 
-// deliverTo does it for some banks.
+// deliverTo moves the data of some banks to their lanes, at most one per lane.
 func (s *scratchpad) deliverTo(to *pairs[padAnswer], banks uint32) (moved bool) {
 	busy := to.closed
 	for m := s.read & banks; m != 0; m &= m - 1 {
@@ -324,8 +320,8 @@ func (s *scratchpad) deliverTo(to *pairs[padAnswer], banks uint32) (moved bool) 
 	return moved
 }
 
-// serve reads or writes a word in each bank. A bank does not read what it wrote in the
-// cycle before, and waits for a cycle; nor while what it read last has not been taken.
+// serve accesses a word in each bank. A bank stalls one cycle before it reads a word written in the cycle before, and
+// while the data of its last read has not been taken.
 func (s *scratchpad) serve(now uint64) (moved bool) {
 	written := s.wrote
 	if s.wroteAt+1 != now {
@@ -355,7 +351,7 @@ func (s *scratchpad) serve(now uint64) (moved bool) {
 	return moved
 }
 
-// arbitrate gives each bank the first request of the lowest lane that wants it.
+// arbitrate grants each bank the first request of the lowest lane that wants it.
 func (s *scratchpad) arbitrate() (moved, conflict bool) {
 	if s.slices {
 		return s.arbitrateSlices()
@@ -368,11 +364,11 @@ func (s *scratchpad) arbitrate() (moved, conflict bool) {
 		conflict = conflict || lanes&(lanes-1) != 0
 		moved = true
 	}
-	s.look(next)
+	s.recordAddresses(next)
 	return moved, conflict
 }
 
-// arbitrateSlices does it in two levels: in each slice of the lanes, and among the slices.
+// arbitrateSlices arbitrates in two levels: within each slice of lanes, then among the slices.
 func (s *scratchpad) arbitrateSlices() (moved, conflict bool) {
 	granted := uint32(0)
 	for i := range s.joining {
@@ -400,11 +396,11 @@ func (s *scratchpad) arbitrateSlices() (moved, conflict bool) {
 			lanes &^= others | 1<<l
 		}
 	}
-	s.look(next)
+	s.recordAddresses(next)
 	return moved, conflict
 }
 
-// grant moves the first request of lane l on, and returns the lane if it has another.
+// grant moves the first request of lane l on, and returns the lane's bit if it has another.
 func (s *scratchpad) grant(b, l int, to *pairs[padRequest]) (next uint32) {
 	to.push(b, s.requests.pop(l))
 	if s.want[b] &^= 1 << l; s.want[b] == 0 {
@@ -413,8 +409,8 @@ func (s *scratchpad) grant(b, l int, to *pairs[padRequest]) (next uint32) {
 	return s.requests.some & (1 << l)
 }
 
-// look lets lanes whose first request is a new one want its bank.
-func (s *scratchpad) look(lanes uint32) {
+// recordAddresses enters the banks wanted by lanes with a new first request.
+func (s *scratchpad) recordAddresses(lanes uint32) {
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		b := uint32(s.requests.of[l][0].word) & s.banks
@@ -423,8 +419,8 @@ func (s *scratchpad) look(lanes uint32) {
 	}
 }
 
-// accept parts the lanes of the access at the entry. It stays there until the last one has
-// a slot.
+// accept moves lanes of the access at the entry into their buffers. The access stays there until its last lane has a
+// slot.
 func (s *scratchpad) accept() bool {
 	in := &s.in
 	lanes := in.lanes &^ s.requests.closed
@@ -434,18 +430,18 @@ func (s *scratchpad) accept() bool {
 		s.requests.push(l, padRequest{in.access, in.word[l], uint8(l), in.write})
 	}
 	in.lanes &^= lanes
-	s.look(first)
+	s.recordAddresses(first)
 	return lanes != 0
 }
 
-// pairs are buffers of two slots, one for each of up to 32 lanes or banks.
+// pairs is a set of two-entry buffers, one for each of up to 32 lanes or banks.
 type pairs[T any] struct {
-	some, full uint32 // those with one at least, and with two
+	some, full uint32 // buffers with at least one entry, and with two
 	closed     uint32 // full when the cycle began
 	of         [padLanes][2]T
 }
 
-func (p *pairs[T]) note() { p.closed = p.full }
+func (p *pairs[T]) latchReady() { p.closed = p.full }
 
 func (p *pairs[T]) push(i int, v T) {
 	bit := uint32(1) << i

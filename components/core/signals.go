@@ -7,12 +7,12 @@ import (
 	"heddle/components/probe"
 )
 
-// Signals returns the signals of the core. Those of its stages are made of its hooks' events, by who looks.
+// Signals returns the signals of the core. Observers derive those of its stages from hook events.
 func (c *Core) Signals() (l probe.List) {
 	l.Count("in_flight", len(c.warps)*c.spec.IBuffer+len(c.lsu.accesses)+64, func() int { return c.inFlight })
 	l.Vector("warps.active", len(c.warps), func() uint64 { return c.active })
 	l.Vector("warps.stalled", len(c.warps), func() uint64 { return c.stalled })
-	l.Vector("warps.held", len(c.warps), func() uint64 { return c.held })
+	l.Vector("warps.held", len(c.warps), func() uint64 { return c.atBarrier })
 	l.Vector("warps.ready", len(c.warps), func() uint64 { return c.ready })
 	l.State("sync", syncNames[:], func() int { return int(c.sync.state) })
 	for i := range c.slices {
@@ -27,10 +27,11 @@ func (c *Core) Signals() (l probe.List) {
 
 var syncNames = [...]string{syncNone: "none", syncDrain: "drain", syncInvalidate: "invalidate", syncWait: "wait", syncSignal: "signal"}
 
-// Slices is how many issue slices the core has: warp w is of slice w modulo that.
+// Slices returns the number of issue slices: warp w belongs to slice w modulo it.
 func (c *Core) Slices() int { return len(c.slices) }
 
-// sliceSignals: what the scheduler did in the cycle, by the name of the statistic it is booked under.
+// sliceSignals returns a slice's signals. The scheduler's state in a cycle has the name of the statistic that the cycle
+// is booked under.
 func (c *Core) sliceSignals(i int) (l probe.List) {
 	sl := &c.slices[i]
 	l.State("scheduler", causeNames(), func() int {
@@ -65,7 +66,7 @@ func (c *Core) warpSignals(i int) (l probe.List) {
 func (l *lsu) signals() (out probe.List) {
 	out.Count("queue", l.requests.Capacity(), func() int { return l.requests.Len() })
 	out.Count("loads", l.maxLoads, func() int { return l.loads })
-	out.Count("batches", len(l.co.tags), func() int { return len(l.co.tags) - len(l.co.free) })
+	out.Count("batches", len(l.coalescer.tags), func() int { return len(l.coalescer.tags) - len(l.coalescer.free) })
 	out.Flag("fence", func() bool { return l.fence })
 	return out
 }

@@ -1,8 +1,8 @@
 package core
 
-// nextEvent returns the first cycle after now in which the pipeline would do
-// something because time has passed; never: there is none. What waits for a link or
-// for something before it in the pipeline moves after that, and is not looked at.
+// nextEvent returns the first cycle after now in which the pipeline changes something merely because time passes;
+// never: there is none. Instructions that wait for a link or for a later stage are not considered: they move after such
+// an event.
 func (c *Core) nextEvent(now uint64) uint64 {
 	if c.entering() {
 		return now + 1

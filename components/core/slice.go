@@ -7,39 +7,39 @@ import (
 	"heddle/isa"
 )
 
-// slice is one issue slice: the warps of one residue, and their way to the units and back. Its buffers are asked
-// only when they hold something: occupied has a bit for each.
+// slice is an issue slice: the warps of one residue, and their path to the units and back. occupied has a bit for each
+// buffer that is not empty, so that empty ones cost nothing.
 type slice struct {
 	*pipe
-	in         string   // the core and the slice, for names
-	members    uint64   // its warps
-	selector   selector // chooses among them
-	groups     groups   // of them; empty: selector chooses
-	issueDelay uint64   // through the scoreboard's arbiter
+	in         string   // prefix of names: core and slice
+	members    uint64   // the slice's warps
+	selector   selector // chooses among members
+	groups     groups   // two-level arbiter; empty: selector chooses
+	issueDelay uint64   // cycles through the scoreboard's arbiter
 
-	occupied uint64 // buffers that are not empty
+	occupied uint64 // non-empty buffers
 	issued   line   // behind the scoreboard's arbiter
-	express  express
+	express  bypass
 	collect  collectors
 	operands line                 // behind the collectors' arbiter
 	dispatch [isa.NumUnits]buffer // before the units
 	alu      line                 // integer operations
 	mul      line                 // multiplier, pipelined
 	div      line                 // divider
-	computed buffer               // the ALU's results before the commit arbiter
-	result   [isa.NumUnits]line   // those of the other units
-	entered  [isa.NumUnits]line   // the register before an ALU or FPU with fewer lanes than a warp (RTL: PARTIAL_BW)
-	gathered [isa.NumUnits]line   // the one behind it, before the commit arbiter
-	releases releases             // written back, or sure to be: what the scoreboard does not see yet
+	computed buffer               // the ALU's results at the commit arbiter
+	result   [isa.NumUnits]line   // results of the other units
+	entered  [isa.NumUnits]line   // register before an ALU or FPU with fewer lanes than a warp (RTL: PARTIAL_BW)
+	gathered [isa.NumUnits]line   // register behind it, before the commit arbiter
+	releases scoreboardReleases   // written back, or certain to be, and still in the scoreboard
 
-	muldivNext  bool                   // the switch behind them prefers them to alu
-	fpuHeld     int                    // operations the FPU holds
-	fpuFreed    int                    // of them, those that left in this cycle
-	booked      cycle                  // what its scheduler has done since bookedSince
+	muldivNext  bool                   // the ALU's output switch prefers mul and div to alu
+	fpuHeld     int                    // operations in the FPU
+	fpuFreed    int                    // operations that left the FPU in this cycle
+	booked      cycle                  // activity of the scheduler since bookedSince
 	bookedSince uint64                 //
 	waits       [len(boardUnits)]uint8 // by unit: warps that wait for it
-	since       uint64                 // cycles booked when the time began that belongs to no phase yet
-	blamed      uint32                 // with a profile: the row of the instruction for which it issues no more since bookedSince
+	since       uint64                 // value of Cycles up to which phases are booked
+	blamed      uint32                 // with a profile: row of the instruction that holds up issue
 }
 
 // Bits of occupied.
@@ -51,10 +51,10 @@ const (
 	bitDiv
 	bitComputed
 	bitExpress
-	bitDispatch                                   // and the units behind it
-	bitResult   = bitDispatch + int(isa.NumUnits) // and the units behind it
-	bitEntered  = bitResult + int(isa.NumUnits)   // and the units behind it
-	bitGathered = bitEntered + int(isa.NumUnits)  // and the units behind it
+	bitDispatch                                   // first of one bit per unit
+	bitResult   = bitDispatch + int(isa.NumUnits) // first of one bit per unit
+	bitEntered  = bitResult + int(isa.NumUnits)   // first of one bit per unit
+	bitGathered = bitEntered + int(isa.NumUnits)  // first of one bit per unit
 )
 
 const (
@@ -63,14 +63,14 @@ const (
 	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU)) | unitBits<<bitEntered
 )
 
-// build makes the slice where it stays, as its buffers have bits of it set.
+// build initialises the slice, which must not move afterwards: its buffers point to occupied.
 func (sl *slice) build(p *pipe, in string) {
 	s, of := &p.spec, &p.self
 	width := s.Issue.Dispatch
 	*sl = slice{
 		pipe: p, in: of.Unit + ": " + in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
 		issued:   queue.NewTimed[flightID](2*width*int(1+levels(s.Warps/s.Issue.Slices)), of, in+"issued"),
-		express:  newExpress(s, of, in),
+		express:  newBypass(s, of, in),
 		collect:  newCollectors(s.Collectors, of.Unit+": "+in),
 		operands: queue.NewTimed[flightID](2*width, of, in+"operands"),
 		alu:      queue.NewTimed[flightID](max(1, s.Latency.ALU-1), of, in+"integer unit"),
@@ -103,7 +103,7 @@ func (sl *slice) build(p *pipe, in string) {
 	sl.div.Flag(&sl.occupied, bitDiv)
 }
 
-// divisions is how many a slice can have under way.
+// divisions returns the number of divisions that a slice can have in flight.
 func (s *Spec) divisions() int {
 	if s.IDiv == DividerSerial {
 		return 1
@@ -111,9 +111,9 @@ func (s *Spec) divisions() int {
 	return s.Latency.Div
 }
 
-// commit writes back an instruction a cycle, units in fixed priority; a slice that
-// dispatches more writes back as many, of different units. It reports whether the load-store unit, which had none,
-// has a slot for its results now.
+// commit writes back one instruction per cycle, with fixed priority among units; a slice that dispatches more writes
+// back as many, of different units. It reports whether it has freed a result slot that the load-store unit may wait
+// for.
 func (sl *slice) commit(now uint64) (room bool) {
 	if sl.occupied&resultBits == 0 {
 		return false
@@ -127,7 +127,7 @@ func (sl *slice) commit(now uint64) (room bool) {
 	return room
 }
 
-// writeBack is commit's choice of what the units, or the registers behind them, have.
+// writeBack commits results of the units, or of the registers behind them.
 func (sl *slice) writeBack(now uint64) (room bool) {
 	left := sl.spec.Issue.Dispatch
 	if id := sl.firstOfALU(now); id != noFlight {
@@ -148,7 +148,7 @@ func (sl *slice) writeBack(now uint64) (room bool) {
 		if u == isa.LSU {
 			room = q.Full()
 		} else {
-			sl.moved = true // producers may have waited for the slot
+			sl.moved = true // earlier stages may have waited for the slot
 		}
 		sl.retire(q.Take(now), now)
 		if u == isa.FPU && sl.lanes[u] == 0 {
@@ -161,7 +161,7 @@ func (sl *slice) writeBack(now uint64) (room bool) {
 	return room
 }
 
-// firstOfALU takes the ALU's result that can be written back; noFlight: there is none.
+// firstOfALU removes and returns the ALU's result to be written back; noFlight: none.
 func (sl *slice) firstOfALU(now uint64) flightID {
 	switch narrow := sl.lanes[isa.ALU] != 0; {
 	case narrow && sl.gathered[isa.ALU].Ready(now):
@@ -172,8 +172,8 @@ func (sl *slice) firstOfALU(now uint64) flightID {
 	return noFlight
 }
 
-// gatherPackets moves results of units with fewer lanes than a warp into the registers behind them, those that have
-// come in an earlier cycle.
+// gatherPackets moves results of units with fewer lanes than a warp into the registers behind them, if they arrived in
+// an earlier cycle.
 func (sl *slice) gatherPackets(now uint64) {
 	if g := &sl.gathered[isa.ALU]; sl.lanes[isa.ALU] != 0 && !g.Full() && !sl.computed.Empty() {
 		g.Push(sl.computed.Take(now), now+1)
@@ -186,13 +186,13 @@ func (sl *slice) gatherPackets(now uint64) {
 	}
 }
 
-// sliceUnits are the units that each slice has.
+// sliceUnits are the units that every slice has its own of.
 var sliceUnits = [...]isa.Unit{isa.ALU, isa.FPU}
 
-// commitOrder is the RTL's numbering of the units, behind the ALU.
+// commitOrder is the order of commit after the ALU: the RTL's numbering of units.
 var commitOrder = [...]isa.Unit{isa.LSU, isa.SFU, isa.FPU}
 
-// retire writes an instruction back. A part of one ends with its turn.
+// retire writes an instruction back. A partial result only takes the turn.
 func (sl *slice) retire(id flightID, now uint64) {
 	f := &sl.all[id]
 	if f.op == nil {
@@ -204,7 +204,7 @@ func (sl *slice) retire(id flightID, now uint64) {
 	sl.releases.put(&sl.flights, id, now+commitToRelease)
 }
 
-// execute moves the slice's ALU and FPU. It returns the warp whose branch is resolved; -1: none.
+// execute runs the slice's ALU and FPU. It returns the warp whose branch has been resolved; -1: none.
 func (sl *slice) execute(now uint64) (branch int) {
 	branch = -1
 	if sl.occupied&executeBits != 0 {
@@ -213,13 +213,13 @@ func (sl *slice) execute(now uint64) (branch int) {
 			sl.startUnit(u, now)
 		}
 	}
-	sl.fpuHeld -= sl.fpuFreed // seen from the next cycle on
+	sl.fpuHeld -= sl.fpuFreed // visible from the next cycle on
 	sl.fpuFreed = 0
 	return branch
 }
 
-// startUnit starts what is before a unit, if that takes it: in the dispatch buffer, or with fewer lanes than a warp in the
-// register behind it, which then takes the next packet.
+// startUnit starts the oldest instruction before a unit, if the unit has a slot. In a unit with fewer lanes than a warp
+// it comes from the entry register, which then takes the next packet from the dispatch buffer.
 func (sl *slice) startUnit(u isa.Unit, now uint64) {
 	q := &sl.dispatch[u]
 	if sl.lanes[u] == 0 {
@@ -238,7 +238,7 @@ func (sl *slice) startUnit(u isa.Unit, now uint64) {
 	}
 }
 
-// unitTakes reports whether a unit has a slot for an instruction or a packet.
+// unitTakes reports whether a unit has a slot for an instruction or packet.
 func (sl *slice) unitTakes(u isa.Unit, id flightID) bool {
 	if u == isa.FPU {
 		return sl.fpuHeld < sl.spec.FPUQueue
@@ -246,7 +246,7 @@ func (sl *slice) unitTakes(u isa.Unit, id flightID) bool {
 	return !sl.pipeline(sl.all[id].class).Full()
 }
 
-// pipeline returns which of the ALU's executes a class.
+// pipeline returns the ALU's pipeline for a class.
 func (sl *slice) pipeline(class isa.Class) *line {
 	switch class {
 	case isa.ClassMul:
@@ -257,7 +257,7 @@ func (sl *slice) pipeline(class isa.Class) *line {
 	return &sl.alu
 }
 
-// start starts an instruction or a packet.
+// start starts an instruction or packet.
 func (sl *slice) start(u isa.Unit, id flightID, now uint64) {
 	f := &sl.all[id]
 	sl.moved = true
@@ -270,23 +270,22 @@ func (sl *slice) start(u isa.Unit, id flightID, now uint64) {
 	sl.pipeline(f.class).Push(id, now+sl.latency[f.class]-1)
 }
 
-// packet takes from a dispatch buffer what its unit takes in this cycle: the first
-// instruction, or one of its packets, of which the last stands for the instruction. The
-// others take a turn at commit and release nothing.
+// packet removes the next packet from a dispatch buffer. The last packet, or the only one, is the instruction itself;
+// the others take a turn at commit and release nothing.
 func (sl *slice) packet(q *buffer, now uint64) flightID {
 	f := &sl.all[*q.Front()]
-	if f.rest == 0 {
+	if f.packetsLeft == 0 {
 		return q.Take(now)
 	}
-	f.rest--
+	f.packetsLeft--
 	class := f.class
-	id := sl.part(f.warp)
+	id := sl.newPacket(f.warp)
 	sl.all[id].class = class
 	return id
 }
 
-// finishALU lets one result a cycle through the switch behind the integer unit and
-// the multiplier and divider, in turn when both have one. It returns the warp whose branch that is.
+// finishALU moves one result per cycle through the switch behind the integer unit and the multiplier and divider,
+// alternating when both have one. It returns the warp whose branch has passed; -1: none.
 func (sl *slice) finishALU(now uint64) (branch int) {
 	if sl.computed.Closed(now) {
 		return -1
@@ -308,8 +307,8 @@ func (sl *slice) finishALU(now uint64) (branch int) {
 	return -1
 }
 
-// muldiv returns what has a product or a quotient, if any. Of both, the one that was
-// ready first (RTL: in turn).
+// muldiv returns the pipeline with a product or quotient, or nil. If both have one, it is the one that was ready first
+// (RTL: alternating).
 func (sl *slice) muldiv(now uint64) *line {
 	if sl.occupied&(1<<bitMul|1<<bitDiv) == 0 {
 		return nil
@@ -323,15 +322,15 @@ func (sl *slice) muldiv(now uint64) *line {
 	return nil
 }
 
-// next returns the first cycle after now in which the slice would do something because time has passed,
-// if that is before at; else at.
+// next returns the first cycle after now in which the slice changes something because time passes, or at if that is
+// earlier.
 func (sl *slice) next(now, at uint64) uint64 {
 	at = min(sl.issued.Next(now, at), sl.express.operands.First())
 	return sl.div.Next(now, sl.mul.Next(now, sl.alu.Next(now, at)))
 }
 
-// nextBack returns the first cycle in which an instruction can be written back, or is seen by the scoreboard to have
-// been, if that is before at; else at. It is no later than now if one could have been already.
+// nextBack returns the first cycle in which an instruction can be written back or released from the scoreboard, or at
+// if that is earlier. The result is no later than now if one could have been already.
 func (sl *slice) nextBack(now, at uint64) uint64 {
 	if sl.occupied&(1<<bitComputed) != 0 {
 		return now + 1
@@ -345,10 +344,10 @@ func (sl *slice) nextBack(now, at uint64) uint64 {
 	return min(at, sl.releases.next(now))
 }
 
-// buffers shows the slice after cycle now.
+// buffers reports the occupancy of the slice's buffers after cycle now.
 func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 	sl.issued.Level(see)
-	x := sl.underWay(now)
+	x := sl.bypassOccupancy(now)
 	sl.collect.buffers(x.stages, see)
 	see(sl.operands.Name(), sl.operands.Len()+x.operands, sl.operands.Capacity())
 	for u := range sl.dispatch {

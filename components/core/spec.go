@@ -69,7 +69,7 @@ type Schedule struct {
 
 // Issue is the choice at issue.
 type Issue struct {
-	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH."`
+	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH. Each has an ALU and an FPU of its own; all share an LSU and an SFU: other NUM_ALU_BLOCKS, NUM_FPU_BLOCKS and NUM_LSU_BLOCKS than the RTL's defaults are not modelled."`
 	Policy   Policy `key:"policy" default:"vortex" doc:"vortex: warps are preferred in turn; if the preferred one is not ready, the lowest. rr, two-level: as at fetch, of the warps of a slice whose head has its registers. gto: the same warp while it can issue, then the one started first. Of a two-level set whose warps cannot issue, those without an instruction leave too."`
 	Active   int    `key:"active_warps" default:"8" min:"1" max:"64" unit:"warps" doc:"Active set of two-level, of each slice."`
 	Dispatch int    `key:"dispatch_per_slice" default:"1" min:"1" max:"4" unit:"instructions" doc:"Instructions a slice may issue, send to units and write back in a cycle: each of another warp, and to or from another unit's port. RTL: 1."`
@@ -98,7 +98,8 @@ func (l *Latency) table(d Divider) (t [isa.NumClasses]uint64) {
 	}
 	for k, v := range map[isa.Class]int{
 		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: l.ALU, isa.ClassMul: l.Mul, isa.ClassDiv: div,
-		isa.ClassFMA: l.FMA, isa.ClassFNCP: l.FNCP, isa.ClassFCvt: l.FCvt, isa.ClassFDiv: l.FDiv, isa.ClassFSqrt: l.FSqrt,
+		isa.ClassFMA: l.FMA, isa.ClassFNCP: l.FNCP, isa.ClassFCvt: l.FCvt,
+		isa.ClassFDiv: l.FDiv, isa.ClassFSqrt: l.FSqrt,
 		isa.ClassCSR: l.CSR, isa.ClassWarp: l.Warp, isa.ClassUnit: l.Warp,
 	} {
 		t[k] = uint64(v)
@@ -116,19 +117,26 @@ type Derivation struct {
 
 // Derivations are the derived defaults, those that others need first.
 var Derivations = []Derivation{
-	{"issue.slices", "max(1, warps / 16)", "ISSUE_WIDTH", func(s *Spec) *int { return &s.Issue.Slices }, func(s *Spec) int { return max(1, s.Warps/16) }},
+	{"issue.slices", "max(1, warps / 16)", "ISSUE_WIDTH", func(s *Spec) *int { return &s.Issue.Slices },
+		func(s *Spec) int { return max(1, s.Warps/16) }},
 	{"collectors", "max(1, warps / (4 · issue.slices))", "NUM_OPCS", func(s *Spec) *int { return &s.Collectors },
 		func(s *Spec) int { return max(1, s.Warps/(4*s.Issue.Slices)) }},
-	{"alu_lanes", "threads", "NUM_ALU_LANES", func(s *Spec) *int { return &s.ALULanes }, func(s *Spec) int { return s.Threads }},
-	{"fpu_lanes", "threads", "NUM_FPU_LANES", func(s *Spec) *int { return &s.FPULanes }, func(s *Spec) int { return s.Threads }},
-	{"sfu_lanes", "threads", "NUM_SFU_LANES", func(s *Spec) *int { return &s.SFULanes }, func(s *Spec) int { return s.Threads }},
-	{"lsu_lanes", "threads", "NUM_LSU_LANES", func(s *Spec) *int { return &s.LSULanes }, func(s *Spec) int { return s.Threads }},
-	{"channel_bytes", "min(4 · lsu_lanes, 64)", "LSU_LINE_SIZE", func(s *Spec) *int { return &s.ChannelBytes }, func(s *Spec) int { return min(4*s.LSULanes, 64) }},
-	{"fpu_queue", "2 · threads / fpu_lanes", "FPUQ_SIZE", func(s *Spec) *int { return &s.FPUQueue }, func(s *Spec) int { return 2 * s.Threads / max(1, s.FPULanes) }},
-	{"lsu_queue", "2 · threads / lsu_lanes", "LSUQ_IN_SIZE", func(s *Spec) *int { return &s.LSUQueue }, func(s *Spec) int { return 2 * s.Threads / max(1, s.LSULanes) }},
-	{"coalescer_tags", "max(lsu_queue, channel_bytes / 4)", "LSUQ_OUT_SIZE", func(s *Spec) *int { return &s.CoalescerTags },
+	{"alu_lanes", "threads", "NUM_ALU_LANES", func(s *Spec) *int { return &s.ALULanes }, threads},
+	{"fpu_lanes", "threads", "NUM_FPU_LANES", func(s *Spec) *int { return &s.FPULanes }, threads},
+	{"sfu_lanes", "threads", "NUM_SFU_LANES", func(s *Spec) *int { return &s.SFULanes }, threads},
+	{"lsu_lanes", "threads", "NUM_LSU_LANES", func(s *Spec) *int { return &s.LSULanes }, threads},
+	{"channel_bytes", "min(4 · lsu_lanes, 64)", "LSU_LINE_SIZE", func(s *Spec) *int { return &s.ChannelBytes },
+		func(s *Spec) int { return min(4*s.LSULanes, 64) }},
+	{"fpu_queue", "2 · threads / fpu_lanes", "FPUQ_SIZE", func(s *Spec) *int { return &s.FPUQueue },
+		func(s *Spec) int { return 2 * s.Threads / max(1, s.FPULanes) }},
+	{"lsu_queue", "2 · threads / lsu_lanes", "LSUQ_IN_SIZE", func(s *Spec) *int { return &s.LSUQueue },
+		func(s *Spec) int { return 2 * s.Threads / max(1, s.LSULanes) }},
+	{"coalescer_tags", "max(lsu_queue, channel_bytes / 4)", "LSUQ_OUT_SIZE",
+		func(s *Spec) *int { return &s.CoalescerTags },
 		func(s *Spec) int { return max(s.LSUQueue, s.ChannelBytes/4) }},
 }
+
+func threads(s *Spec) int { return s.Threads }
 
 // Derived returns the spec with every 0 replaced by what it stands for.
 func (s Spec) Derived() Spec {
@@ -153,7 +161,9 @@ func (s Spec) StandsFor(key string) string {
 
 // narrow returns the lanes of the units that have fewer than a warp, else 0.
 func (s *Spec) narrow() (lanes [isa.NumUnits]int) {
-	for u, n := range map[isa.Unit]int{isa.ALU: s.ALULanes, isa.FPU: s.FPULanes, isa.SFU: s.SFULanes, isa.LSU: s.LSULanes} {
+	for u, n := range map[isa.Unit]int{
+		isa.ALU: s.ALULanes, isa.FPU: s.FPULanes, isa.SFU: s.SFULanes, isa.LSU: s.LSULanes,
+	} {
 		if n < s.Threads {
 			lanes[u] = n
 		}
@@ -169,13 +179,17 @@ func (s Spec) Validate() error {
 		v, lo, hi int
 	}{
 		{"warps", s.Warps, 1, 64}, {"threads", s.Threads, 1, 32}, {"issue.slices", s.Issue.Slices, 1, s.Warps},
-		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1}, {"schedule.active_warps", s.Schedule.Active, 1, 64},
+		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1},
+		{"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
-		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8}, {"idiv", int(s.IDiv), 0, len(dividerNames.List()) - 1}, {"fence", int(s.Fence), 0, len(fenceNames.List()) - 1},
+		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8},
+		{"idiv", int(s.IDiv), 0, len(dividerNames.List()) - 1}, {"fence", int(s.Fence), 0, len(fenceNames.List()) - 1},
 		{"device_barrier", int(s.DeviceBarrier), 0, len(barrierNames.List()) - 1},
-		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads}, {"sfu_lanes", s.SFULanes, 1, s.Threads}, {"lsu_lanes", s.LSULanes, 1, s.Threads},
+		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads},
+		{"sfu_lanes", s.SFULanes, 1, s.Threads}, {"lsu_lanes", s.LSULanes, 1, s.Threads},
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
-		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256}, {"channel bytes", s.ChannelBytes, 4, 128},
+		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256},
+		{"channel bytes", s.ChannelBytes, 4, 128},
 		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},
 	} {
 		if c.v < c.lo || c.v > c.hi {
@@ -184,7 +198,8 @@ func (s Spec) Validate() error {
 	}
 	for u, n := range s.narrow() {
 		if n != 0 && s.Threads%n != 0 {
-			return fmt.Errorf("core %s_lanes = %d: expected a divisor of %d threads", strings.ToLower(isa.Unit(u).String()), n, s.Threads)
+			return fmt.Errorf("core %s_lanes = %d: expected a divisor of %d threads",
+				strings.ToLower(isa.Unit(u).String()), n, s.Threads)
 		}
 	}
 	if s.Warps%s.Issue.Slices != 0 {

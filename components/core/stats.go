@@ -9,7 +9,7 @@ import (
 	"heddle/isa"
 )
 
-// Stats holds the counters of a core. Names, units and one-line explanations are in the tags.
+// Stats are the counters of a core. Tags hold their names, units and descriptions.
 type Stats struct {
 	Cycles    uint64 `stat:"cycles" unit:"cycles" doc:"From the launch to the core's last work."`
 	Scheduled uint64 `stat:"fetch.requests" unit:"instructions" doc:"Warps given to fetch."`
@@ -40,8 +40,8 @@ type Stats struct {
 	LocalWaits     uint64 `stat:"scratchpad.conflict_cycles" unit:"cycles" doc:"Cycles in which a lane waited for a bank of the scratchpad that took another lane's request."`
 }
 
-// cause says what a scheduler (an issue slice) did in a cycle, or why it issued
-// nothing: the reason of the warp that is furthest along.
+// cause is the activity of a scheduler (an issue slice) in a cycle: issue, or the reason for none, which is that of the
+// instruction furthest along.
 type cause uint8
 
 const (
@@ -51,7 +51,7 @@ const (
 	fpuBusy
 	sfuBusy
 	lsuFull
-	waitsMemory // from here on: the warp with the lowest number that waits for a register
+	waitsMemory // from here on: the cause of the lowest warp that waits for a register
 	waitsScratchpad
 	waitsALU
 	waitsFPU
@@ -88,7 +88,7 @@ var causeDocs = [numCauses][2]string{
 	drained:         {"drained", "All warps of the slice have ended."},
 }
 
-// Registers counts those in which no warp had its registers.
+// Registers returns the number of scheduler-cycles in which no warp had its registers.
 func (c *Causes) Registers() (n uint64) {
 	for k := waitsMemory; k <= waitsUnit; k++ {
 		n += c[k]
@@ -96,10 +96,10 @@ func (c *Causes) Registers() (n uint64) {
 	return n
 }
 
-// Describe returns the name of a cause's statistic, and what it says.
+// Describe returns the name and the description of a cause's statistic.
 func (*Causes) Describe(i int) (name, doc string) { return causeDocs[i][0], causeDocs[i][1] }
 
-// state is where a resident warp is in a cycle, in the terms of NVIDIA's Nsight Compute.
+// state is the state of a resident warp in a cycle, in the terms of NVIDIA's Nsight Compute.
 type state uint8
 
 const (
@@ -141,17 +141,17 @@ var stateDocs = [numStates][2]string{
 	unitWait:         {"unit_wait", "It waits for the graph unit."},
 }
 
-// Describe returns the name of a state's statistic, and what it says.
+// Describe returns the name and the description of a state's statistic.
 func (*States) Describe(i int) (name, doc string) { return stateDocs[i][0], stateDocs[i][1] }
 
-// stateOf is the state of a warp that could issue, or waits for a register, by cause.
+// stateOf maps a cause to the state of a warp that could issue or waits for a register.
 var stateOf = [numCauses]state{
 	issued: notSelected, operandsFull: dispatchStall, aluBusy: mathPipeThrottle, fpuBusy: mathPipeThrottle, sfuBusy: mioThrottle, lsuFull: lgThrottle,
 	waitsMemory: longScoreboard, waitsScratchpad: shortScoreboard, waitsALU: fixedWait, waitsFPU: fixedWait, waitsSFU: shortScoreboard, waitsUnit: unitWait, inactive: notSelected,
 }
 
-// Scoreboard counts the cycles of slices with a warp that waits for a unit, in
-// Vortex's order of counters; the last is ours.
+// Scoreboard counts slice-cycles with a warp that waits for a unit, in the order of Vortex's counters; the last is not
+// in Vortex.
 type Scoreboard [len(boardUnits)]count.Level
 
 var boardUnits = [...]struct {
@@ -162,7 +162,7 @@ var boardUnits = [...]struct {
 	{"sfu", [2]cause{waitsSFU, waitsSFU}}, {"unit", [2]cause{waitsUnit, waitsUnit}},
 }
 
-// Of returns the count of a functional unit.
+// Of returns the count for a functional unit.
 func (s *Scoreboard) Of(u isa.Unit) uint64 {
 	name := strings.ToLower(u.String())
 	for i := range boardUnits {
@@ -173,7 +173,7 @@ func (s *Scoreboard) Of(u isa.Unit) uint64 {
 	panic("BUG: core: the scoreboard has no unit " + name)
 }
 
-// boardOf is the unit of each kind of hazard.
+// boardOf maps each hazard to an index of boardUnits.
 var boardOf = func() (of [numHazards]uint8) {
 	for u := range boardUnits {
 		for _, k := range boardUnits[u].causes {
@@ -183,7 +183,7 @@ var boardOf = func() (of [numHazards]uint8) {
 	return of
 }()
 
-// Describe returns the name of a unit's statistic, and what it says.
+// Describe returns the name and the description of a unit's statistic.
 func (*Scoreboard) Describe(i int) (name, doc string) {
 	u := boardUnits[i].name
 	return "scrb_" + u, "A warp of the slice waited for a result of the " + strings.ToUpper(u) + "."
@@ -191,18 +191,18 @@ func (*Scoreboard) Describe(i int) (name, doc string) {
 
 // cycle records the activity of a scheduler in one cycle.
 type cycle struct {
-	cause  cause // why it issued no more; issued: it could not have
-	ready  uint8 // warps that could issue
+	cause  cause // why it issued no more; issued: it could not have issued more
+	ready  uint8 // warps that could have issued
 	issued uint8
-	// selected is issued, but for slices with groups of warps.
+	// selected equals issued, except in slices with groups of warps.
 	selected uint8
 }
 
-// What cycles are booked under is kept with the count of cycles at which it began, and booked when it ends: by
-// warps with their state, by slices with what their schedulers do, and by the front end. So a cycle that is like the
-// one before costs nothing, slept through or not.
+// Cycles are booked by interval: every warp with its state, every slice with its scheduler's activity, and the front
+// end record the value of Cycles at which the current activity began, and book the interval when it ends. A cycle that
+// repeats the one before therefore costs nothing, whether it is ticked or slept through.
 
-// enter ends a warp's time in its state, and begins that in another.
+// enter books a warp's time in its state, and begins another.
 func (p *pipe) enter(w *warp, s state) {
 	if w.state < numStates {
 		p.Warps[w.state] += p.Cycles - w.stateSince
@@ -210,29 +210,29 @@ func (p *pipe) enter(w *warp, s state) {
 	w.state, w.stateSince = s, p.Cycles
 }
 
-// restate enters the state that warp i, if it has not ended, is in by the sets that it belongs to.
-func (p *pipe) restate(i int) {
-	if w := &p.warps[i]; p.active&^p.staged>>i&1 != 0 {
+// refreshState recomputes the state of an active warp that is not at the scoreboard from the sets that it belongs to.
+func (p *pipe) refreshState(i int) {
+	if w := &p.warps[i]; p.active&^p.atIssue>>i&1 != 0 {
 		p.enter(w, p.unstaged(i))
 	}
 }
 
-// unstaged is the state of a warp without an instruction before the scoreboard.
+// unstaged returns the state of a warp without an instruction at the scoreboard.
 func (p *pipe) unstaged(i int) state {
 	switch bit := uint64(1) << i; {
-	case p.held&bit != 0:
+	case p.atBarrier&bit != 0:
 		return atBarrier
-	case (p.fenced|p.asking|p.branching)&bit == 0:
+	case (p.fenced|p.awaitingUnit|p.branching)&bit == 0:
 		return noInstruction
 	case p.fenced&bit != 0:
 		return membar
-	case p.asking&bit != 0:
+	case p.awaitingUnit&bit != 0:
 		return unitWait
 	}
 	return branchResolving
 }
 
-// begin is warp i's start, leave its end.
+// begin launches warp i; leave ends it.
 func (p *pipe) begin(i int) {
 	w := &p.warps[i]
 	p.active |= 1 << i
@@ -260,8 +260,8 @@ func (p *pipe) settleWarps() {
 	}
 }
 
-// did books the activity of the slice's scheduler from this cycle on.
-func (sl *slice) did(b cycle, now uint64) {
+// bookIssue records the activity of the slice's scheduler from this cycle on.
+func (sl *slice) bookIssue(b cycle, now uint64) {
 	if b != sl.booked {
 		sl.settle()
 		sl.booked = b
@@ -295,7 +295,7 @@ func (sl *slice) settle() {
 	}
 }
 
-// await: a warp of the slice waits for a unit from now on, for which hazard k stands.
+// await records that one more warp of the slice waits for the unit of hazard k.
 func (sl *slice) await(k cause) {
 	u := boardOf[k-waitsMemory]
 	if sl.waits[u]++; sl.waits[u] == 1 {
@@ -303,7 +303,7 @@ func (sl *slice) await(k cause) {
 	}
 }
 
-// awaitNoMore: it waits no longer.
+// awaitNoMore records that one fewer does.
 func (sl *slice) awaitNoMore(k cause) {
 	u := boardOf[k-waitsMemory]
 	if sl.waits[u]--; sl.waits[u] == 0 {
@@ -311,8 +311,8 @@ func (sl *slice) awaitNoMore(k cause) {
 	}
 }
 
-// saw records the activity of the front end in this cycle, which is counted already.
-func (c *Core) saw(unscheduled, undecoded bool) {
+// bookSchedule records the activity of the front end in this cycle, which Cycles already includes.
+func (c *Core) bookSchedule(unscheduled, undecoded bool) {
 	c.SchedIdle.Set(unscheduled, c.Cycles-1)
 	c.IBufFull.Set(undecoded, c.Cycles-1)
 }
@@ -326,13 +326,12 @@ func (c *Core) settleAll() {
 	c.counted.Settle(c.Cycles)
 }
 
-// Fetches is how many requests the core has sent to the L1I, Requests to the L1D, fences
-// and invalidations apart.
+// Fetches returns the number of requests sent to the L1I; Requests, to the L1D. Fences and invalidations do not count.
 func (c *Core) Fetches() uint64  { return c.Scheduled }
 func (c *Core) Requests() uint64 { return c.Coalesced }
 
-// ToL1D is how many of its requests the core says are reads, writes and atomics of the caches'; ok: it can tell, as some
-// modes time the atomics of one instruction as reads or as writes.
+// ToL1D returns the number of requests sent to the L1D as reads, writes and atomics. ok is false if the counters cannot
+// tell, as the mode times the atomics of one instruction partly as writes.
 func (c *Core) ToL1D() (reads, writes, atomics uint64, ok bool) {
 	stores := c.Coalesced - c.LoadRequests - c.AtomicRequests
 	switch c.spec.Atomics.Mode {
@@ -344,8 +343,8 @@ func (c *Core) ToL1D() (reads, writes, atomics uint64, ok bool) {
 	return c.LoadRequests + c.AtomicRequests, stores, 0, true
 }
 
-// CheckInvariants returns an error if the counts contradict each other: an instruction
-// lost, or a cycle booked twice or never. It is for a core that is done.
+// CheckInvariants returns an error if the counts of a core that is done contradict each other: an instruction was lost,
+// or a cycle booked twice or never.
 func (c *Core) CheckInvariants() error {
 	s := &c.Stats
 	for _, l := range []struct {

@@ -2,18 +2,27 @@ package core
 
 import "math/bits"
 
-// What follows lets a launch go on without time, and in time again. A core that is held fetches nothing, so what is in
-// flight ends. It then lends its warps, all but those that wait for an answer of its graph unit, which it lends when
-// they have got it and what they had fetched behind it has ended. A warp that asks the unit without time, and has no
-// answer when time goes on, comes back with its answer.
+// Switching between timed and functional execution within a launch. sim's alternator drives all cores and caches
+// through
+//
+//    timed → Hold → (Quiet) → caches at rest → Lend → functional → Return → timed
+//
+// Hold stops fetch, so the instructions in flight drain; Quiet reports when nothing is in flight except requests to the
+// graph unit. The caches are then held and become functional level by level (cache.Cache.Hold, AtRest). Lend hands the
+// warps to Functional: at once those with nothing in flight, the others in borrow as soon as the unit has answered and
+// the instructions fetched behind the request have ended. Return hands them back, after the memory accesses that have
+// begun and a pending arrival at a barrier; warps whose request the unit has not answered yet stay with Functional
+// until receive gets the answer (takeBack). If the program ends in functional execution, finish ends the timed launch.
+// Every warp is either in pipe.active or executed functionally, never both; functionalWarps keeps startNew from
+// launching the latter.
 
-// Hold has the core fetch nothing more.
+// Hold stops the core's fetch.
 func (c *Core) Hold() { c.front.selector.choose = nobody }
 
-// nobody is the policy of a core that is held.
+// nobody is the scheduling policy of a held core: it admits no warp.
 func nobody(*selector, view) int { return -1 }
 
-// Quiet reports whether nothing is in flight in a core that is held but what waits for its graph unit.
+// Quiet reports whether nothing is in flight in a held core except requests to its graph unit.
 func (c *Core) Quiet() bool {
 	if c.over {
 		return true
@@ -29,16 +38,16 @@ func (c *Core) Quiet() bool {
 	return true
 }
 
-// fetching reports whether an instruction of a warp that has none in flight is being fetched: the L1I may be slow.
-func (c *Core) fetching(i int) bool { return (c.stalled&^c.held)>>i&1 != 0 }
+// fetching reports whether a fetch is in flight for a warp without decoded instructions: the L1I may be slow.
+func (c *Core) fetching(i int) bool { return (c.stalled&^c.atBarrier)>>i&1 != 0 }
 
-// awaits reports whether warp i waits for its graph unit.
+// awaits reports whether warp i waits for the graph unit.
 func (c *Core) awaits(i int) bool { return c.socket != nil && c.socket.Awaits(i) }
 
-// settled reports whether no fetch, no memory access and no warp is on its way.
+// settled reports whether no fetch, memory access or wake-up of a warp is pending.
 func (c *Core) settled() bool {
 	f := &c.front
-	if !f.scheduled.Empty() || f.unlocks.cycles != 0 || f.letGo != 0 || c.resolving.cycles != 0 || !c.lsu.idle() {
+	if !f.scheduled.Empty() || f.unlocks.cycles != 0 || f.releasedAt != 0 || c.resolving.cycles != 0 || !c.lsu.idle() {
 		return false
 	}
 	for i := range f.out {
@@ -49,7 +58,7 @@ func (c *Core) settled() bool {
 	return true
 }
 
-// lendable are the warps that have nothing in flight.
+// lendable returns the warps with nothing in flight.
 func (c *Core) lendable() (set uint64) {
 	if !c.settled() {
 		return 0
@@ -62,17 +71,17 @@ func (c *Core) lendable() (set uint64) {
 	return set
 }
 
-// Lend begins to execute a launch without time that has begun in time. The core must be quiet, and its caches without
-// time.
-func (u *Untimed) Lend() {
+// Lend begins functional execution of a launch that began in timed execution. The core must be quiet, and its caches
+// functional.
+func (u *Functional) Lend() {
 	u.on, u.within = true, true
 	u.begin()
-	u.core.lent = ^uint64(0)
+	u.core.functionalWarps = ^uint64(0)
 	u.ClockHandle().Wake()
 }
 
-// borrow takes warps that have become free.
-func (u *Untimed) borrow(now uint64) {
+// borrow takes over the warps that have nothing in flight.
+func (u *Functional) borrow(now uint64) {
 	c := u.core
 	set := c.lendable()
 	if set == 0 {
@@ -81,13 +90,13 @@ func (u *Untimed) borrow(now uint64) {
 	c.settle(now)
 	for m := set; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		c.held &^= 1 << i
+		c.atBarrier &^= 1 << i
 		c.leave(i)
 	}
 }
 
-// Return ends it: time goes on. Warps that the unit has not answered come back when it has.
-func (u *Untimed) Return() {
+// Return resumes timed execution. Warps that the unit has not answered return with their answer.
+func (u *Functional) Return() {
 	if !u.on {
 		return
 	}
@@ -99,13 +108,13 @@ func (u *Untimed) Return() {
 		u.arrive(u.arrives)
 	}
 	u.on = false
-	c.lent = u.waiting
+	c.functionalWarps = u.waiting
 	c.front.selector.choose = policies[c.spec.Schedule.Policy].schedule
 	c.takeBack(u.arch.Active() &^ (u.waiting | c.active))
 	c.ClockHandle().Wake()
 }
 
-// finish ends a launch in time whose program has ended without.
+// finish ends a timed launch whose program has ended functionally.
 func (c *Core) finish(now uint64) {
 	c.settle(now + 1)
 	c.over = true
@@ -114,26 +123,26 @@ func (c *Core) finish(now uint64) {
 	c.settleAll()
 }
 
-// Reset forgets a launch that has ended.
-func (u *Untimed) Reset() {
+// Reset discards a launch that has ended.
+func (u *Functional) Reset() {
 	c := u.core
-	u.on, u.waiting, u.arrives, c.lent = false, 0, never, 0
+	u.on, u.waiting, u.arrives, c.functionalWarps = false, 0, never, 0
 	c.front.selector.choose = policies[c.spec.Schedule.Policy].schedule
 }
 
-// takeBack has the core go on with warps that it has lent.
+// takeBack resumes warps that were executed functionally.
 func (c *Core) takeBack(warps uint64) {
 	now := c.ClockHandle().Domain().Cycle()
 	if !c.over {
 		c.settle(now + 1)
 	}
-	c.lent &^= warps
+	c.functionalWarps &^= warps
 	for m := warps & c.source.Active(); m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		c.begin(i)
 		if c.warps[i].trace.Waiting() {
-			c.held |= 1 << i
-			c.restate(i)
+			c.atBarrier |= 1 << i
+			c.refreshState(i)
 		} else {
 			c.resume(i, now+1)
 		}

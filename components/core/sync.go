@@ -2,15 +2,14 @@ package core
 
 import "heddle/components/mem"
 
-// synchronizer makes the L1s of a core forget their lines, at a launch and when all
-// its warps have come to a device-wide barrier. First all that the core has sent must
-// have ended: its instructions, loads and atomics, and its stores, which the L1D
-// acknowledges by taking them. Then the caches walk their sets, and answer.
+// synchronizer invalidates the L1s of a core, at a launch and when all its warps have reached a device-wide barrier.
+// Everything that the core has sent must end first: its instructions, loads and atomics, and its stores, which the L1D
+// acknowledges by taking them. The caches then walk their sets and answer.
 type synchronizer struct {
 	state   syncState
 	waits   uint8  // caches that have not answered
-	barrier bool   // it is a barrier's, else a launch's
-	warm    bool   // the core has been launched before: its L1s may hold something
+	barrier bool   // for a barrier; else for a launch
+	warm    bool   // launched before: the L1s may hold lines
 	arrives bool   // the core arrives at the barrier at the end of this cycle
 	due     uint64 // with syncSignal: when it arrives
 }
@@ -25,14 +24,14 @@ const (
 	syncSignal
 )
 
-// What the answers of the caches are known by; no warp and no batch has these numbers.
+// The synchronizer's requests. No warp and no batch has this tag.
 const (
 	syncTag = ^uint32(0)
 	toL1I   = 1
 	toL1D   = 2
 )
 
-// begin starts from the next cycle on.
+// begin starts an invalidation, from the next cycle on.
 func (s *synchronizer) begin(barrier, keepL1I bool) {
 	s.state, s.barrier, s.waits = syncDrain, barrier, toL1D
 	if !barrier && !keepL1I {
@@ -42,8 +41,8 @@ func (s *synchronizer) begin(barrier, keepL1I bool) {
 
 // allAtBarrier is called when all of the core's warps wait at a device-wide barrier.
 func (c *Core) allAtBarrier() {
-	if c.untimed != nil && c.untimed.on {
-		c.untimed.arriving = true
+	if c.functional != nil && c.functional.on {
+		c.functional.arriving = true
 		return
 	}
 	if c.spec.DeviceBarrier == BarrierSignal {
@@ -53,7 +52,7 @@ func (c *Core) allAtBarrier() {
 	c.sync.begin(true, true)
 }
 
-// synchronize does a cycle of what is under way.
+// synchronize runs one cycle of the state machine.
 func (c *Core) synchronize() {
 	s := &c.sync
 	before := s.state
@@ -80,7 +79,7 @@ func (c *Core) synchronize() {
 	c.moved = c.moved || s.state != before
 }
 
-// invalidate asks the L1s, whose ports are free when nothing is under way.
+// invalidate sends the requests to the L1s, whose ports are free when nothing is in flight.
 func (c *Core) invalidate() syncState {
 	r := mem.Request{Op: mem.Invalidate, Tag: syncTag}
 	if c.sync.waits&toL1I != 0 {
@@ -90,7 +89,7 @@ func (c *Core) invalidate() syncState {
 	return syncWait
 }
 
-// answered takes the answers.
+// answered takes the caches' answers.
 func (c *Core) answered() {
 	s := &c.sync
 	if s.waits&toL1I != 0 && c.front.in[0].Ready() {
@@ -103,7 +102,7 @@ func (c *Core) answered() {
 	}
 }
 
-// synchronized lets the core arrive at the barrier, or begin.
+// synchronized lets the core arrive at the barrier, or begin the launch.
 func (c *Core) synchronized() {
 	if c.sync.barrier {
 		c.arriveAtBarrier()
@@ -112,7 +111,7 @@ func (c *Core) synchronized() {
 	c.startNew(0)
 }
 
-// arriveAtBarrier has the core arrive at the end of the cycle.
+// arriveAtBarrier makes the core arrive at the end of the cycle.
 func (c *Core) arriveAtBarrier() {
 	c.sync.arrives = true
 	c.Base.ClockHandle().Finish()

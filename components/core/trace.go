@@ -2,56 +2,56 @@ package core
 
 import "heddle/isa/emu"
 
-// Trace is one warp's instruction trace: what the warp executes, while the core
-// decides when. The core asks for each instruction when it is decoded, and for its
-// outcome (addresses, mask, where the warp goes on) when timing says that it acts.
+// Trace is the instruction trace of one warp: it determines what the warp executes, and the core determines when. The
+// core asks for each instruction at decode, and for its outcome (addresses, mask, next address) in the cycle in which
+// it takes effect.
 //
-// A warp of the untimed machine is one: its trace comes into being by executing the
-// program at that moment. A recorded trace is another.
+// A warp of the functional machine is a Trace: it executes the program when asked. A recorded trace is another.
 type Trace interface {
-	// Decode returns the instruction at pc. An error is one only if the warp gets there.
+	// Decode returns the instruction at pc. An error matters only if the warp reaches pc, as the core fetches ahead.
 	Decode(pc uint32) (*emu.Op, error)
-	// Execute gives an instruction that is no memory access its outcome. Instructions of a warp come in
-	// program order, memory accesses with Issue.
+	// Execute performs an instruction that is not a memory access. Execute, Issue and Ask are called in the warp's
+	// program order.
 	Execute(op *emu.Op) error
-	// Issue fills a with the access's lanes and addresses.
+	// Issue fills a with the lanes and addresses of a memory access.
 	Issue(op *emu.Op, a *emu.Access) error
-	// Ask fills u with the operands of a request to the graph unit, in program order as Issue does; Answer
-	// gives the warp what the unit has written there.
+	// Ask fills u with the operands of a request to the graph unit; Answer gives the warp the results that the unit has
+	// stored in u.
 	Ask(op *emu.Op, u *emu.UnitCall)
 	Answer(u *emu.UnitCall)
-	// Handles reports whether the program handles a trap, and Handle has the warp go on in its handler.
+	// Handles reports whether the program handles a trap; Handle continues the warp in its handler.
 	Handles(t *emu.Trap) bool
 	Handle(t *emu.Trap)
-	// Mask is the set of lanes that the next instruction works on.
+	// Mask returns the active lanes of the next instruction.
 	Mask() uint32
-	// PC is where the warp goes on after what was executed.
+	// PC returns the address of the next instruction.
 	PC() uint32
-	// Waiting reports whether a barrier or wspawn holds the warp, and DescribeWait which.
+	// Waiting reports whether a barrier or wspawn holds the warp; DescribeWait describes which.
 	Waiting() bool
 	DescribeWait() string
 }
 
-// Source has the instruction traces of a core's warps.
+// Source provides the instruction traces of a core's warps.
 type Source interface {
 	Trace(warp int) Trace
-	// Active is the set of warps that have not ended.
+	// Active returns the set of warps that have not ended.
 	Active() uint64
-	// SetClock tells what mcycle reads.
+	// SetClock sets the source of mcycle.
 	SetClock(cycle func() uint64)
-	// SetAllAtBarrier tells whom to call when all of the core's warps wait at one device-wide barrier.
-	// For the others the core arrives there with Arrive.
+	// SetAllAtBarrier sets the callback for the moment when all of the core's warps wait at one device-wide barrier.
+	// The core answers with Arrive, possibly cycles later, when it arrives there as seen by other cores.
 	SetAllAtBarrier(f func())
 	Arrive()
-	// Declare has other cores know at which device-wide barriers warps wait since this cycle, and for how many cores.
+	// Declare publishes the device-wide barriers at which warps have begun to wait in this cycle, and the number of
+	// cores of each.
 	Declare() error
-	// SetReleased tells whom to call when warps of this core go on because of another core.
+	// SetReleased sets the callback for the release of warps of this core by another core.
 	SetReleased(f func())
-	// SetHalted tells whom to call when the program is over for all warps at once.
+	// SetHalted sets the callback for the end of the program for all warps at once.
 	SetHalted(f func())
 }
 
-// Program is the source that executes a program: c's architectural state.
+// Program returns the source that executes a program on c's architectural state.
 func Program(c *emu.Core) Source { return program{c} }
 
 type program struct{ *emu.Core }

@@ -8,16 +8,16 @@ import (
 	"heddle/isa/emu"
 )
 
-// What a core does when an instruction traps, and the program handles traps. What stands before the instruction ends
-// as ever. What has been fetched behind it has no effect: it leaves the pipeline when it would be dispatched, and its
-// registers are free a write-back later. When nothing of the warp is left and it fetches no more, it goes on in the
-// handler, as behind warp control. A program without traps pays nothing: the warp's trace is exchanged for one that
-// does nothing, whose errors come where those of program errors do.
+// Traps that the program handles. Instructions before the trapping one end normally. Those fetched behind it have no
+// effect: they leave the pipeline when they would be dispatched, and their registers are released after the delay of a
+// write-back. When nothing of the warp is in flight and it fetches no more, it continues in the handler, with the
+// latency of warp control. Programs without traps pay nothing: the warp's trace is replaced by one whose methods return
+// an error, on the existing paths of program errors.
 
-// squashed is the trace of a warp whose instructions are behind one that has trapped.
+// squashed is the trace of a warp whose instructions follow one that has trapped.
 type squashed struct{ Trace }
 
-// errSquashed ends each of them.
+// errSquashed is the error of instructions behind a trap.
 var errSquashed = errors.New("behind a trap")
 
 func (squashed) Decode(uint32) (*emu.Op, error)     { return nil, errSquashed }
@@ -25,13 +25,13 @@ func (squashed) Execute(*emu.Op) error              { return errSquashed }
 func (squashed) Issue(*emu.Op, *emu.Access) error   { return errSquashed }
 func (squashed) Ask(op *emu.Op, call *emu.UnitCall) { panic("BUG: core: a request behind a trap") }
 
-// errHalted is the fault of warps whose program is over.
+// errHalted is the fault of warps whose program has ended.
 var errHalted = errors.New("the program is over")
 
-// programOver is called when the program has asked the host for its end. Warps see it in the next cycle, as what other
-// cores do to them.
+// programOver is called when the program has asked the host to end it. Warps observe it in the next cycle, like the
+// actions of other cores.
 func (c *Core) programOver() {
-	if u := c.untimed; u != nil && u.on {
+	if u := c.functional; u != nil && u.on {
 		u.begin()
 		u.ClockHandle().Wake()
 		return
@@ -40,13 +40,13 @@ func (c *Core) programOver() {
 	c.otherCore()
 }
 
-// haltWarps ends all warps, each when what it has in flight has ended.
+// haltWarps ends all warps, each when its dispatched instructions have ended.
 func (c *Core) haltWarps(now uint64) {
 	c.halts = false
 	for m := c.active; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
-		if c.held>>i&1 != 0 { // nothing is fetched for it
-			c.held &^= 1 << i
+		if c.atBarrier>>i&1 != 0 { // nothing is fetched for a held warp
+			c.atBarrier &^= 1 << i
 			c.leave(i)
 			continue
 		}
@@ -55,15 +55,15 @@ func (c *Core) haltWarps(now uint64) {
 	}
 }
 
-// squash has what is in flight of a warp come to nothing, but for what has been dispatched, and then a fault be met.
+// squash cancels the warp's instructions that have not been dispatched, and sets the fault to meet after the others.
 func (c *Core) squash(i int, fault error) {
 	w := &c.warps[i]
 	w.fault, w.squashing, w.trace = fault, true, squashed{w.own}
 	c.branching |= 1 << i
-	c.restate(i)
+	c.refreshState(i)
 }
 
-// handled returns an error as a trap of the warp's that the program handles; nil: it is none.
+// handled returns err as a trap of the warp that the program handles, or nil.
 func (w *warp) handled(err error) *emu.Trap {
 	var t *emu.Trap
 	if errors.As(err, &t) && w.own.Handles(t) {
@@ -72,15 +72,15 @@ func (w *warp) handled(err error) *emu.Trap {
 	return nil
 }
 
-// trapped is for an instruction that has trapped when it was dispatched, or is behind one that has. It reports whether
-// the program can go on.
+// trapped handles an instruction that traps at dispatch, or follows one that has. It reports whether the program can go
+// on.
 func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	f := &c.all[id]
 	i := int(f.warp)
 	w := &c.warps[i]
 	if w.squashing {
 		c.squashed(f.op, i)
-		c.withdraw(f)
+		c.cancel(f)
 	} else {
 		if w.handled(err) == nil {
 			c.fail(err)
@@ -94,7 +94,7 @@ func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	return true
 }
 
-// squashed counts an instruction of warp i that has issued, and has no effect.
+// squashed counts an issued instruction of warp i that has no effect.
 func (c *Core) squashed(op *emu.Op, i int) {
 	c.Squashed++
 	if c.profile != nil {
@@ -102,23 +102,23 @@ func (c *Core) squashed(op *emu.Op, i int) {
 	}
 }
 
-// withdraw takes back what has been noted of an instruction before its effect.
-func (c *Core) withdraw(f *flight) {
+// cancel reverts the bookkeeping of an instruction that will not take effect.
+func (c *Core) cancel(f *inflight) {
 	i := int(f.warp)
 	switch f.class {
 	case isa.ClassFence:
 		c.fenced &^= 1 << i
 	case isa.ClassUnit:
 		c.socket.Cancel(i, f.op)
-		c.asking &^= 1 << i
+		c.awaitingUnit &^= 1 << i
 	default:
 		return
 	}
-	c.restate(i)
+	c.refreshState(i)
 }
 
-// undecodable is for a warp that has fetched what is no instruction, or lies behind a trap: it fetches no more.
-func (c *Core) undecodable(i int, err error, now uint64) {
+// trapDecode handles a fetched word that is no instruction, or lies behind a trap. The warp fetches no more.
+func (c *Core) trapDecode(i int, err error, now uint64) {
 	w := &c.warps[i]
 	c.Discarded++
 	c.hookFront(HookPosDiscard, now, i, nil)
@@ -129,8 +129,8 @@ func (c *Core) undecodable(i int, err error, now uint64) {
 	c.reach(i, now)
 }
 
-// uncontrolled is for a warp whose control has trapped, or is behind a trap. Nothing has been fetched behind it.
-func (c *Core) uncontrolled(i int, op *emu.Op, err error) {
+// trapControl handles warp control that traps, or lies behind a trap. Nothing has been fetched behind it.
+func (c *Core) trapControl(i int, op *emu.Op, err error) {
 	w := &c.warps[i]
 	if w.squashing {
 		c.squashed(op, i)
@@ -144,7 +144,7 @@ func (c *Core) uncontrolled(i int, op *emu.Op, err error) {
 	w.stopped = true
 }
 
-// reach has a warp come to its fault, when all before that has ended and nothing of it is fetched.
+// reach lets a warp meet its fault, if all earlier instructions have ended and it fetches no more.
 func (c *Core) reach(i int, now uint64) {
 	w := &c.warps[i]
 	if w.pending > 0 || !w.stopped {

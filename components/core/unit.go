@@ -6,26 +6,25 @@ import (
 	"heddle/isa/emu"
 )
 
-// What a core does with the instructions of the graph unit in its accelerator
-// socket. They go through the SFU in program order. The unit takes their effect when
-// it comes to them; the scoreboard holds rd until its answer has been written.
+// Instructions of the graph unit in the core's accelerator socket. They pass the SFU in program order. The unit
+// performs their effect when it processes them; the scoreboard holds rd until the answer has been written.
 
 // Plug connects the core's accelerator socket.
 func (c *Core) Plug(s *accel.Socket) { c.socket, c.units = s, s }
 
-// unitLatency is the least number of cycles from the SFU through a unit to the commit
-// arbiter, of which two are the socket's wires: that of the SFU's own operations.
+// unitLatency returns the least number of cycles from the SFU through a unit to the commit arbiter: that of the SFU's
+// own operations, two of them for the socket's wires.
 func (c *Core) unitLatency() uint64 { return max(3, c.latency[isa.ClassUnit]) }
 
-// readOperands is the part of a request that happens at dispatch.
-func (c *Core) readOperands(f *flight) {
+// readOperands reads a request's operands at dispatch.
+func (c *Core) readOperands(f *inflight) {
 	call := c.socket.Begin()
 	c.warps[f.warp].trace.Ask(f.op, call)
 	f.access = int16(call.Tag)
 }
 
-// request gives the SFU's next instruction to the unit, when its queue has a slot.
-// What has no answer is done with that; it then also needs a way to commit.
+// request sends the SFU's next instruction to the unit, if its queue has a slot. A request without an answer commits
+// then, and also needs a result slot.
 func (c *Core) request(q *buffer, now uint64) {
 	id := *q.Front()
 	f := &c.all[id]
@@ -40,15 +39,15 @@ func (c *Core) request(q *buffer, now uint64) {
 	c.socket.Send(int(f.access))
 	if answered {
 		c.hook(HookPosMemory, now, f.warp, f.op)
-		c.end(id) // its answer commits as another
+		c.end(id) // the answer commits as a new instruction
 	} else {
 		c.hook(HookPosExecute, now, f.warp, f.op)
 		out.Push(id, now+c.latency[isa.ClassUnit])
 	}
 }
 
-// reply takes one answer of the unit: rd is written and the instruction goes to
-// commit. A warp whose mask it may have changed goes on.
+// reply takes one answer of the unit: rd is written, and the instruction goes to commit. The warp resumes if the
+// instruction can change its mask.
 func (c *Core) reply(now uint64) {
 	if err := c.socket.Err(); err != nil {
 		c.fail(err)
@@ -58,7 +57,7 @@ func (c *Core) reply(now uint64) {
 	}
 	call := c.socket.Front()
 	w, op := call.Warp, call.Op()
-	if c.untimed != nil && c.untimed.waiting>>w&1 != 0 {
+	if c.functional != nil && c.functional.waiting>>w&1 != 0 {
 		return
 	}
 	sl := &c.slices[c.warps[w].slice]
@@ -70,20 +69,20 @@ func (c *Core) reply(now uint64) {
 	c.socket.Receive()
 	c.moved = true
 	out.Push(c.start(op, uint8(w)), now+c.unitLatency()-2)
-	if c.warps[w].staging != nil {
-		c.look(sl, w)
+	if c.warps[w].issueHead != nil {
+		c.updateHazard(sl, w)
 	}
 	if c.socket.Traits(op).SetsMask {
-		c.asking &^= 1 << w
-		c.restate(w)
+		c.awaitingUnit &^= 1 << w
+		c.refreshState(w)
 		c.resume(w, now+executeToUnlock)
 	}
 }
 
-// isControl reports whether the warp waits for the instruction's outcome.
+// isControl reports whether the warp waits for the instruction's outcome before its next fetch.
 func (c *Core) isControl(op *emu.Op) bool {
 	return op.Steers() || op.FloatCSR() || op.LatencyClass() == isa.ClassUnit && c.socket.Traits(op).SetsMask
 }
 
-// unitIdle reports whether the unit has nothing of this core's left to do.
+// unitIdle reports whether the unit has no pending work of this core.
 func (c *Core) unitIdle() bool { return c.socket == nil || c.socket.Idle() }

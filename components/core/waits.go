@@ -11,14 +11,14 @@ import (
 	"heddle/isa"
 )
 
-// Counts returns what the core has counted up to its last cycle.
+// Counts returns the counts up to the core's last cycle.
 func (c *Core) Counts() Stats {
 	c.settleAll()
 	return c.Stats
 }
 
-// Waits tells, for every warp that has not ended, where it is and what it waits
-// for; and what the load-store unit holds.
+// Waits describes, for every warp that has not ended, its position and the reason of its wait, and the contents of the
+// load-store unit.
 func (c *Core) Waits() (out []string) {
 	for m := c.source.Active(); m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
@@ -34,12 +34,12 @@ func (c *Core) Waits() (out []string) {
 	l := &c.lsu
 	if !l.idle() {
 		out = append(out, fmt.Sprintf("%s load-store unit: %d loads outstanding, %d of %d batches free, %d in its queue, fence %v",
-			c.Name(), l.loads, len(l.co.free), len(l.co.tags), l.requests.Len(), l.fence))
+			c.Name(), l.loads, len(l.coalescer.free), len(l.coalescer.tags), l.requests.Len(), l.fence))
 	}
 	return out
 }
 
-// Where tells at which instructions the warps that have not ended go on, those at the same one together.
+// Where returns the next program counters of the warps that have not ended, grouped by address.
 func (c *Core) Where() (out []string) {
 	at := map[uint32][]string{}
 	for m := c.source.Active(); m != 0; m &= m - 1 {
@@ -60,12 +60,12 @@ func (c *Core) wait(i int) string {
 	switch {
 	case w.trace.Waiting():
 		return w.trace.DescribeWait()
-	case w.staging != nil && w.board.wanted&w.board.all != 0:
-		return fmt.Sprintf("%s: %s waits for %s", where, w.staging.Text(w.trace.PC()), registerNames(w.board.wanted&w.board.all))
-	case w.staging != nil && w.board.waits == waitsUnit:
-		return fmt.Sprintf("%s: %s waits for the graph unit to answer an earlier request", where, w.staging.Text(w.trace.PC()))
-	case w.staging != nil:
-		return fmt.Sprintf("%s: %s waits to issue", where, w.staging.Text(w.trace.PC()))
+	case w.issueHead != nil && w.board.wanted&w.board.all != 0:
+		return fmt.Sprintf("%s: %s waits for %s", where, w.issueHead.Text(w.trace.PC()), registerNames(w.board.wanted&w.board.all))
+	case w.issueHead != nil && w.board.waits == waitsUnit:
+		return fmt.Sprintf("%s: %s waits for the graph unit to answer an earlier request", where, w.issueHead.Text(w.trace.PC()))
+	case w.issueHead != nil:
+		return fmt.Sprintf("%s: %s waits to issue", where, w.issueHead.Text(w.trace.PC()))
 	case c.stalled>>i&1 != 0:
 		return where + ": waits for an instruction, or for control to be resolved"
 	}

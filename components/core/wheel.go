@@ -2,19 +2,19 @@ package core
 
 import "math/bits"
 
-// wheel says when each warp goes on: of the next wheelCycles by cycle, and of others by warp.
-type wheel struct {
-	base  uint64              // the first of those cycles
-	slots [wheelCycles]uint64 // by cycle modulo their number: the warps
-	taken uint64              // slots that have some
-	later uint64              // warps that go on behind those cycles
+// timingWheel holds the cycle in which each warp continues: within the next wheelCycles by slot, beyond them by warp.
+type timingWheel struct {
+	base  uint64              // first cycle of the slots
+	slots [wheelCycles]uint64 // by cycle modulo wheelCycles: the warps
+	taken uint64              // non-empty slots
+	later uint64              // warps beyond the slots
 	at    [64]uint64          // by warp
 }
 
 const wheelCycles = 64
 
-// put has a warp go on in a cycle.
-func (g *wheel) put(i int, at uint64) {
+// put schedules a warp.
+func (g *timingWheel) put(i int, at uint64) {
 	at = max(at, g.base)
 	g.at[i&63] = at
 	if at-g.base >= wheelCycles {
@@ -25,8 +25,8 @@ func (g *wheel) put(i int, at uint64) {
 	g.taken |= 1 << (at % wheelCycles)
 }
 
-// advance has its cycles begin at one before which none goes on.
-func (g *wheel) advance(base uint64) {
+// advance moves the slots to begin at base, before which no warp is scheduled.
+func (g *timingWheel) advance(base uint64) {
 	g.base = base
 	for m := g.later; m != 0; m &= m - 1 {
 		if i := bits.TrailingZeros64(m); g.at[i]-base < wheelCycles {
@@ -36,8 +36,8 @@ func (g *wheel) advance(base uint64) {
 	}
 }
 
-// first returns when the first goes on; never: none does.
-func (g *wheel) first() uint64 {
+// first returns the earliest cycle with a warp; never: none.
+func (g *timingWheel) first() uint64 {
 	if g.taken != 0 {
 		return g.base + uint64(bits.TrailingZeros64(bits.RotateLeft64(g.taken, -int(g.base%wheelCycles))))
 	}
@@ -47,7 +47,7 @@ func (g *wheel) first() uint64 {
 	return never
 }
 
-func (g *wheel) firstLater() uint64 {
+func (g *timingWheel) firstLater() uint64 {
 	at := uint64(never)
 	for m := g.later; m != 0; m &= m - 1 {
 		at = min(at, g.at[bits.TrailingZeros64(m)])
@@ -55,8 +55,8 @@ func (g *wheel) firstLater() uint64 {
 	return at
 }
 
-// take takes the lowest warp out that goes on in a cycle, which is the first.
-func (g *wheel) take(at uint64) int {
+// take removes and returns the lowest warp of cycle at, which must be the earliest.
+func (g *timingWheel) take(at uint64) int {
 	if g.taken>>(at%wheelCycles)&1 == 0 {
 		return g.takeLater(at)
 	}
@@ -68,7 +68,7 @@ func (g *wheel) take(at uint64) int {
 	return i
 }
 
-func (g *wheel) takeLater(at uint64) int {
+func (g *timingWheel) takeLater(at uint64) int {
 	for m := g.later; ; m &= m - 1 {
 		if i := bits.TrailingZeros64(m); g.at[i&63] == at {
 			g.later &^= 1 << i

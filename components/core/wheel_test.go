@@ -11,7 +11,7 @@ import (
 func TestWheel(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var g wheel
+		var g timingWheel
 		at, now := map[int]uint64{}, r.Uint64N(1000)
 		g.advance(now)
 		for range 2000 {

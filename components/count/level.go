@@ -2,15 +2,14 @@ package count
 
 import "strconv"
 
-// Level counts cycles times how many of something there are in them: what a Span counts for one, a Level does for
-// several at once. The zero value is at none and has counted nothing.
+// Level accumulates a number over cycles, as Span does for a condition. The zero value is at 0 and has counted nothing.
 type Level struct {
 	counted uint64
 	since   uint64
 	n       uint64
 }
 
-// Set says how many there are in cycle now and in those that follow.
+// Set sets the number from cycle now on.
 func (l *Level) Set(n int, now uint64) {
 	if uint64(n) != l.n {
 		l.Settle(now)
@@ -18,19 +17,19 @@ func (l *Level) Set(n int, now uint64) {
 	}
 }
 
-// Add says how many more there are (fewer, if that is negative) from cycle now on.
+// Add changes the number by more, which may be negative, from cycle now on.
 func (l *Level) Add(more int, now uint64) {
 	l.Settle(now)
 	l.n += uint64(more)
 }
 
-// Settle counts the cycles before now. It comes before the count is read.
+// Settle books the cycles before now. It must precede a read of the count.
 func (l *Level) Settle(now uint64) {
 	l.counted += l.n * (now - l.since)
 	l.since = now
 }
 
-// Count returns what was counted up to the last Settle or change.
+// Count returns the sum up to the last Settle or change.
 func (l *Level) Count() uint64 { return l.counted }
 
 // String returns the count, for messages.

@@ -1,22 +1,21 @@
-// Package count has the counters of statistics that are more than a sum of events: of cycles, which go on while a unit
-// sleeps.
+// Package count provides statistics counters over cycles, which go on counting while a unit sleeps.
 //
-// A unit says in its cycle what holds from that cycle on: what it says again costs a comparison, and cycles that it
-// sleeps through are like the last one that it did. Before its statistics are read it calls Settle for all of them.
-// Time is the unit's own, in cycles that never go back: that of its clock, or its own count of them if it does not
-// count between launches.
+// A unit records changes in the cycle in which they happen: recording the same state again costs one comparison, and
+// cycles that the unit sleeps through count like the last one that it ran. A unit must call Settle for all counters
+// before its statistics are read. Time is the unit's own and never goes back: the cycles of its clock, or its own count
+// if it does not count between launches.
 package count
 
 import "strconv"
 
-// Span counts the cycles in which something holds. The zero value holds nothing and has counted nothing.
+// Span counts the cycles in which a condition holds. In the zero value it does not, and nothing has been counted.
 type Span struct {
 	counted uint64
 	since   uint64
 	holds   bool
 }
 
-// Set records whether it holds in cycle now and in those that follow.
+// Set records whether the condition holds from cycle now on.
 func (s *Span) Set(holds bool, now uint64) {
 	if holds != s.holds {
 		s.Settle(now)
@@ -24,7 +23,7 @@ func (s *Span) Set(holds bool, now uint64) {
 	}
 }
 
-// Settle counts the cycles before now. It comes before the count is read.
+// Settle books the cycles before now. It must precede a read of the count.
 func (s *Span) Settle(now uint64) {
 	if s.holds {
 		s.counted += now - s.since

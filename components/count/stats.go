@@ -5,7 +5,7 @@ import "reflect"
 // Cycles are the Spans and Levels of a structure of statistics.
 type Cycles []interface{ Settle(now uint64) }
 
-// In finds those of a structure, given by pointer, that stays where it is.
+// In finds the Spans and Levels of a structure, given by pointer, which must not move afterwards.
 func In(stats any) (found Cycles) {
 	each(reflect.ValueOf(stats).Elem(), func(v reflect.Value) {
 		if v.Kind() != reflect.Uint64 {
@@ -15,14 +15,14 @@ func In(stats any) (found Cycles) {
 	return found
 }
 
-// Settle has all of them count the cycles before now: a unit does so before its statistics are read.
+// Settle settles all of them, before the unit's statistics are read.
 func (c Cycles) Settle(now uint64) {
 	for _, s := range c {
 		s.Settle(now)
 	}
 }
 
-// Sum adds to a structure of statistics what another of its type has counted, both given by pointer.
+// Sum adds the counts in of to those in sum, both given by pointer.
 func Sum[S any](sum, of *S) {
 	var counts []reflect.Value
 	each(reflect.ValueOf(of).Elem(), func(v reflect.Value) { counts = append(counts, v) })
@@ -39,7 +39,7 @@ func Sum[S any](sum, of *S) {
 	})
 }
 
-// each calls f for all counts within a structure or an array, which are numbers, Spans and Levels.
+// each calls f for all counts in a structure or array: numbers, Spans and Levels.
 func each(v reflect.Value, f func(v reflect.Value)) {
 	switch {
 	case v.Type() == reflect.TypeFor[Span](), v.Type() == reflect.TypeFor[Level](), v.Kind() == reflect.Uint64:

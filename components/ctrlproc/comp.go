@@ -8,7 +8,7 @@ import (
 	"heddle/components/count"
 )
 
-// Control is the control processor on its clock.
+// Control is the clocked control processor.
 type Control struct {
 	clock.Base
 	processor *Processor
@@ -16,7 +16,7 @@ type Control struct {
 	in        []*clock.Link[balance.Report]
 }
 
-// New makes the control processor of as many cores as will be connected.
+// New returns the control processor of a number of cores, which are then connected.
 func New(name string, s Spec, cores int) *Control {
 	return &Control{Base: clock.NewBase(name), processor: NewProcessor(s, cores)}
 }
@@ -26,16 +26,16 @@ func (c *Control) Connect(out *clock.Link[balance.Command], in *clock.Link[balan
 	c.out, c.in = append(c.out, out), append(c.in, in)
 }
 
-// Start is a kernel launch.
+// Start begins a launch.
 func (c *Control) Start() {
 	c.processor.Launch(c.ClockHandle().Domain().Cycle())
 	c.ClockHandle().Wake()
 }
 
-// Done reports whether all units are drained, and have been told.
+// Done reports whether all units are drained and have been notified.
 func (c *Control) Done() bool { return c.processor.done }
 
-// Tick does one cycle: a message from each core, and one to each.
+// Tick runs one cycle: a message from each core, and one to each.
 func (c *Control) Tick(now clock.Cycle) bool {
 	moved := false
 	for i, in := range c.in {
@@ -57,14 +57,14 @@ func (c *Control) Tick(now clock.Cycle) bool {
 	return moved
 }
 
-// Statistics returns a pointer to what it has counted.
+// Statistics returns a pointer to the counts.
 func (c *Control) Statistics() any {
 	count.In(&c.processor.Stats).Settle(c.ClockHandle().Domain().Cycle() + 1)
 	return &c.processor.Stats
 }
 
-// CheckInvariants checks its counts against each other, and against what its units have donated and
-// received; for a machine at rest.
+// CheckInvariants checks the counts of a machine at rest against each other, and against the work that the units have
+// donated and received.
 func (c *Control) CheckInvariants(donated, received [2]uint64) error {
 	s := &c.processor.Stats
 	for _, l := range []struct {
@@ -82,7 +82,7 @@ func (c *Control) CheckInvariants(donated, received [2]uint64) error {
 	return nil
 }
 
-// Waits describes what it waits for, for reports of machines that are stuck.
+// Waits describes the pending work, for reports of stuck machines.
 func (c *Control) Waits() string {
 	if c.processor.done {
 		return ""

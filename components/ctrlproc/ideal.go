@@ -5,24 +5,23 @@ import (
 	"heddle/components/clock"
 )
 
-// Ideal balances in every cycle and at no cost, when all units are through with the
-// cycle: it is on a clock of observers, and yet changes what they hold.
+// Ideal balances in every cycle in zero time, after all units have ticked: it is on an observer's clock, and yet
+// changes the units' state.
 type Ideal struct {
 	clock.Base
 	units   []balance.Unit
 	control *Control
 }
 
-// NewIdeal makes it for units that control serves.
+// NewIdeal returns an Ideal for the units that control serves.
 func NewIdeal(name string, control *Control, units []balance.Unit) *Ideal {
 	return &Ideal{Base: clock.NewBase(name), units: units, control: control}
 }
 
-// Start is a kernel launch.
+// Start begins a launch.
 func (d *Ideal) Start() { d.ClockHandle().Wake() }
 
-// Tick moves edges until loads differ by at most one, or those that have more have none
-// that could be moved.
+// Tick moves edges until loads differ by at most one, or the more loaded units have none that can be moved.
 func (d *Ideal) Tick(now clock.Cycle) bool {
 	for d.move(now) {
 	}

@@ -7,20 +7,20 @@ import (
 	"heddle/components/balance"
 )
 
-// Processor decides who gives work to whom, and when there is none left.
+// Processor decides on donations between units, and detects the end of all work.
 type Processor struct {
 	Stats
 	spec  Spec
-	group int            // cores of one
-	moves [numKinds]bool // what the policy balances
+	group int            // cores per group
+	moves [numKinds]bool // kinds of work that the policy balances
 	cores []core
-	epoch uint32 // launches
+	epoch uint32 // number of launches
 	done  bool
 
-	next    uint64 // when the next poll may start
+	next    uint64 // first cycle in which the next poll may start
 	polling bool
-	reading int // the next core of those that are read in turn: all, or each group's
-	unread  int // reads that have not been answered
+	reading int // next core in the round of reads: of all cores, or of each group
+	unread  int // reads without an answer
 	open    int // donations between the command to the donor and the receiver's acknowledgement
 }
 
@@ -33,7 +33,7 @@ const (
 	numKinds
 )
 
-// orders of a donation of each kind.
+// orders maps each kind to its donation order.
 var orders = [numKinds]balance.Order{edges: balance.Donate, vertices: balance.DonateVertices}
 
 // policies maps each policy to the kinds of work that it balances by polling.
@@ -43,19 +43,19 @@ var policies = map[string][numKinds]bool{
 
 // core is the control processor's view of a core.
 type core struct {
-	load     [numKinds]uint32 // when it was read last
+	load     [numKinds]uint32 // as of the last read
 	drained  bool
-	receiver [numKinds]int // to whom it has been told to donate; -1: that is through
-	donor    [numKinds]int // who donates to it; -1: nobody
+	receiver [numKinds]int // core that it has been ordered to donate to; -1: none
+	donor    [numKinds]int // core that donates to it; -1: none
 	out      []balance.Command
 }
 
-// NewProcessor makes the control processor of that many cores.
+// NewProcessor returns the control processor of that many cores.
 func NewProcessor(s Spec, cores int) *Processor {
 	return &Processor{spec: s, group: min(max(1, s.Group), cores), moves: policies[s.Policy], cores: make([]core, cores), done: true}
 }
 
-// turn is how many cores lie between those that are read in one cycle: without groups one is.
+// turn returns the distance between the cores that are read in one cycle: without groups one core is read.
 func (p *Processor) turn() int {
 	if p.group == 1 {
 		return len(p.cores)
@@ -63,8 +63,7 @@ func (p *Processor) turn() int {
 	return p.group
 }
 
-// Launch is a kernel launch in cycle now: nobody is drained. What is under way of an
-// earlier launch is void.
+// Launch begins a launch in cycle now: no unit is drained. Messages of earlier launches are void.
 func (p *Processor) Launch(now uint64) {
 	p.epoch++
 	p.Abandoned += uint64(p.open)
@@ -75,7 +74,7 @@ func (p *Processor) Launch(now uint64) {
 	}
 }
 
-// Report takes a unit's message.
+// Report handles a unit's message.
 func (p *Processor) Report(i int, r balance.Report) {
 	p.Reports++
 	if r.Epoch != p.epoch {
@@ -108,7 +107,7 @@ func (p *Processor) Report(i int, r balance.Report) {
 	}
 }
 
-// vertices passes on where a donor's vertices lie, if it gave any.
+// vertices forwards the address of a donor's vertices, if it has donated any.
 func (p *Processor) vertices(receiver int, r balance.Report) {
 	if r.Vertices == 0 {
 		p.Refused++
@@ -128,15 +127,15 @@ func (p *Processor) close(receiver int, k kind) {
 	p.open--
 }
 
-// order has a command sent to core i.
+// order queues a command to core i.
 func (p *Processor) order(i int, c balance.Command) {
 	c.Epoch = p.epoch
 	p.Commands++
 	p.cores[i].out = append(p.cores[i].out, c)
 }
 
-// Cycle is one cycle after its reports. It returns the next in which something happens
-// without a report; 0: none.
+// Cycle runs one cycle, after its reports. It returns the next cycle in which something happens without a report; 0:
+// none.
 func (p *Processor) Cycle(now uint64) (wakeAt uint64) {
 	if p.done || p.end() || p.moves == [numKinds]bool{} {
 		return 0
@@ -151,7 +150,7 @@ func (p *Processor) Cycle(now uint64) (wakeAt uint64) {
 	return p.next
 }
 
-// poll reads one core a cycle, of each group, and, when all have answered, balances.
+// poll reads one core per cycle, of each group, and balances when all have answered.
 func (p *Processor) poll(now uint64) (wakeAt uint64) {
 	if p.reading < p.turn() {
 		for i := p.reading; i < len(p.cores); i += p.turn() {
@@ -173,7 +172,7 @@ func (p *Processor) poll(now uint64) (wakeAt uint64) {
 	return max(p.next, now+1)
 }
 
-// balance lets groups donate to each other, and cores within each.
+// balance starts donations between groups, and between the cores of each.
 func (p *Processor) balance(k kind) {
 	most, _, _ := p.extremes(k, 0, len(p.cores))
 	p.LoadMax += uint64(p.cores[most].load[k])
@@ -186,7 +185,7 @@ func (p *Processor) balance(k kind) {
 	}
 }
 
-// within lets, of the cores of a group that take part in no donation yet, the most loaded donate to the least.
+// within lets the most loaded core of a group donate to the least loaded, among those without a donation in progress.
 func (p *Processor) within(k kind, first int) {
 	most, least := -1, -1
 	for i := first; i < min(first+p.group, len(p.cores)); i++ {
@@ -206,8 +205,8 @@ func (p *Processor) within(k kind, first int) {
 	}
 }
 
-// between lets the most loaded core of the most loaded group donate to the least of the least; without
-// groups each core is one.
+// between lets the most loaded core of the most loaded group donate to the least loaded core of the least loaded group;
+// without groups each core is one.
 func (p *Processor) between(k kind) {
 	var from, to int
 	var high, low uint64
@@ -224,8 +223,8 @@ func (p *Processor) between(k kind) {
 	p.offer(k, from, to, high, low)
 }
 
-// extremes are the cores of some with the largest and the smallest load, of equal ones the first, and the
-// sum of all.
+// extremes returns the cores with the largest and the smallest load of a range, the first of equal ones, and the sum of
+// the loads.
 func (p *Processor) extremes(k kind, first, end int) (most, least int, sum uint64) {
 	most, least = first, first
 	for i := first; i < min(end, len(p.cores)); i++ {
@@ -241,7 +240,7 @@ func (p *Processor) extremes(k kind, first, end int) (most, least int, sum uint6
 	return most, least, sum
 }
 
-// offer lets a core donate to another, if the difference between their loads, or their groups', is worth it.
+// offer lets a core donate to another, if the difference between their loads, or their groups', reaches the threshold.
 func (p *Processor) offer(k kind, most, least int, high, low uint64) {
 	donor, receiver := &p.cores[most], &p.cores[least]
 	difference := high - low
@@ -262,7 +261,7 @@ func (p *Processor) offer(k kind, most, least int, high, low uint64) {
 	}
 }
 
-// threshold is the least difference that is balanced.
+// threshold returns the least difference that is balanced.
 func (p *Processor) threshold(most uint64) uint64 {
 	if p.spec.Threshold > 0 {
 		return uint64(p.spec.Threshold)
@@ -270,7 +269,7 @@ func (p *Processor) threshold(most uint64) uint64 {
 	return most >> p.spec.ThresholdShift
 }
 
-// end says that all is done, when all units are drained and nothing is between them.
+// end ends the launch's work when all units are drained and no work is in transit.
 func (p *Processor) end() bool {
 	for i := range p.cores {
 		if !p.cores[i].drained {
@@ -287,7 +286,7 @@ func (p *Processor) end() bool {
 	return true
 }
 
-// String describes what it waits for.
+// String describes the pending work.
 func (p *Processor) String() string {
 	drained := 0
 	for i := range p.cores {

@@ -1,12 +1,12 @@
 package ctrlproc
 
-// PolicyNone balances nothing, PolicyIdeal in every cycle and at no cost.
+// PolicyNone balances nothing; PolicyIdeal balances in every cycle in zero time.
 const (
 	PolicyNone  = "none"
 	PolicyIdeal = "ideal"
 )
 
-// Spec holds the user-configurable parameters of the control processor.
+// Spec holds the parameters of the control processor.
 type Spec struct {
 	Policy         string `key:"policy" default:"ef" oneof:"none,ef,vl,ef+vl,ideal" doc:"What is balanced between cores. none: nothing. ef: the edge frontiers, by moving a piece of the largest table entry (GraphPEG §3.3.2). vl: the output lists, by moving vertices from the end of the longest to the end of the shortest, through memory (§4.3). ef+vl: both. ideal: as ef, but in every cycle and at no cost, until loads differ by at most one edge (§4.3)."`
 	Interval       int    `key:"interval" default:"512" min:"1" max:"1000000" unit:"cycles" doc:"Between the starts of two polls. GraphPEG §4.1: 512."`
@@ -16,7 +16,7 @@ type Spec struct {
 	Latency        int    `key:"latency" default:"12" min:"0" max:"10000" unit:"cycles" doc:"Of the on-chip network, each way between control processor and a core. 0: as long as the way between L1s and L2, reports as its requests and commands as its responses (to_l2). GraphPEG §4.1 models it and prints no number: 12 is ours."`
 }
 
-// DefaultSpec is the paper's machine.
+// DefaultSpec returns the configuration of the paper.
 func DefaultSpec() Spec {
 	return Spec{Policy: "ef", Interval: 512, ThresholdShift: 4, Group: 1, Latency: 12}
 }

@@ -1,6 +1,6 @@
 package ctrlproc
 
-// Stats holds the counters of a control processor.
+// Stats are the counters of a control processor.
 type Stats struct {
 	Polls    uint64 `stat:"polls" unit:"polls" doc:"Times all cores' loads were read."`
 	Commands uint64 `stat:"messages.commands" unit:"messages" doc:"Messages to cores."`

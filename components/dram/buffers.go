@@ -2,13 +2,13 @@ package dram
 
 import "fmt"
 
-// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (m *Memory) Buffers(see func(name string, n, capacity int)) {
 	channelBuffers(m.Name(), m.channels, see)
 	see(m.Name()+": reads under way", len(m.reads)-len(m.free), len(m.reads))
 }
 
-// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (h *Harness) Buffers(see func(name string, n, capacity int)) {
 	channelBuffers(h.Name(), h.channels, see)
 	see(h.Name()+": pieces that wait", len(h.queue)-h.head, harnessQueue)

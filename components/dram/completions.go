@@ -9,10 +9,10 @@ type Done struct {
 	Write bool
 }
 
-// completions are the requests that a channel has finished and not handed over. Each kind is in the
-// order of its clocks.
+// completions are the requests that a channel has finished and not handed over. Each kind is in the order of its
+// clocks.
 type completions struct {
-	next                  uint64 // the earliest
+	next                  uint64 // clock of the earliest
 	merged, reads, writes ring.Timed[Done]
 }
 
@@ -23,13 +23,13 @@ func newCompletions(slots int, of *ring.Owner) completions {
 	}
 }
 
-// add puts d behind the others of a kind.
+// add appends d to a kind.
 func (c *completions) add(kind *ring.Timed[Done], d Done) {
 	kind.Push(d, d.Clock)
 	c.next = min(c.next, d.Clock)
 }
 
-// pop returns the earliest completion: of those of one clock merged writes first, then reads.
+// pop returns the earliest completion; of those of one clock, merged writes first, then reads.
 func (c *completions) pop() Done {
 	kind := &c.merged
 	if c.next < kind.First() {
@@ -43,7 +43,7 @@ func (c *completions) pop() Done {
 	return d
 }
 
-// lastRead returns the clock of the last read, 0 if there is none.
+// lastRead returns the clock of the last read, or 0.
 func (c *completions) lastRead() uint64 {
 	if c.reads.Empty() {
 		return 0

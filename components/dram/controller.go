@@ -7,17 +7,16 @@ import (
 	ring "heddle/components/queue"
 )
 
-// Request is a read or a write of one line. Line counts the lines of the whole
-// memory: the channel drops the channel's part itself (Mapper.Channel says which
-// channel to ask). ID comes back in its Done.
+// Request is a read or a write of one line. Line is a line number of the whole memory: the channel drops the channel
+// bits itself (Mapper.Channel returns the channel to use). ID is returned in its Done.
 type Request struct {
 	ID    uint64
 	Line  uint64
 	Write bool
 }
 
-// Issue is an issued command, for Trace. Row, Column, ID are those of the
-// request it serves; a PREA or REF has only a rank.
+// Issue is an issued command, for Trace. Row, Column, ID are those of the request it serves; a PREA or REF has only a
+// rank.
 type Issue struct {
 	Clock     uint64
 	Command   Command
@@ -43,25 +42,25 @@ type Channel struct {
 	reads, writes queue
 	active        queue  // ACT issued, RD or WR not, by age: these hold their rows open
 	free          *entry // unused entries, linked by younger
-	served        *queue // reads or writes
+	served        *queue // the queue being served: reads or writes
 	numBuses      uint8
 	choose        bool   // served may have to change, or a refresh waits
-	ahead         uint64 // the clock at whose end the writes were chosen as no read is left: nothing comes in it any more
+	ahead         uint64 // clock at whose end writes were chosen as no read was left; nothing arrives in it
 
 	nextRefresh uint64 // clock of the next demand
-	refreshes   int    // demanded REFs that have not issued
-	refreshRank int    // rank of the first of them
+	refreshes   int    // REFs demanded and not issued
+	refreshRank int    // rank of the first of these REFs
 
 	wake                  uint64 // no command can issue before
 	done                  completions
 	inFlight, maxInFlight int // accepted and not popped
 
-	estimate *estimate // of accesses without time; nil: there was none
+	estimate *estimate // of functional accesses; nil: none yet
 
-	idealFree uint64 // ideal only: the next completion is not before
+	idealFree uint64 // ideal only: the next completion is not before this clock
 
 	stats   Stats
-	counted count.Cycles // of them
+	counted count.Cycles // of Stats
 }
 
 // columnBus and rowBus carry RD and WR, and all other commands. A single bus is the column bus.
@@ -93,7 +92,7 @@ func NewChannel(s Spec) (*Channel, error) {
 	return c, nil
 }
 
-// commands are those that a channel of the spec uses.
+// commands returns the commands that a channel of the spec uses.
 func (s *Spec) commands() CommandSet {
 	used := setOf(ACT, PRE, RD, WR)
 	if s.PagePolicy == ClosedPage {
@@ -105,10 +104,9 @@ func (s *Spec) commands() CommandSet {
 	return used
 }
 
-// makeQueues makes the queues, an entry for each of their slots, and completion rings for all
-// that can be in flight when the component pops completions as they fall due: what is queued or
-// active, at most one a clock on its way to the last data beat, and as many again for answers
-// from the queues.
+// makeQueues allocates the queues, with an entry for each slot, and completion rings for everything that can be in
+// flight if completions are popped when due: requests queued or active, at most one per clock on its way to the last
+// data beat, and as many again for answers from the queues.
 func (c *Channel) makeQueues() {
 	s, banks := &c.spec, len(c.state.banks)
 	c.reads = newQueue(readQueue, s.ReadQueue, &c.buses)
@@ -127,21 +125,21 @@ func (c *Channel) makeQueues() {
 	c.done = newCompletions(c.maxInFlight, &c.self)
 }
 
-// take returns an unused entry.
+// take allocates an entry.
 func (c *Channel) take() *entry {
 	e := c.free
 	c.free = e.younger
 	return e
 }
 
-// release makes e unused.
+// release frees e.
 func (c *Channel) release(e *entry) {
 	e.younger = c.free
 	c.free = e
 }
 
-// Enqueue offers a request at clock now, after Tick(now). False: its queue is
-// full; offer it again at a later clock.
+// Enqueue offers a request at clock now, after Tick(now). It returns false if the queue is full; the request must then
+// be offered again at a later clock.
 func (c *Channel) Enqueue(now uint64, r Request) bool {
 	c.self.Now = now
 	ok := c.inFlight < c.maxInFlight && c.accept(now, r)
@@ -177,7 +175,7 @@ func (c *Channel) accept(now uint64, r Request) bool {
 	if q.full() {
 		return false
 	}
-	if c.ahead == now { // something does
+	if c.ahead == now { // a request does arrive
 		c.served, c.ahead = &c.reads, never
 	}
 	e := c.take()
@@ -188,8 +186,8 @@ func (c *Channel) accept(now uint64, r Request) bool {
 	return true
 }
 
-// answerFromQueue completes a read of a line that waits to be written, behind
-// the reads on their way, and a write that such a write absorbs.
+// answerFromQueue completes a read of a line that a queued write holds, after the reads in flight, and a write that
+// such a write absorbs.
 func (c *Channel) answerFromQueue(now uint64, r Request, b *bank) bool {
 	if r.Write && !c.spec.MergeWrites || !c.writes.hasLine(r.Line, b) {
 		return false
@@ -204,7 +202,7 @@ func (c *Channel) answerFromQueue(now uint64, r Request, b *bank) bool {
 	return true
 }
 
-// answer books the completion of a read at clock at, or behind the reads on their way.
+// answer books the completion of a read at clock at, or after the reads in flight.
 func (c *Channel) answer(id, at uint64) {
 	behind := c.done.lastRead()
 	if c.spec.OneReadAClock {
@@ -213,8 +211,7 @@ func (c *Channel) answer(id, at uint64) {
 	c.done.add(&c.done.reads, Done{ID: id, Clock: max(at, behind)})
 }
 
-// acceptIdeal completes a request after the fixed latency, spaced by the fixed
-// interval.
+// acceptIdeal completes a request after the fixed latency, spaced by the fixed interval.
 func (c *Channel) acceptIdeal(now uint64, r Request) bool {
 	if c.inFlight >= c.spec.ReadQueue+c.spec.WriteQueue {
 		return false
@@ -231,7 +228,7 @@ func (c *Channel) acceptIdeal(now uint64, r Request) bool {
 	return true
 }
 
-// moved is how many lines have gone over the data bus.
+// moved returns the number of lines that have crossed the data bus.
 func (c *Channel) moved() uint64 {
 	if c.spec.Standard == Ideal {
 		return c.stats.Reads + c.stats.Writes - uint64(c.inFlight)
@@ -248,18 +245,16 @@ func (c *Channel) PopDone(now uint64) (d Done, ok bool) {
 	return c.done.pop(), true
 }
 
-// NextEvent returns the first clock after now at which Tick or PopDone may have
-// something to do; without an Enqueue, all clocks before it may be skipped. It is
-// the greatest uint64 if there is none.
+// NextEvent returns the first clock after now at which Tick or PopDone may have work; without an Enqueue, all clocks
+// before it may be skipped. It is the greatest uint64 if there is none.
 func (c *Channel) NextEvent(now uint64) uint64 {
 	return max(c.nextEvent(), now+1)
 }
 
-// nextEvent is NextEvent where the channel has been ticked.
+// nextEvent is NextEvent for a channel that has been ticked.
 func (c *Channel) nextEvent() uint64 { return min(c.wake, c.done.next) }
 
-// Tick issues what clock now allows. Clocks must rise, and none before
-// NextEvent's answer need be given.
+// Tick issues the commands that clock now allows. Clocks must increase; those before NextEvent's result may be omitted.
 func (c *Channel) Tick(now uint64) {
 	if now < c.wake {
 		return
@@ -287,8 +282,8 @@ func (c *Channel) Tick(now uint64) {
 	}
 }
 
-// following returns the next clock after one that issued commands at which another can issue, as far as the queues
-// know: a scan that came to the queue's end has left the clock before which no other command of it is ready.
+// following returns the next clock, after one that issued commands, at which another can issue according to the queues:
+// a scan to the end of a queue has recorded the clock before which no other command of it is ready.
 func (c *Channel) following(now uint64) uint64 {
 	switch {
 	case c.refreshes > 0:
@@ -307,14 +302,14 @@ func (c *Channel) following(now uint64) uint64 {
 	return max(at, now+1)
 }
 
-// wakeBy lets the channel tick at a clock, if not before.
+// wakeBy makes the channel tick at a clock, or before.
 func (c *Channel) wakeBy(at uint64) {
 	if at < c.wake {
 		c.wake = at
 	}
 }
 
-// demandRefresh asks for a REF of each rank every REFI clocks.
+// demandRefresh demands a REF of each rank every REFI clocks.
 func (c *Channel) demandRefresh(now uint64) {
 	for now >= c.nextRefresh {
 		c.nextRefresh += uint64(c.spec.Timing.REFI)
@@ -334,8 +329,7 @@ func (c *Channel) issueActive(now uint64) bool {
 	return true
 }
 
-// issueQueued issues at most one command on a bus, for a refresh or, if none waits, a queued
-// request.
+// issueQueued issues at most one command on a bus, for a refresh or, if none waits, for a queued request.
 func (c *Channel) issueQueued(bus uint8, now uint64) bool {
 	if c.refreshes > 0 {
 		return bus == c.buses[REF] && c.refresh(now)
@@ -401,8 +395,8 @@ func (c *Channel) switches() bool {
 	return c.writes.n <= c.spec.DrainLow && c.reads.n > 0
 }
 
-// scan returns the oldest request whose next command is ready and of the bus, or
-// nil, and then the channel wakes when that may change.
+// scan returns the oldest request whose next command is ready and uses the bus. If there is none, it returns nil and
+// sets the channel's wake-up.
 func (c *Channel) scan(q *queue, bus uint8, now uint64) *entry {
 	if c.spec.Scheduler == FCFS {
 		return c.first(q, bus, now)
@@ -419,7 +413,7 @@ func (c *Channel) scan(q *queue, bus uint8, now uint64) *entry {
 			continue
 		case e.next != PRE || c.mayClose(q, e):
 			if e.younger == nil {
-				q.before[bus&(maxBuses-1)] = soonest // of the others: what e asks for next is planned when it issues
+				q.before[bus&(maxBuses-1)] = soonest // of the others: e is planned again when it issues
 			}
 			return e
 		}
@@ -434,7 +428,7 @@ func (c *Channel) scan(q *queue, bus uint8, now uint64) *entry {
 	return nil
 }
 
-// first is scan of FCFS.
+// first is scan for FCFS.
 func (c *Channel) first(q *queue, bus uint8, now uint64) *entry {
 	e := q.oldest
 	if e == nil || e.bus != bus {
@@ -464,7 +458,7 @@ func (c *Channel) mayClose(q *queue, e *entry) bool {
 	return true
 }
 
-// serve issues the next command of a queued request and moves the request on.
+// serve issues the next command of a queued request and advances the request.
 func (c *Channel) serve(q *queue, e *entry, now uint64) {
 	if !e.started {
 		e.started = true
@@ -507,8 +501,8 @@ func (c *Channel) transfer(q *queue, e *entry, now uint64) {
 	c.release(e)
 }
 
-// closing returns the request's column command, in its precharging form when the page policy
-// closes the row: nobody else waits for it.
+// closing returns the request's column command, in its precharging form if the page policy closes the row and no other
+// request waits for it.
 func (c *Channel) closing(e *entry, now uint64) Command {
 	if c.spec.PagePolicy == OpenPage || e.bank.claimed || c.reads.wants(e.bank, e.row) || c.writes.wants(e.bank, e.row) {
 		return e.next
@@ -561,7 +555,7 @@ func (c *Channel) issue(cmd Command, r *request, now uint64) {
 	}
 }
 
-// rowsChanged tells the queues that a command to the bank opened or closed rows.
+// rowsChanged notifies the queues that a command to the bank opened or closed rows.
 func (c *Channel) rowsChanged(cmd Command, b *bank) {
 	if cmd != PREA {
 		c.rowChanged(b)
@@ -591,5 +585,5 @@ func (c *Channel) describe(cmd Command, r *request, now uint64) Issue {
 	}
 }
 
-// bankNumber counts the bank of a command over all of the channel.
+// bankNumber returns the number of a command's bank among all banks of the channel.
 func (s *Spec) bankNumber(i Issue) int { return (i.Rank*s.BankGroups+i.BankGroup)*s.Banks + i.Bank }

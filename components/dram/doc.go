@@ -1,15 +1,12 @@
 // Package dram is a cycle-level model of DRAM channels and their controllers:
 // HBM2, DDR4, GDDR6, GDDR5, or an ideal memory of fixed latency and bandwidth.
 //
-// Three types: Channel, the model, which the rest of this page is about; Memory,
-// the component that puts channels behind links on a clock of their own; and
-// Harness, which puts them behind the queue that Vortex's RTL simulation has
-// instead of a memory, for cycle parity with it only.
+// It has three types: Channel, the model, which the rest of this page is about; Memory, the component that connects
+// channels to links on a clock of their own; and Harness, which connects them to the queue that Vortex's RTL simulation
+// has in place of a memory, only for cycle parity with it.
 //
-// Channel is pure logic on integer DRAM clocks: Tick, Enqueue, PopDone and
-// NextEvent. It knows no message, no link, no engine and no data: requests carry
-// line numbers, the memory image is elsewhere, and the component around it moves
-// messages and converts clocks.
+// Channel is pure logic on integer DRAM clocks: Tick, Enqueue, PopDone and NextEvent. It knows neither messages, links,
+// an engine nor data: requests carry line numbers, and the component around it moves messages and converts clocks.
 //
 // # Time
 //
@@ -26,7 +23,7 @@
 // each node of the hierarchy and each command, the absolute clock from which
 // that command is legal; a command is ready when the four nodes above it agree.
 //
-// # What the controller does each clock
+// # The controller's clock
 //
 //  1. At a multiple of REFI, ask for one REF per rank (HBM2: pseudo channel).
 //  2. Issue at most one command; with a split bus one column command (RD, WR),
@@ -50,18 +47,16 @@
 // read, as Ramulator 2.0 answers one a clock.
 // Refresh is all-bank, never postponed.
 //
-// # What it was held to
+// # Validation
 //
-// Ramulator 2.0 (e62c84a, "r20") and 2.1 (c5b1c3a, "r21"). Every request and
-// command of the small sequences of testdata/micro.csv and commands.csv is
-// equal to the clock, and so are the timing rules (testdata/constraints.csv), but
-// for two that Ramulator has wrong or not at all (standards.go).
-// testdata/check.csv has the mean read latencies, throughputs and row-hit
-// rates of loaded runs; check_test.go prints how far each configuration is off
-// (HEDDLE_LONG=1 runs all points). The preset gddr5 has no such reference.
+// References are Ramulator 2.0 (e62c84a, "r20") and 2.1 (c5b1c3a, "r21"). Every request and command of the small
+// sequences of testdata/micro.csv and commands.csv is equal to the clock, and so are the timing rules
+// (testdata/constraints.csv), except for two that are wrong or missing in Ramulator (standards.go). testdata/check.csv
+// has the mean read latencies, throughputs and row-hit rates of loaded runs; check_test.go prints the deviation of each
+// configuration (HEDDLE_LONG=1 runs all points). The preset gddr5 has no such reference.
 //
-// Known simplification, as in Ramulator: an RDA counts RTP + RP to the next ACT,
-// and not that its row must have been open for RAS; RC bounds it.
+// Known simplification, as in Ramulator: an RDA counts RTP + RP to the next ACT, and ignores that its row must have
+// been open for RAS; RC bounds the error.
 //
 // Not modelled: power-down, per-bank refresh, ECC, DBI, postponed refresh.
 package dram

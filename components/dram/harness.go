@@ -7,15 +7,12 @@ import (
 	"heddle/components/mem"
 )
 
-// Harness is the memory that Vortex's RTL and SimX simulations are answered by:
-// a Ramulator 2.0 HBM2 behind one queue. It exists for cycle parity with them
-// and is not a physical memory: a 64-byte line is four pieces of 16 bytes at
-// consecutive piece numbers starting at the line's number, so neighbouring lines
-// overlap; one piece a clock enters the DRAM, for all channels together, from a
-// queue that takes whatever comes; the answer comes with the first piece; and a
-// bank (lines interleaved, as many as channels) takes one request a clock and is
-// done with them in order: a write, which nobody hears of, when its first piece
-// has entered the DRAM, and one request a clock.
+// Harness is the memory of Vortex's RTL and SimX simulations: a Ramulator 2.0 HBM2 behind one queue. It exists for
+// cycle parity with them and is not a physical memory: a 64-byte line is four pieces of 16 bytes at consecutive piece
+// numbers starting at the line's number, so neighbouring lines overlap. One piece per clock enters the DRAM, for all
+// channels together, from an unbounded queue. The answer is sent with the first piece. A bank (lines are interleaved
+// over as many banks as channels) takes one request per clock, and completes them in order, at most one per clock; a
+// write, which is not answered, completes when its first piece has entered the DRAM.
 type Harness struct {
 	clock.Base
 	channels []*Channel
@@ -25,7 +22,7 @@ type Harness struct {
 	queue    []piece // waiting, in order
 	head     int
 	requests []harnessRequest
-	entrance mem.Server // of pieces without time
+	entrance mem.Server // of pieces of functional accesses
 	free     []int32
 }
 
@@ -33,41 +30,41 @@ type Harness struct {
 type harnessPort struct {
 	in   *clock.Link[mem.Request]
 	out  *clock.Link[mem.Response]
-	next int // the bank whose turn it is to answer
+	next int // bank with the turn to answer
 }
 
 // harnessBank is a bank of the RTL's test bench.
 type harnessBank struct {
-	next    int     // the port whose turn it is
-	waiting []int32 // requests that are not over, in order
+	next    int     // port with the turn
+	waiting []int32 // requests in progress, in order
 	head    int
-	ended   clock.Cycle // when a request was over last
+	ended   clock.Cycle // clock of the last completion
 }
 
-// harnessRequest is a request under way.
+// harnessRequest is a request in progress.
 type harnessRequest struct {
 	port  int32
 	tag   uint32
 	write bool
-	done  bool // answered by the DRAM; a write: taken by it
+	done  bool // answered by the DRAM; of a write: taken by the DRAM
 }
 
 type piece struct {
 	line  uint64
-	slot  int32 // the request that is done with it; -1: none
+	slot  int32 // request that completes with it; -1: none
 	write bool
 }
 
-// HarnessChannels is how many channels Vortex's simulations have.
+// HarnessChannels is the number of channels of Vortex's simulations.
 const HarnessChannels = 2
 
 const (
-	harnessPieces    = 4       // of a line
+	harnessPieces    = 4       // per line
 	harnessLineBytes = 64      //
-	harnessQueue     = 1 << 20 // pieces that wait before requests do; the RTL's has no end, our host's memory does
+	harnessQueue     = 1 << 20 // pieces queued before requests wait; the RTL's queue is unbounded, host memory is not
 )
 
-// NewHarness makes the harness with that many DRAM channels on the core's clock.
+// NewHarness returns the harness with that many DRAM channels on the core's clock.
 func NewHarness(name string, channels, ports int, d *clock.Domain) (*Harness, error) {
 	s, err := Preset("hbm2-2gbps-r20")
 	if err != nil {
@@ -88,12 +85,12 @@ func NewHarness(name string, channels, ports int, d *clock.Domain) (*Harness, er
 	return h, nil
 }
 
-// ConnectPort gives port i its links.
+// ConnectPort connects port i to its links.
 func (h *Harness) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response]) {
 	h.ports[i] = harnessPort{in: in, out: out}
 }
 
-// Tick does one clock.
+// Tick runs one clock.
 func (h *Harness) Tick(now clock.Cycle) bool {
 	for _, c := range h.channels {
 		c.Tick(now)
@@ -124,7 +121,7 @@ func (h *Harness) Tick(now clock.Cycle) bool {
 	return false
 }
 
-// send gives the DRAM one piece.
+// send sends one piece to the DRAM.
 func (h *Harness) send(now clock.Cycle) bool {
 	if h.head == len(h.queue) {
 		h.queue, h.head = h.queue[:0], 0
@@ -143,8 +140,8 @@ func (h *Harness) send(now clock.Cycle) bool {
 	return true
 }
 
-// first returns the bank's oldest request, if the DRAM is done with it and none
-// was over in this clock; else -1.
+// first returns the bank's oldest request, if the DRAM has completed it and no request of the bank has ended in this
+// clock; else -1.
 func (h *Harness) first(b *harnessBank, now clock.Cycle) int32 {
 	if b.head == len(b.waiting) || b.ended == now || !h.requests[b.waiting[b.head]].done {
 		return -1
@@ -161,7 +158,7 @@ func (h *Harness) over(b *harnessBank, now clock.Cycle) {
 	}
 }
 
-// answer sends one answer of port i, the banks in turn.
+// answer sends one answer of port i, round-robin over the banks.
 func (h *Harness) answer(p *harnessPort, i int32, now clock.Cycle) (busy bool) {
 	for k := range h.banks {
 		at := (p.next + k) % len(h.banks)
@@ -181,7 +178,7 @@ func (h *Harness) answer(p *harnessPort, i int32, now clock.Cycle) (busy bool) {
 	return false
 }
 
-// retire forgets the bank's oldest request, if it is a write and the DRAM has it.
+// retire ends the bank's oldest request, if it is a write that the DRAM has taken.
 func (h *Harness) retire(b *harnessBank, now clock.Cycle) (busy bool) {
 	if slot := h.first(b, now); slot >= 0 && h.requests[slot].write {
 		h.over(b, now)
@@ -189,7 +186,7 @@ func (h *Harness) retire(b *harnessBank, now clock.Cycle) (busy bool) {
 	return b.head < len(b.waiting) && h.requests[b.waiting[b.head]].done
 }
 
-// serve takes one request for bank i, the ports in turn.
+// serve takes one request for bank i, round-robin over the ports.
 func (h *Harness) serve(i int) (busy bool) {
 	b := &h.banks[i]
 	for k := range h.ports {
@@ -229,13 +226,13 @@ func (h *Harness) take(r harnessRequest) int32 {
 	return slot
 }
 
-// Pending returns the requests under way and the pieces that wait.
+// Pending returns the number of requests in progress and of queued pieces.
 func (h *Harness) Pending() int { return len(h.requests) - len(h.free) + len(h.queue) - h.head }
 
 // Stats returns the counts of every channel.
 func (h *Harness) Stats() []Stats { return channelStats(h.channels, h.ClockHandle().Domain().Cycle()) }
 
-// Bytes returns the bytes of the lines moved: each is four pieces.
+// Bytes returns the bytes of the lines moved, each of which is four pieces.
 func (h *Harness) Bytes() (n uint64) {
 	for _, s := range h.Stats() {
 		n += s.Columns() * (harnessLineBytes / harnessPieces)
@@ -243,5 +240,5 @@ func (h *Harness) Bytes() (n uint64) {
 	return n
 }
 
-// Waits says what each channel holds that is not at rest.
+// Waits describes each channel that is not at rest.
 func (h *Harness) Waits() []string { return channelWaits(h.Name(), h.channels, h.Pending()) }

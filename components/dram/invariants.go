@@ -2,8 +2,7 @@ package dram
 
 import "fmt"
 
-// checkInvariants returns an error if the counts of a channel contradict each other, or the
-// clocks that have passed.
+// checkInvariants returns an error if the counts of a channel contradict each other, or the clocks that have passed.
 func (c *Channel) checkInvariants(now uint64) error {
 	s := c.Stats(now)
 	if buses, last := c.pins(); buses > 0 && s.DataBusClocks > buses*(now+last) {
@@ -22,8 +21,8 @@ func (c *Channel) checkInvariants(now uint64) error {
 	return nil
 }
 
-// pins returns the number of data buses, 0 if they do not limit, and how many clocks of
-// data may have been booked before they pass.
+// pins returns the number of data buses, 0 if they do not limit, and the number of clocks of data that may be booked
+// before they pass.
 func (c *Channel) pins() (buses, last uint64) {
 	s := &c.spec
 	t := &s.Timing
@@ -43,20 +42,18 @@ func checkChannels(name string, channels []*Channel, now uint64) error {
 	return nil
 }
 
-// CheckInvariants returns an error if the counts contradict each other, or the time that has
-// passed.
+// CheckInvariants returns an error if the counts contradict each other, or the time that has passed.
 func (m *Memory) CheckInvariants() error {
 	return checkChannels(m.Name(), m.channels, m.ClockHandle().Domain().Cycle())
 }
 
-// CheckInvariants returns an error if the counts contradict each other, or the time that has
-// passed.
+// CheckInvariants returns an error if the counts contradict each other, or the time that has passed.
 func (h *Harness) CheckInvariants() error {
 	return checkChannels(h.Name(), h.channels, h.ClockHandle().Domain().Cycle())
 }
 
-// Bursts is how many requests to the channels a line becomes.
+// Bursts returns the number of requests to the channels per line.
 func (m *Memory) Bursts() int { return m.bursts }
 
-// Bursts is how many requests to the channels a line becomes.
+// Bursts returns the number of requests to the channels per line.
 func (h *Harness) Bursts() int { return harnessPieces }

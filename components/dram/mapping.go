@@ -6,9 +6,8 @@ import (
 	"heddle/internal/enum"
 )
 
-// Mapping names how a line number is cut into a location, from its high to its
-// low bits: row, bank (with bank group below it), rank or pseudo channel,
-// column, channel. Lines beyond the capacity wrap around.
+// Mapping is the split of a line number into a location, named from high to low bits: row, bank (with bank group below
+// it), rank or pseudo channel, column, channel. Lines beyond the capacity wrap around.
 type Mapping uint8
 
 // The mappings.
@@ -50,7 +49,7 @@ const (
 	numParts
 )
 
-// mappingOrder has each mapping's parts from the lowest line bits up.
+// mappingOrder lists each mapping's parts from the lowest line bits up.
 var mappingOrder = [][numParts]part{
 	RoBaRaCoCh:    {partChannel, partColumn, partRank, partGroup, partBank, partRow},
 	RoCoBaRaCh:    {partChannel, partRank, partGroup, partBank, partColumn, partRow},
@@ -58,8 +57,7 @@ var mappingOrder = [][numParts]part{
 	RoBaRaCoChXor: {partChannel, partColumn, partRank, partGroup, partBank, partRow},
 }
 
-// Location is where a line lives. Bank counts all banks of a channel: rank
-// major, then bank group, then bank.
+// Location is the position of a line. Bank counts all banks of a channel: rank major, then bank group, then bank.
 type Location struct {
 	Channel, Bank int
 	Row, Column   uint32

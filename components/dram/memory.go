@@ -7,54 +7,53 @@ import (
 	"heddle/components/mem"
 )
 
-// Memory is the component: channels behind links. It runs on the DRAM's clock;
-// its links may come from others.
+// Memory is the clocked component: channels behind links. It runs on the DRAM's clock; its links may come from other
+// clocks.
 //
-// A request of a whole cache line becomes as many bursts as the line takes, and
-// is answered with the last. Writes are not answered: the queue that takes them
-// acknowledges them.
+// A request of a cache line becomes as many bursts as the line takes, and is answered with the last. Writes are not
+// answered: acceptance by the queue acknowledges them.
 type Memory struct {
 	clock.Base
 	spec     Spec
 	mapper   Mapper
 	channels []*Channel
-	dues     []uint64 // the clock at which each channel has something to do
-	due      uint64   // the first of them
+	dues     []uint64 // by channel: clock of its next work
+	due      uint64   // the earliest of dues
 	ports    []memoryPort
 	filled   []uint64 // a bit for each port whose link holds a request
-	turns    []int32  // those first whose last request was taken longest ago
-	taken    []int32  // scratch of offer
-	bursts   int      // of a cache line
+	turns    []int32  // ports in the order of their last service, the longest ago first
+	taken    []int32  // scratch space of offer
+	bursts   int      // per cache line
 	line     uint32
-	left     []int32 // bursts of each read that are not back yet, by slot
+	left     []int32 // by slot: bursts of each read that have not returned
 	reads    []read
 	free     []int32
 	unsent   int // answers that wait for a slot in their link
 
-	requester clock.Femto // the period of the clock that execution without time counts in
+	requester clock.Femto // period of the clock in which functional execution counts
 }
 
 type memoryPort struct {
 	index int32
 	in    *clock.Link[mem.Request]
 	out   *clock.Link[mem.Response]
-	sent  int // bursts of the request at the front that a channel has taken
+	sent  int // bursts of the first request that a channel has taken
 	slot  int32
 	held  []uint32 // answers that wait for a slot in out
 }
 
-// read is a read under way.
+// read is a read in flight.
 type read struct {
 	port int32
 	tag  uint32
 }
 
-// maxReads bounds the reads under way: what all queues can hold.
+// maxReads bounds the reads in flight: the capacity of all queues.
 func (s *Spec) maxReads(ports int) int {
 	return s.Channels*(s.ReadQueue+s.Ranks*s.BankGroups*s.Banks+64) + ports
 }
 
-// NewMemory makes a memory for cache lines of that many bytes on a clock.
+// NewMemory returns a memory on a clock, for cache lines of lineBytes bytes.
 func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Memory, error) {
 	if lineBytes < s.LineBytes || lineBytes%s.LineBytes != 0 {
 		return nil, fmt.Errorf("%s: cache lines of %d bytes over a DRAM whose bursts carry %d: expected a multiple", name, lineBytes, s.LineBytes)
@@ -86,14 +85,14 @@ func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Mem
 	return m, nil
 }
 
-// ConnectPort gives port i its links.
+// ConnectPort connects port i to its links.
 func (m *Memory) ConnectPort(i int, in *clock.Link[mem.Request], out *clock.Link[mem.Response]) {
 	m.ports[i] = memoryPort{index: int32(i), in: in, out: out}
 	in.Flag(&m.filled[i/64], i%64)
 	m.requester = in.Producer().Period()
 }
 
-// Tick does one DRAM clock.
+// Tick runs one DRAM clock.
 func (m *Memory) Tick(now clock.Cycle) bool {
 	if now >= m.due {
 		m.tickChannels(now)
@@ -110,7 +109,7 @@ func (m *Memory) Tick(now clock.Cycle) bool {
 	return false
 }
 
-// offered reports whether a port's link holds a request, ready or under way.
+// offered reports whether a port's link holds a request, readable or in flight.
 func (m *Memory) offered() bool {
 	for _, set := range m.filled {
 		if set != 0 {
@@ -120,9 +119,9 @@ func (m *Memory) offered() bool {
 	return false
 }
 
-// offer lets each port hand over a request, and reports whether one has any. Who gets a channel's last slot is decided
-// as by a matrix arbiter: the port that was served longest ago. Their order changes only when one is served, so that it
-// does not depend on how often the memory is woken, and none can be overtaken for ever.
+// offer lets each port hand over a request, and reports whether any port has one. A channel's last slot goes to the
+// port that was served longest ago, as with a matrix arbiter. The order changes only when a port is served, so it does
+// not depend on how often the memory is woken, and no port starves.
 func (m *Memory) offer(now clock.Cycle) (offered bool) {
 	waiting, taken := 0, m.taken[:0]
 	for _, i := range m.turns {
@@ -140,7 +139,7 @@ func (m *Memory) offer(now clock.Cycle) (offered bool) {
 	return offered
 }
 
-// tickChannels ticks the channels that have something to do and takes what they are done with.
+// tickChannels ticks the channels with work and takes their completions.
 func (m *Memory) tickChannels(now clock.Cycle) {
 	m.due = never
 	for i, at := range m.dues {
@@ -181,7 +180,7 @@ func (m *Memory) arrived(slot int32) {
 	m.unsent++
 }
 
-// answer sends answers that had to wait, as far as there are slots: their links wake the memory when there are more.
+// answer sends delayed answers while there are slots; the links wake the memory when more are free.
 func (m *Memory) answer() {
 	for i := range m.ports {
 		p := &m.ports[i]
@@ -195,8 +194,8 @@ func (m *Memory) answer() {
 	}
 }
 
-// accept hands the bursts of the port's first request to their channels, as many as they take, and reports whether that
-// is all. A flush that caches send on is a read here.
+// accept hands the bursts of the port's first request to their channels, as far as they have slots, and reports whether
+// all have been taken. A flush forwarded by caches is a read here.
 func (m *Memory) accept(p *memoryPort, now clock.Cycle) bool {
 	r := p.in.Front()
 	isRead := r.Op != mem.Write
@@ -233,7 +232,7 @@ func (m *Memory) begin(p *memoryPort, tag uint32) {
 	m.left[p.slot] = int32(m.bursts)
 }
 
-// Pending returns the reads under way.
+// Pending returns the number of reads in flight.
 func (m *Memory) Pending() int { return len(m.reads) - len(m.free) }
 
 // Stats returns the counts of every channel.
@@ -247,8 +246,8 @@ func channelStats(channels []*Channel, now uint64) []Stats {
 	return out
 }
 
-// Bytes returns the bytes that went over the data buses; of an ideal memory, which has none, those of the requests that
-// it is through with.
+// Bytes returns the bytes that have crossed the data buses; for an ideal memory, which has none, the bytes of completed
+// requests.
 func (m *Memory) Bytes() (n uint64) {
 	for _, c := range m.channels {
 		n += c.moved() * uint64(m.spec.LineBytes)
@@ -256,8 +255,7 @@ func (m *Memory) Bytes() (n uint64) {
 	return n
 }
 
-// Waits says what each channel holds that is not at rest. It is for reports of machines
-// that are stuck.
+// Waits describes each channel that is not at rest, for reports of stuck machines.
 func (m *Memory) Waits() []string { return channelWaits(m.Name(), m.channels, m.Pending()) }
 
 func channelWaits(name string, channels []*Channel, pending int) (out []string) {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// ramulator21 holds what Ramulator 2.1 uses for every part.
+// ramulator21 holds the parameters that Ramulator 2.1 uses for every part.
 var ramulator21 = Spec{
 	Mapping: RoBaRaCoCh, PagePolicy: OpenPage, Scheduler: FRFCFS,
 	ReadQueue: 32, WriteQueue: 32, DrainHigh: 26, DrainLow: 6,
 	MergeWrites: true, Refresh: true,
 }
 
-// asRamulator20 changes what Ramulator 2.0's controller does otherwise.
+// asRamulator20 changes a spec to the behaviour of Ramulator 2.0's controller.
 func asRamulator20(s Spec) Spec {
 	s.ReadQueue, s.WriteQueue = 33, 33
 	s.MergeWrites, s.StallOnBlockedPrecharge, s.OneReadAClock = false, true, true
@@ -130,8 +130,8 @@ func gddr5() Spec {
 	return s
 }
 
-// ideal answers 100 clocks after arrival, 16 B a clock and channel; no part is
-// like it, it separates effects.
+// ideal answers 100 clocks after arrival, 16 B per clock and channel. It resembles no part; it serves to separate
+// effects.
 func ideal() Spec {
 	return Spec{
 		Preset: "ideal", Standard: Ideal, TCKps: 1000,

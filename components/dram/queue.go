@@ -9,18 +9,16 @@ type request struct {
 	started           bool // a command has issued for it
 }
 
-// entry is a request in a queue, with the command that brings it forward and a clock before
-// which that is not ready.
+// entry is a request in a queue, with its next command and a clock before which that is not ready.
 type entry struct {
 	request
 	next           Command
-	bus            uint8 // that carries next
+	bus            uint8 // bus of next
 	notBefore      uint64
 	older, younger *entry
 }
 
-// readyBy returns a clock before which the entry's next command is not ready, and the clock at
-// which it is if that is not after now.
+// readyBy returns a clock before which the entry's next command is not ready; a result not after now is exact.
 func (e *entry) readyBy(now uint64) uint64 {
 	if e.notBefore <= now {
 		e.notBefore = e.bank.readyAt(e.next)
@@ -47,11 +45,11 @@ type queue struct {
 	// before[b] is a clock before which no command of the queue can issue on
 	// command bus b; it saves scanning.
 	before [maxBuses]uint64
-	// held says that a ready PRE had to wait for other requests.
+	// held is set if a ready PRE had to wait for other requests.
 	held  bool
 	buses *busTable
 
-	clocks uint64 // when requests left less when they came, summed: see requestClocks
+	clocks uint64 // sum over requests of the clock of departure less that of arrival: see requestClocks
 }
 
 func newQueue(kind queueKind, size int, buses *busTable) queue {
@@ -61,13 +59,13 @@ func newQueue(kind queueKind, size int, buses *busTable) queue {
 func (q *queue) len() int   { return q.n }
 func (q *queue) full() bool { return q.n == q.size }
 
-// inBank is the number of requests to a bank.
+// inBank returns the number of requests to a bank.
 func (q *queue) inBank(b *bank) *uint16 { return &b.queued[q.kind&(numQueues-1)] }
 
-// requestClocks returns the requests in the queue, summed over all clocks before now.
+// requestClocks returns the number of queued requests, summed over all clocks before now.
 func (q *queue) requestClocks(now uint64) uint64 { return q.clocks + uint64(q.n)*now }
 
-// insert puts e behind all that arrived before or with it, and plans its next command.
+// insert places e behind all entries that arrived no later, and plans its next command.
 func (q *queue) insert(e *entry, now uint64) {
 	if q.full() {
 		panic("BUG: dram: insert into a full queue")
@@ -83,7 +81,7 @@ func (q *queue) insert(e *entry, now uint64) {
 	q.plan(e)
 }
 
-// link puts e behind an entry of the queue; nil: to its head.
+// link places e behind an entry of the queue; nil: at the head.
 func (q *queue) link(e, older *entry) {
 	younger := q.oldest
 	if older != nil {
@@ -100,7 +98,7 @@ func (q *queue) link(e, older *entry) {
 	e.older, e.younger = older, younger
 }
 
-// remove takes e out; a PRE that waited for it need not any more.
+// remove removes e. A PRE that waited for it may now be ready.
 func (q *queue) remove(e *entry, now uint64) {
 	if e.older != nil {
 		e.older.younger = e.younger
@@ -118,7 +116,7 @@ func (q *queue) remove(e *entry, now uint64) {
 	q.release()
 }
 
-// plan notes the command that brings e forward, as its bank is now.
+// plan sets e's next command from the state of its bank.
 func (q *queue) plan(e *entry) {
 	switch open := e.bank.row; {
 	case open == closedRow:
@@ -135,7 +133,7 @@ func (q *queue) plan(e *entry) {
 	q.lower(e.bus, e.notBefore)
 }
 
-// rowChanged plans anew for the requests to a bank.
+// rowChanged replans the requests to a bank.
 func (q *queue) rowChanged(b *bank) {
 	for e := q.oldest; e != nil; e = e.younger {
 		if e.bank == b {
@@ -144,13 +142,13 @@ func (q *queue) rowChanged(b *bank) {
 	}
 }
 
-// lower notes that a command may issue on a bus from clock at on.
+// lower records that a command may issue on a bus from clock at on.
 func (q *queue) lower(bus uint8, at uint64) {
 	before := &q.before[bus&(maxBuses-1)]
 	*before = min(*before, at)
 }
 
-// release looks again at PREs that had to wait.
+// release reconsiders PREs that had to wait.
 func (q *queue) release() {
 	if q.held {
 		q.lower(q.buses[PRE], 0)
@@ -170,7 +168,7 @@ func (q *queue) hasLine(line uint64, b *bank) bool {
 	return false
 }
 
-// wants reports whether a request to that row of the bank waits.
+// wants reports whether a request to that row of the bank is queued.
 func (q *queue) wants(b *bank, row uint32) bool {
 	if *q.inBank(b) == 0 {
 		return false
@@ -183,8 +181,7 @@ func (q *queue) wants(b *bank, row uint32) bool {
 	return false
 }
 
-// hitWaits reports whether a request that arrived no later than latest waits for the row
-// that is open in the bank.
+// hitWaits reports whether a request that arrived no later than latest waits for the open row of the bank.
 func (q *queue) hitWaits(b *bank, latest uint64) bool {
 	for e := q.oldest; e != nil && e.arrival <= latest; e = e.younger {
 		if e.bank == b && e.row == b.row {

@@ -11,16 +11,16 @@ type banking uint8
 
 const (
 	closed      banking = iota // no row is open
-	activating                 // ACT has been issued, and a column command must wait for it
+	activating                 // ACT has been issued, and column commands must wait for it
 	open                       // a row is open
-	precharging                // it has been closed, and ACT must wait for that
+	precharging                // the row has been closed, and ACT must wait for that
 	refreshing                 // REF has been issued for its rank, and ACT must wait for that
 	numBankings
 )
 
 var bankingNames = [numBankings]string{"closed", "activating", "open", "precharging", "refreshing"}
 
-// banking tells what the bank does at a clock: what a timing rule of its own, or its rank's refresh, makes it wait for.
+// banking returns the state of the bank at a clock, from its own timing rules and its rank's refresh.
 func (b *bank) banking(now uint64) banking {
 	switch {
 	case b.row != closedRow && b.ready[RD] > now:
@@ -37,7 +37,7 @@ func (b *bank) banking(now uint64) banking {
 
 var modeNames = []string{"reads", "writes"}
 
-// signals returns the signals of the channel; clock is its clock's last.
+// signals returns the signals of the channel; clock returns its current clock.
 func (c *Channel) signals(clock func() uint64) (l probe.List) {
 	l.Count("reads", c.spec.ReadQueue, c.reads.len)
 	l.Count("writes", c.spec.WriteQueue, c.writes.len)
@@ -70,7 +70,7 @@ func channelSignals(channels []*Channel, clock func() uint64) (l probe.List) {
 	return l
 }
 
-// Signals returns the signals of the memory. A bank is that of the DRAM's last clock.
+// Signals returns the signals of the memory. The states of banks are as of the DRAM's last clock.
 func (m *Memory) Signals() (l probe.List) {
 	l.Count("pending", len(m.reads), m.Pending)
 	return append(l, channelSignals(m.channels, func() uint64 { return m.ClockHandle().Domain().After() - 1 })...)
@@ -84,16 +84,16 @@ func (h *Harness) Signals() (l probe.List) {
 
 var kinds = []probe.Kind{{Name: "cmd", Doc: "a channel issues a command"}}
 
-// Kinds are the events of the memory.
+// Kinds returns the kinds of the memory's events.
 func (*Memory) Kinds() []probe.Kind { return kinds }
 
-// Kinds are the events of the memory.
+// Kinds returns the kinds of the memory's events.
 func (*Harness) Kinds() []probe.Kind { return kinds }
 
-// Watch has somebody told of them.
+// Watch makes the channels report their events to the observer.
 func (m *Memory) Watch(w probe.Watch) { watch(m.channels, w) }
 
-// Watch has somebody told of them.
+// Watch makes the channels report their events to the observer.
 func (h *Harness) Watch(w probe.Watch) { watch(h.channels, w) }
 
 func watch(channels []*Channel, w probe.Watch) {

@@ -8,15 +8,14 @@ import (
 	"heddle/internal/enum"
 )
 
-// Spec holds the user-configurable parameters of a DRAM. Clocks are DRAM command clocks of
-// TCKps. The values of a part are in presets.go with their source.
+// Spec holds the parameters of a DRAM. Clocks are DRAM command clocks of TCKps. The values of a part are in presets.go
+// with their source.
 type Spec struct {
-	// Preset names where the values come from; every result names it.
+	// Preset names the source of the values; every result contains it.
 	Preset string
 	// Standard selects the table of timing rules (standards.go).
 	Standard Standard
-	// TCKps is the command clock's period, ps. 1..1_000_000. Only the component
-	// around the channel uses it.
+	// TCKps is the command clock's period, ps. 1..1_000_000. Only the component around the channel uses it.
 	TCKps int
 
 	// Channels is the number of independent channels, each with a controller. A
@@ -36,7 +35,7 @@ type Spec struct {
 	// LineBytes is the size of one RD or WR. A power of two, 1..1024. Only the
 	// component uses it: requests carry line numbers.
 	LineBytes int
-	// Mapping is how a line number is cut into a location.
+	// Mapping is the split of a line number into a location.
 	Mapping Mapping
 
 	// PagePolicy selects whether rows stay open. Default: open.
@@ -61,9 +60,9 @@ type Spec struct {
 	// command is a PRE that the active list forbids, as Ramulator 2.0 does; 2.1
 	// looks further. Default: false.
 	StallOnBlockedPrecharge bool
-	// OneReadAClock answers one read a clock, in order, as Ramulator 2.0 does (serve_completed_reads of
-	// its generic_dram_controller.cpp): a read that is answered from the write queue behind others holds up those
-	// behind it. 2.1 answers all that are due. Default: false.
+	// OneReadAClock answers one read per clock, in order, as Ramulator 2.0 does (serve_completed_reads of its
+	// generic_dram_controller.cpp): a read that is answered from the write queue after others delays later reads. 2.1
+	// answers all reads that are due. Default: false.
 	OneReadAClock bool
 	// Refresh issues an all-bank refresh to every rank each REFI clocks.
 	// Default: true in every preset but the Ramulator 2.0 flavour of HBM2.
@@ -80,9 +79,8 @@ type Spec struct {
 	IdealInterval int
 }
 
-// Timing holds JEDEC timing parameters in clocks, 0..1_000_000: the field X is
-// the symbol nX of the rules. A parameter that the standard's rules do not name
-// must be 0.
+// Timing holds JEDEC timing parameters in clocks, 0..1_000_000: the field X is the symbol nX of the rules. A parameter
+// that the standard's rules do not use must be 0.
 type Timing struct {
 	BL           int // burst: clocks of data bus of one RD or WR
 	CL, CWL      int // RD to first data; WR to first data
@@ -104,7 +102,7 @@ type Timing struct {
 // Standard names a table of timing rules.
 type Standard uint8
 
-// The standards; HBM2R20 is HBM2 as Ramulator 2.0 holds it.
+// The standards; HBM2R20 is HBM2 as implemented by Ramulator 2.0.
 const (
 	HBM2 Standard = iota
 	HBM2R20
@@ -114,7 +112,7 @@ const (
 	Ideal
 )
 
-// PagePolicy says what becomes of a row after a column access.
+// PagePolicy determines whether a row is closed after a column access.
 type PagePolicy uint8
 
 // OpenPage leaves rows open until a conflict or a refresh. ClosedPage
@@ -127,12 +125,11 @@ const (
 // Scheduler orders the requests of a queue.
 type Scheduler uint8
 
-// FRFCFS takes the oldest request whose next command is ready; FRFCFSRowHit the
-// same, but no PRE goes before requests to the row it closes that arrived no
-// later, as Ramulator 2.1's row-hit scheduler; RowHitFirst lets no PRE go before any
-// request to that row, so that hits can starve a conflict. FCFS looks at the oldest request of a queue only, and moves
-// data in order of arrival: while an older request waits for its RD or WR, the oldest of the queue may do no more than
-// open its row.
+// FRFCFS takes the oldest request whose next command is ready. FRFCFSRowHit does the same, but lets no PRE precede
+// requests to the row it closes that arrived no later, like Ramulator 2.1's row-hit scheduler. RowHitFirst lets no PRE
+// precede any request to that row, so that hits can starve a conflict. FCFS considers only the oldest request of a
+// queue, and moves data in order of arrival: while an older request waits for its RD or WR, the oldest of the queue may
+// at most open its row.
 const (
 	FRFCFS Scheduler = iota
 	FRFCFSRowHit
@@ -140,20 +137,19 @@ const (
 	FCFS
 )
 
-// CommandBus says how many commands fit a clock.
+// CommandBus determines the number of commands per clock.
 type CommandBus uint8
 
-// SingleBus carries one command a clock, SplitBus one column and one row
-// command.
+// SingleBus carries one command per clock, SplitBus one column and one row command.
 const (
 	SingleBus CommandBus = iota
 	SplitBus
 )
 
-// maxBuses is the number of command buses of a channel at most.
+// maxBuses is the largest number of command buses of a channel.
 const maxBuses = 2
 
-// busTable has the number of the bus that carries each command.
+// busTable maps each command to its bus.
 type busTable [numCommands]uint8
 
 // table returns the buses: one, or column and row.
@@ -206,7 +202,7 @@ const (
 	maxQueue  = 4096
 )
 
-// Validate checks the spec; an error names the field as configurations spell it.
+// Validate returns an error that names the first invalid field as configurations spell it.
 func (s Spec) Validate() error {
 	for _, v := range s.ranges() {
 		if v.value < v.min || v.value > v.max {
@@ -282,7 +278,7 @@ func (s Spec) validateTimed() error {
 	return nil
 }
 
-// dataBuses is how many a channel has: in HBM one for each pseudo channel, its ranks.
+// dataBuses returns the number of data buses of a channel: in HBM one for each pseudo channel.
 func (s *Spec) dataBuses() uint64 {
 	if s.Standard == HBM2 || s.Standard == HBM2R20 {
 		return uint64(s.Ranks)
@@ -290,7 +286,7 @@ func (s *Spec) dataBuses() uint64 {
 	return 1
 }
 
-// PeakBytes is the capacity of all data buses in a clock; 0: no limit.
+// PeakBytes returns the capacity of all data buses per clock; 0: unlimited.
 func (s Spec) PeakBytes() float64 {
 	clocks := s.Timing.BL
 	if s.Standard == Ideal {

@@ -10,10 +10,9 @@ var (
 	rowSet    = setOf(ACT, PRE, PREA, REF)
 )
 
-// hbm2Rules: JESD235D as Ramulator 2.1 holds it. A rank is a pseudo channel with
-// a data bus of its own; row and column commands have a bus each. An ACT takes
-// two clocks of the row bus and happens in the second one: hence each + 1 from
-// an ACT and - 1 to an ACT.
+// hbm2Rules: JESD235D as implemented by Ramulator 2.1. A rank is a pseudo channel with a data bus of its own; row and
+// column commands have a bus each. An ACT takes two clocks of the row bus and takes effect in the second one: hence
+// each + 1 from an ACT and - 1 to an ACT.
 var hbm2Rules = []Rule{
 	{LevelChannel, setOf(ACT), rowSet, "2", EachPair},
 
@@ -52,8 +51,7 @@ var hbm2Rules = []Rule{
 	{LevelBank, setOf(WRA), setOf(ACT), "nCWL + nBL + nWR + nRP - 1", EachPair},
 }
 
-// hbm2R20Rules: Ramulator 2.0 does not count the second clock of an ACT, and
-// uses nRTPS towards PREA and REF.
+// hbm2R20Rules: Ramulator 2.0 ignores the second clock of an ACT, and uses nRTPS towards PREA and REF.
 var hbm2R20Rules = replaced(hbm2Rules,
 	Rule{LevelRank, setOf(RD), setOf(PREA), "nRTPS", EachPair},
 	Rule{LevelRank, setOf(ACT), setOf(PREA), "nRAS", EachPair},
@@ -70,9 +68,8 @@ var hbm2R20Rules = replaced(hbm2Rules,
 	Rule{LevelBank, setOf(WRA), setOf(ACT), "nCWL + nBL + nWR + nRP", EachPair},
 )
 
-// ddr4Rules: JESD79-4 as Ramulator 2.1 holds it, but for the sibling rules: the
-// ranks share the data bus, and Ramulator's RD → WR of nBL + nCS lets the bursts
-// of two ranks overlap.
+// ddr4Rules: JESD79-4 as implemented by Ramulator 2.1, except for the sibling rules: the ranks share the data bus, and
+// Ramulator's RD → WR of nBL + nCS lets the bursts of two ranks overlap.
 var ddr4Rules = []Rule{
 	{LevelChannel, anyRD, anyRD, "nBL", EachPair},
 	{LevelChannel, anyWR, anyWR, "nBL", EachPair},
@@ -112,8 +109,8 @@ var ddr4Rules = []Rule{
 	{LevelBank, setOf(WRA), setOf(ACT), "nCWL + nBL + nWR + nRP", EachPair},
 }
 
-// gddr6Rules: JESD250 as Ramulator 2.1 holds it: one rank, and its rules at the
-// channel. PRE → REF is ours: Ramulator has none.
+// gddr6Rules: JESD250 as implemented by Ramulator 2.1: one rank, and its rules at the channel. PRE → REF is ours:
+// Ramulator has none.
 var gddr6Rules = []Rule{
 	{LevelChannel, anyRD, anyRD, "nBL", EachPair},
 	{LevelChannel, anyWR, anyWR, "nBL", EachPair},
@@ -150,8 +147,8 @@ var gddr6Rules = []Rule{
 	{LevelBank, setOf(WRA), setOf(ACT), "nCWL + nBL + nWR + nRP", EachPair},
 }
 
-// gddr5Rules: GDDR6's with the read-to-write turnaround that Ramulator 1 has for
-// GDDR5. Not checked against a datasheet or a simulator.
+// gddr5Rules: GDDR6's with the read-to-write turnaround of Ramulator 1 for GDDR5. Not checked against a datasheet or a
+// simulator.
 var gddr5Rules = replaced(gddr6Rules,
 	Rule{LevelChannel, anyRD, anyWR, "nCL + nCCDS + 2 - nCWL", EachPair},
 )
@@ -165,8 +162,7 @@ var standardRules = [][]Rule{
 	Ideal:   nil,
 }
 
-// replaced returns base with the clocks of each rule of changes, which must be
-// in base; "0" takes a rule away.
+// replaced returns base with the clocks of each rule of changes, which must be in base; "0" removes a rule.
 func replaced(base []Rule, changes ...Rule) []Rule {
 	out := slices.Clone(base)
 	for _, ch := range changes {

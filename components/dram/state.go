@@ -1,31 +1,31 @@
 package dram
 
-// never is a clock that does not come.
+// never is a clock that is never reached.
 const never = ^uint64(0)
 
 // closedRow is the row of a bank without an open row.
 const closedRow = ^uint32(0)
 
-// readyClocks has, for each command, the first clock at which a node allows it.
+// readyClocks holds, for each command, the first clock at which a node allows it.
 type readyClocks [numCommands]uint64
 
-// update says that a command makes to wait clocks at the node of a level.
+// update delays a command by a number of clocks at the node of a level.
 type update struct {
 	clocks uint32
 	level  Level
 	to     Command
 }
 
-// since says that a command must wait clocks since from issued at the node of a level.
+// since delays a command by a number of clocks from the last command from at the node of a level.
 type since struct {
 	clocks uint32
 	level  Level
 	from   Command
 }
 
-// timingTable is the standard's resolved rules. Those for commands to a bank are by what an
-// issued command changes; those for the few commands to a whole rank are by what they ask, so
-// that the many others need not book them.
+// timingTable is the standard's resolved rules. Rules for commands to a bank are indexed by the issued command that
+// triggers them; rules for the few commands to a whole rank are indexed by the waiting command, so that the frequent
+// commands need not book them.
 type timingTable struct {
 	pair    [numCommands][]update
 	sibling [numCommands][]update
@@ -61,7 +61,7 @@ func newTimingTable(constraints []Constraint, used CommandSet) *timingTable {
 	return t
 }
 
-// checkSupported panics at a rule that bankState cannot hold.
+// checkSupported panics at a rule that bankState cannot represent.
 func checkSupported(c Constraint) {
 	deep := c.Level > LevelRank
 	switch {
@@ -74,7 +74,7 @@ func checkSupported(c Constraint) {
 	}
 }
 
-// stronger adds c to the list, keeping one update of a level and following command.
+// stronger adds c to the list, keeping the strictest update per level and following command.
 func stronger(list []update, c Constraint) []update {
 	for i, u := range list {
 		if u.level == c.Level && u.to == c.To {
@@ -85,7 +85,7 @@ func stronger(list []update, c Constraint) []update {
 	return append(list, update{uint32(c.Clocks), c.Level, c.To})
 }
 
-// undominated drops updates that one of an enclosing node makes superfluous.
+// undominated drops updates that are implied by one of an enclosing node.
 func undominated(list []update) (kept []update) {
 	for _, u := range list {
 		dominated := false
@@ -102,12 +102,12 @@ func undominated(list []update) (kept []update) {
 // node is the state of the channel or of a rank.
 type node struct {
 	ready readyClocks
-	last  [numCommands]uint64 // the clock after each command's last
+	last  [numCommands]uint64 // by command: the clock after its last issue
 	acts  actWindow
 }
 
-// bankState is the state of a channel's DRAM: the open rows, and when each
-// node of the hierarchy allows each command.
+// bankState is the state of a channel's DRAM: the open rows, and the clocks from which each node of the hierarchy
+// allows each command.
 type bankState struct {
 	rules   *timingTable
 	channel node
@@ -120,23 +120,23 @@ type bankState struct {
 type rank struct {
 	node
 	banks     []bank
-	open      int    // banks with an open row
-	claimed   int    // banks that are claimed
-	refreshed uint64 // the clock at which its last refresh is over
+	open      int    // number of banks with an open row
+	claimed   int    // number of claimed banks
+	refreshed uint64 // clock at which its last refresh ends
 }
 
 // bank is the state of a bank.
 type bank struct {
-	nodes   [numLevels]*readyClocks // channel, rank, bank group, bank: what its commands wait for
+	nodes   [numLevels]*readyClocks // channel, rank, bank group, bank: they delay its commands
 	ready   readyClocks             // of the bank itself
 	rank    *rank
-	row     uint32 // that is open, or closedRow
+	row     uint32 // the open row, or closedRow
 	index   uint16
 	claimed bool              // the controller has opened the row for a request that still waits for its RD or WR
-	queued  [numQueues]uint16 // requests that the controller holds
+	queued  [numQueues]uint16 // number of the controller's requests, by queue
 }
 
-// actWindow is the clocks of the last ACTs of a node.
+// actWindow holds the clocks of the last ACTs of a node.
 type actWindow struct {
 	clocks [window]uint64
 	count  uint64
@@ -161,8 +161,7 @@ func newBankState(s Spec, rules *timingTable) *bankState {
 	return st
 }
 
-// readyAt returns the first clock at which the timing rules allow a command to the bank. It never
-// goes back.
+// readyAt returns the first clock at which the timing rules allow a command to the bank. It never decreases.
 func (b *bank) readyAt(cmd Command) uint64 {
 	cmd &= numCommands - 1
 	at := max(b.nodes[LevelChannel][cmd], b.nodes[LevelRank][cmd])
@@ -180,8 +179,7 @@ func (s *bankState) rankReadyAt(cmd Command, r *rank) (at uint64) {
 	return at
 }
 
-// issue books a command at clock now, and the timing rules that follow from it. A command to a
-// whole rank names any bank of it.
+// issue books a command at clock now and applies its timing rules. A command to a whole rank names any bank of it.
 func (s *bankState) issue(cmd Command, b *bank, row uint32, now uint64) {
 	cmd &= numCommands - 1
 	s.channel.last[cmd], b.rank.last[cmd] = now+1, now+1
@@ -196,7 +194,7 @@ func (s *bankState) issue(cmd Command, b *bank, row uint32, now uint64) {
 	}
 }
 
-// changeRows opens or closes what cmd does.
+// changeRows opens or closes the rows that cmd affects.
 func (s *bankState) changeRows(cmd Command, b *bank, row uint32, now uint64) {
 	switch cmd {
 	case ACT:

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Stats counts what a channel did. Clocks are DRAM clocks.
+// Stats are the counters of a channel. Clocks are DRAM clocks.
 type Stats struct {
 	Reads      uint64 `stat:"reads" unit:"requests" doc:"Reads accepted."`
 	Writes     uint64 `stat:"writes" unit:"requests" doc:"Writes accepted."`
@@ -33,13 +33,13 @@ type Stats struct {
 // Commands counts commands.
 type Commands [numCommands]uint64
 
-// Describe returns the name of a command's count, and what it says.
+// Describe returns the name and the description of a command's count.
 func (*Commands) Describe(i int) (name, doc string) {
 	c := Command(i).String()
 	return strings.ToLower(c), c + " commands issued."
 }
 
-// RowHitRate is the share of column commands without an ACT of their own.
+// RowHitRate returns the share of column commands without an ACT of their own.
 func (s Stats) RowHitRate() float64 {
 	column := s.Columns()
 	if column == 0 {
@@ -58,7 +58,7 @@ func (c *Channel) Stats(now uint64) Stats {
 	return s
 }
 
-// Columns is the number of commands that moved data.
+// Columns returns the number of commands that moved data.
 func (s *Stats) Columns() uint64 {
 	return s.Commands[RD] + s.Commands[WR] + s.Commands[RDA] + s.Commands[WRA]
 }

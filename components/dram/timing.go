@@ -30,7 +30,7 @@ var commandNames = enum.Of[Command]("dram command", "ACT", "PRE", "RD", "WR", "R
 
 func (c Command) String() string { return commandNames.Name(c) }
 
-// rankWide says that the command addresses all banks of a rank.
+// rankWide reports whether the command addresses all banks of a rank.
 func (c Command) rankWide() bool { return c >= PREA }
 
 // CommandSet is a set of commands.
@@ -47,8 +47,7 @@ func setOf(cmds ...Command) CommandSet {
 // Has reports whether c is in the set.
 func (s CommandSet) Has(c Command) bool { return s>>(c&(numCommands-1))&1 != 0 }
 
-// Level is where in the hierarchy a rule holds: between commands that agree in
-// the nodes down to that level.
+// Level is the level of the hierarchy at which a rule holds: between commands with the same nodes down to that level.
 type Level uint8
 
 // The levels. In HBM a rank is a pseudo channel.
@@ -64,7 +63,7 @@ var levelNames = enum.Of[Level]("dram level", "channel", "rank", "bankgroup", "b
 
 func (l Level) String() string { return levelNames.Name(l) }
 
-// Kind is which preceding command a rule counts from.
+// Kind selects the preceding command that a rule counts from.
 type Kind uint8
 
 // EachPair counts from the last preceding command, FourthBack from the fourth
@@ -76,7 +75,7 @@ const (
 	Sibling
 )
 
-// window is the number of commands FourthBack looks back.
+// window is the number of commands that FourthBack looks back.
 const window = 4
 
 // Rule is one timing rule: at Level, after a command of From, commands of To
@@ -154,8 +153,8 @@ func (t Timing) symbol(word string) (int, error) {
 // controllerSymbols are the parameters that the controller itself uses.
 const controllerSymbols = "nCL nCWL nBL nRFC nREFI"
 
-// validateTiming checks the range of each parameter, and that exactly those are
-// set which the standard uses: a value without effect would mislead.
+// validateTiming checks the range of each parameter, and that exactly those used by the standard are set: a value
+// without effect would mislead.
 func (s Spec) validateTiming() error {
 	used := controllerSymbols
 	for _, r := range s.Standard.Rules() {

@@ -4,7 +4,7 @@ import (
 	"heddle/components/mem"
 )
 
-// Warm opens the rows of a cache line, as an access long ago would have.
+// Warm opens the rows of a cache line, as a long past access would have.
 func (m *Memory) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	d := m.ClockHandle().Domain()
 	own, requester, now := uint64(d.Period()), uint64(m.requester), d.After()
@@ -22,8 +22,8 @@ func (m *Memory) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 
 func roundUp(n, by uint64) uint64 { return (n + by - 1) / by }
 
-// Warm opens the rows of a line's pieces, as an access long ago would have. Its first piece answers, and its queue
-// takes whatever comes.
+// Warm opens the rows of a line's pieces, as a long past access would have. The first piece answers, and the queue is
+// unbounded.
 func (h *Harness) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	if a.Op.Flushes() {
 		return at, warmFlush(h.channels, at)
@@ -40,7 +40,7 @@ func (h *Harness) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	return at, answered
 }
 
-// warmFlush returns when a flush that comes at a clock is answered: as a read, behind the writes before it.
+// warmFlush returns the clock at which a flush that arrives at clock at is answered: like a read, after earlier writes.
 func warmFlush(channels []*Channel, at uint64) (answered uint64) {
 	for _, c := range channels {
 		if c.estimate != nil {
@@ -51,26 +51,26 @@ func warmFlush(channels []*Channel, at uint64) (answered uint64) {
 	return at + controllerDelay + uint64(t.CL+t.BL)
 }
 
-// estimate is how long a channel's accesses take that are made without time: each queue holds as many as it can, rows
-// are opened no oftener than their bank and the rank allow, and the data bus carries one burst at a time. Requests are
-// served as they come: it has neither a scheduler nor the turns between reads and writes, nor bank groups, nor
-// refreshes. Of writes that wait it knows the last one only, which others of its line are merged with.
+// estimate is the timing of a channel's functional accesses: the queues have their capacity, rows are opened no more
+// often than bank and rank allow, and the data bus carries one burst at a time. Requests are served in order of
+// arrival: it models neither the scheduler, turnarounds between reads and writes, bank groups nor refreshes. Of the
+// waiting writes it remembers only the last, with which others of its line are merged.
 type estimate struct {
 	queues [2]mem.Entries // reads, writes
 	ranks  []estimatedRank
 
-	merges uint64         // the line of the last write, which absorbs others
-	until  uint64         // and before which clock
-	banks  []mem.Calendar // by bank: rows opened in it
+	merges uint64         // line of the last write, which absorbs others
+	until  uint64         // until this clock
+	banks  []mem.Calendar // by bank: row openings
 }
 
-// estimatedRank is a rank, or of a standard whose ranks share a data bus, all of them.
+// estimatedRank is a rank, or all ranks of a standard whose ranks share a data bus.
 type estimatedRank struct {
 	bus  mem.Calendar // of data
-	rows mem.Calendar // opened in it
+	rows mem.Calendar // row openings
 }
 
-// controllerDelay is the clocks from a request's arrival to its first command.
+// controllerDelay is the number of clocks from a request's arrival to its first command.
 const controllerDelay = 1
 
 func (c *Channel) newEstimate() *estimate {
@@ -92,12 +92,12 @@ func (c *Channel) newEstimate() *estimate {
 	return e
 }
 
-// rowInterval is the clocks from one row's opening to another's in other banks: as ACT to ACT, and four of them in a
-// window.
+// rowInterval returns the number of clocks between row openings in different banks: ACT to ACT, or a quarter of the
+// window of four.
 func (t *Timing) rowInterval() uint64 { return uint64(max(t.RRDS, t.FAW/4)) }
 
-// warm makes a burst's access that arrives at a clock. It returns estimates of the clock at which a queue takes it, and
-// of the one at which it is over.
+// warm performs a burst's access that arrives at clock at. It returns estimates of the clock at which a queue takes it
+// and of its completion.
 func (c *Channel) warm(line uint64, write bool, at, now uint64) (taken, done uint64) {
 	if c.estimate == nil {
 		c.estimate = c.newEstimate()
@@ -131,7 +131,7 @@ func (c *Channel) warm(line uint64, write bool, at, now uint64) (taken, done uin
 	return taken, data + uint64(t.BL)
 }
 
-// reach opens a row from a clock on, if it is not open, and returns the one from which its columns can be accessed.
+// reach opens a row, if it is not open, and returns the clock from which its columns can be accessed.
 func (c *Channel) reach(rank *estimatedRank, to Location, at, now uint64) uint64 {
 	t, open := &c.spec.Timing, c.state.banks[to.Bank].row
 	if open == to.Row && c.spec.PagePolicy == OpenPage {
@@ -146,8 +146,8 @@ func (c *Channel) reach(rank *estimatedRank, to Location, at, now uint64) uint64
 	return at + uint64(max(t.RCD, t.RCDRD))
 }
 
-// open opens a row, unless its bank has something to do in time, or its rank is being refreshed. Rows of a DRAM that
-// closes them stay closed.
+// open opens a row, unless timed execution is using its bank or refreshing its rank. With a closed-page policy rows
+// stay closed.
 func (c *Channel) open(at Location, now uint64) {
 	b := &c.state.banks[at.Bank]
 	if c.spec.PagePolicy != OpenPage || b.claimed || b.queued != [numQueues]uint16{} || c.refreshes > 0 || b.rank.refreshed > now {

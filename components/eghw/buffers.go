@@ -1,6 +1,6 @@
 package eghw
 
-// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (u *EGHW) Buffers(see func(name string, n, capacity int)) {
 	e := u.engine
 	e.vertices.Level(see)

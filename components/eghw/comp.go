@@ -13,20 +13,20 @@ import (
 	"heddle/isa/emu"
 )
 
-// EGHW is the unit of one core, on its clock: it moves messages between the Engine and the
-// core's socket and memory.
+// EGHW is the clocked component of one core's unit: it moves messages between the Engine and the core's socket and
+// memory.
 type EGHW struct {
 	clock.Base
 	engine *Engine
 	socket *accel.Socket
 	out    *clock.Link[mem.Request]
 	in     *clock.Link[mem.Response]
-	watch  probe.Watch // nil: nobody is told
+	watch  probe.Watch // nil: no observer
 }
 
 var _ accel.MemoryUser = (*EGHW)(nil)
 
-// New makes the unit of a core of that shape. The spec must be derived.
+// New returns the unit of a core of that shape. The spec must be derived.
 func New(name string, s Spec, shape Shape) (*EGHW, error) {
 	if err := s.Check(shape); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -36,25 +36,25 @@ func New(name string, s Spec, shape Shape) (*EGHW, error) {
 	return u, nil
 }
 
-// Plug gives the unit its end of the socket.
+// Plug connects the unit to the core's socket.
 func (u *EGHW) Plug(s *accel.Socket) { u.socket = s }
 
-// ConnectMemory gives the unit its port to the memory system.
+// ConnectMemory connects the unit to the memory system.
 func (u *EGHW) ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response]) {
 	u.out, u.in = out, in
 }
 
-// BypassesL1 is bypass_l1.
+// BypassesL1 returns the spec's bypass_l1.
 func (u *EGHW) BypassesL1() bool { return u.engine.spec.BypassL1 }
 
-// Engine returns the unit's logic, for the host's part.
+// Engine returns the unit's logic, for the host.
 func (u *EGHW) Engine() *Engine { return u.engine }
 
-// QueueEntries is request_queue.
+// QueueEntries returns the spec's request_queue.
 func (u *EGHW) QueueEntries() int { return u.engine.spec.RequestQueue }
 
-// traits of the functions. A warp with an outstanding pop issues no other of the unit's
-// instructions: an eghw.get names no register that it depends on.
+// traits of the functions. A warp with an outstanding pop must not issue any other of the unit's instructions: eghw.get
+// depends on the pop without naming a register of it.
 var traits = []accel.Traits{
 	isa.EghwPush:     {},
 	isa.EghwPop:      {Answered: true, Exclusive: true},
@@ -62,10 +62,10 @@ var traits = []accel.Traits{
 	isa.EghwGetWt:    {Answered: true},
 }
 
-// Traits of its functions.
+// Traits returns the traits of the unit's functions.
 func (u *EGHW) Traits() []accel.Traits { return traits }
 
-// Tick does one cycle.
+// Tick runs one cycle.
 func (u *EGHW) Tick(now clock.Cycle) bool {
 	e := u.engine
 	if e.Err() != nil {
@@ -88,7 +88,7 @@ func (u *EGHW) Tick(now clock.Cycle) bool {
 	return step.Moved || arrived
 }
 
-// act sends what the cycle has brought.
+// act sends the results of the cycle.
 func (u *EGHW) act(head *emu.UnitRequest, step *Step) {
 	if step.HasRequest {
 		u.out.Push(mem.Request{Addr: step.Request.Addr, Tag: step.Request.Tag})
@@ -110,10 +110,10 @@ func (u *EGHW) act(head *emu.UnitRequest, step *Step) {
 	}
 }
 
-// Sent is how many requests have gone to memory.
+// Sent returns the number of requests sent to memory.
 func (u *EGHW) Sent() uint64 { return u.engine.linesRead() - uint64(u.engine.outbox.Len()) }
 
-// Pending reports the memory accesses that the unit has in flight.
+// Pending returns the number of memory accesses in flight.
 func (u *EGHW) Pending() int {
 	if u.engine.Err() != nil {
 		return 0
@@ -121,7 +121,7 @@ func (u *EGHW) Pending() int {
 	return u.engine.outstanding()
 }
 
-// Stats returns what the unit has counted up to cycle now.
+// Stats returns the counts up to cycle now.
 func (u *EGHW) Stats(now clock.Cycle) Stats {
 	u.engine.Settle(now)
 	s := u.engine.Stats
@@ -130,13 +130,13 @@ func (u *EGHW) Stats(now clock.Cycle) Stats {
 	return s
 }
 
-// Statistics is Stats for any unit.
+// Statistics returns Stats, for code that is generic over units.
 func (u *EGHW) Statistics(now clock.Cycle) any {
 	s := u.Stats(now)
 	return &s
 }
 
-// CheckInvariants checks what must hold between the unit's counts up to cycle now.
+// CheckInvariants returns an error if the unit's counts up to cycle now contradict each other.
 func (u *EGHW) CheckInvariants(now clock.Cycle) error {
 	s := u.Stats(now)
 	if n := sum(s.Queue[:]); n != s.Cycles {
@@ -151,7 +151,7 @@ func (u *EGHW) CheckInvariants(now clock.Cycle) error {
 	return nil
 }
 
-// Waits describes what the unit holds, for reports of machines that are stuck.
+// Waits describes the unit's contents, for reports of stuck machines.
 func (u *EGHW) Waits() string {
 	e := u.engine
 	if e.pops.Len() == 0 && u.socket.Idle() && e.exhausted() && e.buffer.Len() == 0 {
@@ -164,10 +164,10 @@ func (u *EGHW) Waits() string {
 // Architecture returns the unit as programs see it.
 func (u *EGHW) Architecture() emu.Unit { return architecture{u.engine} }
 
-// architecture is the timed unit for isa/emu, but for its instructions.
+// architecture implements emu.Unit for the timed unit, except for its instructions.
 type architecture struct{ *Engine }
 
-// Exec completes emu.Unit. It is never called: requests come through the socket.
+// Exec implements emu.Unit. It is never called: requests come through the socket.
 func (architecture) Exec(*emu.UnitRequest) error {
 	panic("BUG: eghw: an instruction beside the socket")
 }

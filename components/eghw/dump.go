@@ -1,16 +1,16 @@
 package eghw
 
-// Dump returns the unit's state, for display. Rings are in their order.
+// Dump is the unit's state, for display. Rings are listed oldest first.
 type Dump struct {
-	State    string      `json:"state"` // what the oldest pop waits for
-	Pops     []int       `json:"pops"`  // warps whose pop waits
+	State    string      `json:"state"` // cause for which the oldest pop waits
+	Pops     []int       `json:"pops"`  // warps with a waiting pop
 	Answers  []int       `json:"answers"`
-	Vertices []uint32    `json:"vertices"` // pushed, and not taken up
-	Ahead    []RowDump   `json:"ahead"`    // taken up
+	Vertices []uint32    `json:"vertices"` // pushed and not begun
+	Ahead    []RowDump   `json:"ahead"`    // begun
 	Chunks   []ChunkDump `json:"chunks"`   // lines of edges
 	Buffer   []EdgeDump  `json:"buffer"`   // ready edges
 	Reserved int         `json:"reserved"` // entries of the buffer that chunks will fill
-	Reads    []ReadDump  `json:"reads"`    // under way
+	Reads    []ReadDump  `json:"reads"`    // in flight
 }
 
 // RowDump is a vertex whose offsets are being read, or known.
@@ -36,17 +36,17 @@ type EdgeDump struct {
 	Weight uint32 `json:"wt"`
 }
 
-// ReadDump is a line that is asked for.
+// ReadDump is a requested line.
 type ReadDump struct {
 	Addr uint32 `json:"addr"`
 	Of   string `json:"of"`
 }
 
-// Dump returns what the unit holds.
+// Dump returns the unit's state.
 func (u *EGHW) Dump() any { return u.engine.dump() }
 
-// Dump returns what the unit holds.
-func (u *Untimed) Dump() any { return u.dump() }
+// Dump returns the unit's state.
+func (u *Functional) Dump() any { return u.dump() }
 
 func (e *Engine) dump() Dump {
 	d := Dump{State: stateDocs[e.state].name, Reserved: e.reserved, Reads: e.dumpReads()}

@@ -11,49 +11,49 @@ import (
 // None is the value for a lane without an edge.
 const None = ^uint32(0)
 
-// Memory is the device's image: addresses travel, data does not.
+// Memory is the functional memory image of the device: requests carry addresses but no data.
 type Memory = *emu.Memory
 
-// Request is a read of a line; it is answered by its Tag.
+// Request is a read of a line. The answer carries its Tag.
 type Request struct{ Addr, Tag uint32 }
 
-// Engine is one unit in time, without a clock: a Cycle is one cycle of its parts and of its
-// ports to core, scratchpad and memory.
+// Engine is one unit, cycle by cycle but without a clock: Cycle is one cycle of its parts and of its ports to core,
+// scratchpad and memory.
 type Engine struct {
 	Stats
 	self  queue.Owner
 	spec  Spec // derived
 	shape Shape
-	line  uint32 // words
+	line  uint32 // in words
 	mem   Memory
 
 	setup      Setup
 	configured bool
 
-	vertices queue.Queue[uint32] // pushed, and not taken up
-	pushed   int                 // since all edges have last been taken
-	ahead    queue.Queue[row]    // vertices taken up, in order
+	vertices queue.Queue[uint32] // pushed and not begun
+	pushed   int                 // vertices pushed since all edges were last popped
+	ahead    queue.Queue[row]    // vertices begun, in order
 	chunks   queue.Queue[chunk]  // lines of edges, in order
 	buffer   queue.Queue[edge]   // ready edges
 	reserved int                 // entries of the buffer that chunks will fill
 	latch    []edge              // by warp and lane: the edges of its last pop
 	pops     queue.Queue[*emu.UnitRequest]
-	since    [emu.MaxWarps]uint64          // by warp: when its pop came
+	since    [emu.MaxWarps]uint64          // by warp: arrival of its pop
 	answers  queue.Timed[*emu.UnitRequest] // on their way to the core
 
-	outbox   queue.Queue[read]  // what has not left
+	outbox   queue.Queue[read]  // requests that have not left
 	reads    []read             // without an answer, by tag
-	spare    []uint32           // tags that are free
-	portFree uint64             // the cycle from which the scratchpad's port can be used
-	writing  bool               // the first chunk is on its way through it
-	watch    func(act []uint32) // is told what the host does, of the first core's unit; nil: nobody is
+	spare    []uint32           // free tags
+	portFree uint64             // first cycle in which the scratchpad's port is free
+	writing  bool               // the first chunk is being written through it
+	watch    func(act []uint32) // reports the host's actions; first core's unit only; nil: no observer
 	err      error
 
-	last             uint64 // the last cycle that was counted
+	last             uint64 // last cycle counted
 	state            state
-	writtenAbandoned uint64 // of EdgesAbandoned, those in the buffer
+	writtenAbandoned uint64 // those of EdgesAbandoned that were in the buffer
 
-	// Of this cycle: its inputs, and what it did.
+	// Inputs and results of the current cycle.
 	head  *emu.UnitRequest
 	room  bool
 	moved bool
@@ -66,34 +66,34 @@ type row struct {
 	awaited           int // lines
 }
 
-// chunk is the edges of one line, and what reads them.
+// chunk is the edges of one line, and their reads.
 type chunk struct {
 	base, first, n uint32
 	awaited        int // lines
 }
 
-// edge is a ready one: its fields in the order of isa's functions from EghwPop.
+// edge is a complete edge: its fields in the order of isa's functions from EghwPop.
 type edge [3]uint32
 
-// read is a line that is asked for.
+// read is a requested line.
 type read struct {
 	addr  uint32
-	row   *row // whose offsets it has; nil: it is a chunk's
+	row   *row // row whose offsets it contains; nil: the read is a chunk's
 	chunk *chunk
 }
 
-// Step describes the activity of one cycle at the ports.
+// Step is the activity of one cycle at the ports.
 type Step struct {
-	Took    bool             // the request at the head of the queue is with the unit
-	Err     error            // with Took: it is a program error
-	Answer  *emu.UnitRequest // has its Out, and goes to the core
-	Request Request          // goes to memory, if HasRequest
-	// HasRequest reports whether there is one. Moved: the next cycle may differ without any input.
+	Took    bool             // the unit has taken the request at the head of the queue
+	Err     error            // with Took: a program error
+	Answer  *emu.UnitRequest // leaves for the core, with its Out
+	Request Request          // leaves for memory, if HasRequest
+	// HasRequest is set if Request is valid; Moved, if the next cycle may differ without new inputs.
 	HasRequest, Moved bool
-	WakeAt            uint64 // not Moved: when time alone changes something; 0: never
+	WakeAt            uint64 // without Moved: the cycle in which time alone changes something; 0: none
 }
 
-// NewEngine makes the unit of a core of that shape. The spec must be derived and fit.
+// NewEngine returns the unit of a core of that shape. The spec must be derived and fit.
 func NewEngine(s Spec, shape Shape) *Engine {
 	e := &Engine{
 		spec: s, shape: shape, line: uint32(shape.LineBytes / 4), latch: make([]edge, shape.Warps*shape.Threads),
@@ -112,10 +112,10 @@ func NewEngine(s Spec, shape Shape) *Engine {
 	return e
 }
 
-// UseMemory gives the unit the device's image.
+// UseMemory sets the device's memory image.
 func (e *Engine) UseMemory(m Memory) { e.mem = m }
 
-// Launch is a kernel launch: what nobody has taken is forgotten.
+// Launch begins a kernel: edges that no warp has popped are discarded.
 func (e *Engine) Launch() {
 	if n := e.outstanding(); n != 0 {
 		panic(fmt.Sprintf("BUG: %s @%d: launched with %d reads under way", e.self.Unit, e.self.Now, n))
@@ -135,9 +135,8 @@ func (e *Engine) Launch() {
 	}
 }
 
-// Cycle moves the unit by one cycle. head is the request that waits longest, or nil;
-// room reports whether an answer may leave, port that a request may go to memory. Cycles may be
-// left out while the last was not Moved, but for its WakeAt.
+// Cycle runs one cycle. head is the oldest request, or nil; room reports whether an answer may leave, port whether a
+// request may go to memory. Cycles after one that was not Moved may be skipped, up to its WakeAt.
 func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
 	e.Settle(now)
 	e.self.Now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
@@ -157,7 +156,7 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	return e.step
 }
 
-// wake is when time alone changes something.
+// wake returns the cycle in which time alone changes something.
 func (e *Engine) wake() (at uint64) {
 	if e.portFree > e.self.Now {
 		at = e.portFree
@@ -168,7 +167,7 @@ func (e *Engine) wake() (at uint64) {
 	return at
 }
 
-// scratchpad takes the port for that many words, if it is free: as many cycles as a word a lane needs.
+// scratchpad occupies the port for that many words, if it is free: for as many cycles as the words of one lane.
 func (e *Engine) scratchpad(words int) bool {
 	if e.self.Now < e.portFree {
 		return false
@@ -180,7 +179,7 @@ func (e *Engine) scratchpad(words int) bool {
 	return true
 }
 
-// fetchOffsets takes up the next vertex, and asks for its offsets.
+// fetchOffsets begins the next vertex, and requests its offsets.
 func (e *Engine) fetchOffsets() {
 	if e.vertices.Len() == 0 || e.ahead.Full() || e.outbox.Len() > 0 {
 		return
@@ -202,13 +201,13 @@ func (e *Engine) fetchOffsets() {
 
 func (e *Engine) lineOf(addr uint32) uint32 { return addr / (4 * e.line) }
 
-// read has a line asked for.
+// read requests a line.
 func (e *Engine) read(r read) {
 	e.outbox.Push(r)
 	e.moved = true
 }
 
-// send lets a request leave.
+// send sends a request.
 func (e *Engine) send(free bool) {
 	n := len(e.spare) - 1
 	if e.outbox.Len() == 0 || n < 0 || !free {
@@ -219,13 +218,13 @@ func (e *Engine) send(free bool) {
 	e.step.Request, e.step.HasRequest, e.moved = Request{r.addr &^ (4*e.line - 1), tag}, true, true
 }
 
-// underWay is how many reads have no answer.
+// underWay returns the number of reads without an answer.
 func (e *Engine) underWay() int { return len(e.reads) - len(e.spare) }
 
-// outstanding counts those that have not left, too.
+// outstanding returns that number plus the requests that have not left.
 func (e *Engine) outstanding() int { return e.underWay() + e.outbox.Len() }
 
-// Arrive is told that a read has been answered.
+// Arrive handles the answer to a read.
 func (e *Engine) Arrive(tag uint32) {
 	e.LinesAnswered++
 	e.spare = append(e.spare, tag)
@@ -239,7 +238,7 @@ func (e *Engine) Arrive(tag uint32) {
 	}
 }
 
-// offsets are back.
+// offsets handles the arrival of a line of offsets.
 func (e *Engine) offsets(r *row) {
 	at := e.setup.Offsets + 4*r.vertex
 	r.next, r.end = e.mem.Load32(at), e.mem.Load32(at+4)
@@ -250,8 +249,8 @@ func (e *Engine) offsets(r *row) {
 	e.Degrees += uint64(r.end - r.next)
 }
 
-// fetchEdges asks for the next line of edges of the first vertex, and for their weights, if the buffer has
-// room for all of them.
+// fetchEdges requests the next line of edges of the first vertex, and their weights, if the buffer has room for all of
+// them.
 func (e *Engine) fetchEdges() {
 	e.passEmpty()
 	if e.ahead.Len() == 0 || e.ahead.Front().awaited > 0 || e.chunks.Full() || e.outbox.Len() > 0 || e.err != nil {
@@ -278,7 +277,7 @@ func (e *Engine) fetchEdges() {
 	r.next += n
 }
 
-// passEmpty drops a vertex that has no edges left, one a cycle.
+// passEmpty drops a vertex without remaining edges, one per cycle.
 func (e *Engine) passEmpty() {
 	if r := e.ahead.Front(); e.ahead.Len() > 0 && r.awaited == 0 && r.next == r.end {
 		e.ahead.Pop()
@@ -286,10 +285,10 @@ func (e *Engine) passEmpty() {
 	}
 }
 
-// inLine is how many words of the array there are from word i to the end of its line.
+// inLine returns the number of words of the array from word i to the end of its line.
 func (e *Engine) inLine(array, i uint32) uint32 { return e.line - (array/4+i)%e.line }
 
-// write starts to write the first chunk to the buffer, when its data is there.
+// write begins to write the first chunk to the buffer, once its data has arrived.
 func (e *Engine) write() {
 	if e.writing || e.chunks.Len() == 0 || e.chunks.Front().awaited > 0 {
 		return
@@ -301,7 +300,7 @@ func (e *Engine) write() {
 	}
 }
 
-// written ends it: the edges are ready.
+// written completes the write: the edges can be popped.
 func (e *Engine) written() {
 	if !e.writing || e.self.Now < e.portFree {
 		return
@@ -319,12 +318,12 @@ func (e *Engine) written() {
 	e.writing, e.moved = false, true
 }
 
-// exhausted reports whether no more edges will become ready.
+// exhausted reports whether no more edges will become available.
 func (e *Engine) exhausted() bool {
 	return e.vertices.Len() == 0 && e.ahead.Len() == 0 && e.chunks.Len() == 0
 }
 
-// left is how many edges of vertices with known offsets are not popped.
+// left returns the number of edges of vertices with known offsets that have not been popped.
 func (e *Engine) left() uint64 {
 	n := uint64(e.buffer.Len() + e.reserved)
 	for i := range e.ahead.Len() {
@@ -335,14 +334,14 @@ func (e *Engine) left() uint64 {
 	return n
 }
 
-// Err returns what ended the run: the set-up does not fit the graph.
+// Err returns the error that ended the run: the set-up does not fit the graph.
 func (e *Engine) Err() error { return e.err }
 
-// Name is the unit of isa's rows that it executes.
+// Name returns the name of the isa extension that the unit executes.
 func (e *Engine) Name() string { return "eghw" }
 
-// Presence is the unit's bit in the units CSR.
+// Presence returns the unit's bit in the units CSR.
 func (e *Engine) Presence() uint32 { return isa.HasEGHW }
 
-// CSR: the unit has none.
+// CSR implements emu.Unit: the unit has no CSRs.
 func (e *Engine) CSR(uint16) (uint32, bool) { return 0, false }

@@ -5,39 +5,39 @@ import (
 	"heddle/isa/emu"
 )
 
-// What a machine asks of a Spec and of units, and the host.
+// Interfaces of package accel that a machine and the host use.
 var (
 	_ accel.Spec           = (*Spec)(nil)
 	_ accel.MemorySpec     = (*Spec)(nil)
 	_ accel.ScratchpadSpec = (*Spec)(nil)
 	_ accel.Managed        = (*EGHW)(nil)
-	_ accel.Managed        = (*Untimed)(nil)
+	_ accel.Managed        = (*Functional)(nil)
 )
 
-// FitsCore is Fits.
+// FitsCore returns the result of Fits.
 func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) { return s.Fits(at) }
 
-// NewUnit makes the unit of a core.
+// NewUnit returns the unit of a core.
 func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, s.Derived(at, at.ScratchpadLatency), at)
 }
 
-// NewTwin makes the unit of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at) }
+// NewFunctional returns the unit's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) { return NewFunctional(*s, at) }
 
-// BypassesL1 is bypass_l1.
+// BypassesL1 returns bypass_l1.
 func (s *Spec) BypassesL1() bool { return s.BypassL1 }
 
-// Manage is for the host.
+// Manage adds the unit to the host-side interface h, or to a new one.
 func (e *Engine) Manage(h accel.Hand) accel.Hand {
 	on, _ := h.(Host)
 	return Host{append(on.Units, e)}
 }
 
-// Manage is for the host.
+// Manage adds the unit to the host-side interface h, or to a new one.
 func (u *EGHW) Manage(h accel.Hand) accel.Hand { return u.engine.Manage(h) }
 
-// SetUp is Configure. In a launch that takes no edges the units do nothing.
+// SetUp configures the units. In a launch that takes no edges they stay idle.
 func (h Host) SetUp(s accel.Setup) error {
 	e := s.Edges
 	if e.Fields == 0 {

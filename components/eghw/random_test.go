@@ -171,7 +171,7 @@ func (x *random) epoch(now uint64, from, to int) uint64 {
 }
 
 // untimed does the same without time.
-func (x *random) untimed(u *Untimed, from, to int) map[edge]int {
+func (x *random) untimed(u *Functional, from, to int) map[edge]int {
 	timed := x.got
 	x.got = map[edge]int{}
 	part := map[int][3][]uint32{}
@@ -194,7 +194,7 @@ func (x *random) untimed(u *Untimed, from, to int) map[edge]int {
 func TestSameEdgesAtAnyTiming(t *testing.T) {
 	for seed := range uint64(200) {
 		x := newRandom(t, seed)
-		u, err := NewUntimed(x.e.spec, x.e.shape)
+		u, err := NewFunctional(x.e.spec, x.e.shape)
 		require.NoError(t, err)
 		u.UseMemory(emu.NewMemory())
 		x.configure(u.Engine)
@@ -298,7 +298,7 @@ func TestSetup(t *testing.T) {
 	}
 	x := newRandom(t, 1)
 	x.e.mem.Store32(0x1004, 1<<20)
-	u, err := NewUntimed(x.e.spec, x.e.shape)
+	u, err := NewFunctional(x.e.spec, x.e.shape)
 	require.NoError(t, err)
 	u.UseMemory(x.e.mem)
 	require.ErrorContains(t, u.Exec(x.request(isa.EghwPop, 0, 1)), "no set-up")
@@ -310,7 +310,7 @@ func TestSetup(t *testing.T) {
 // TestNoAllocation in a steady state.
 func TestNoAllocation(t *testing.T) {
 	x := newRandom(t, 3)
-	u, err := NewUntimed(x.e.spec, x.e.shape)
+	u, err := NewFunctional(x.e.spec, x.e.shape)
 	require.NoError(t, err)
 	u.UseMemory(emu.NewMemory())
 	x.configure(u.Engine)

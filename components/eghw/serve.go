@@ -8,13 +8,13 @@ import (
 	"heddle/isa/emu"
 )
 
-// reply sends the request's Out on its way, after a read of the scratchpad of that many cycles.
+// reply schedules the answer to a request, after a scratchpad read of that many cycles.
 func (e *Engine) reply(r *emu.UnitRequest, cycles uint64) {
 	e.answers.Push(r, e.self.Now+cycles+uint64(e.spec.BufferLatency))
 	e.moved = true
 }
 
-// finish lets the oldest answer leave when its time has come.
+// finish sends the oldest answer when it is due.
 func (e *Engine) finish() {
 	if !e.room || !e.answers.Ready(e.self.Now) {
 		return
@@ -23,7 +23,7 @@ func (e *Engine) finish() {
 	e.moved = true
 }
 
-// serve gives the oldest pop its edges: one for each lane that asks, or all that are left.
+// serve gives the oldest pop its edges: one for each active lane, or all that are left.
 func (e *Engine) serve() {
 	if e.pops.Len() == 0 || e.answers.Full() {
 		return
@@ -43,7 +43,7 @@ func (e *Engine) serve() {
 	}
 }
 
-// deliver puts so many edges into the oldest pop, low lanes first.
+// deliver answers the oldest pop with that many edges, lowest lanes first.
 func (e *Engine) deliver(have int) {
 	r := e.pops.Pop()
 	mine := e.latch[r.Warp*e.shape.Threads:][:e.shape.Threads]
@@ -79,8 +79,8 @@ func (e *Engine) book(n, lanes int) {
 	}
 }
 
-// accept takes the request at the head of the queue, if it can be taken. Pops move to a
-// queue of their own, so that other warps' requests pass those that wait.
+// accept takes the request at the head of the queue, if possible. Pops move to a queue of their own, so that other
+// warps' requests can pass waiting pops.
 func (e *Engine) accept() {
 	r := e.head
 	if r == nil {
@@ -107,7 +107,7 @@ func (e *Engine) accept() {
 
 func (e *Engine) took() { e.step.Took, e.moved = true, true }
 
-// push puts the vertices of the active lanes into their buffer.
+// push appends the vertices of the active lanes to their buffer.
 func (e *Engine) push(r *emu.UnitRequest) {
 	if e.step.Err = e.legal(r); e.step.Err != nil {
 		e.took()
@@ -127,7 +127,7 @@ func (e *Engine) push(r *emu.UnitRequest) {
 	e.took()
 }
 
-// legal tells what is wrong with a push.
+// legal returns an error if a push is not permitted.
 func (e *Engine) legal(r *emu.UnitRequest) error {
 	for m := r.Mask; m != 0; m &= m - 1 {
 		if v := r.A[bits.TrailingZeros32(m)]; v >= e.setup.Vertices {
@@ -142,7 +142,7 @@ func (e *Engine) legal(r *emu.UnitRequest) error {
 	return nil
 }
 
-// get answers with a field of what the warp's last pop has latched.
+// get answers with a field of the edges that the warp's last pop has latched.
 func (e *Engine) get(r *emu.UnitRequest) {
 	if e.answers.Full() {
 		return
@@ -155,19 +155,19 @@ func (e *Engine) get(r *emu.UnitRequest) {
 	e.took()
 }
 
-// state is the cause that a unit's cycle is booked under: that for which the oldest pop waits.
+// state is the cause that a cycle is booked under: the one for which the oldest pop waits.
 type state uint8
 
 const (
 	idle    state = iota // no pop waits
-	offsets              // for the offsets of a vertex
-	edges                // for a line of edges or weights
-	writing              // for edges on their way into the buffer
-	reading              // for the scratchpad's port, or behind another answer
+	offsets              // the offsets of a vertex
+	edges                // a line of edges or weights
+	writing              // edges being written to the buffer
+	reading              // the scratchpad's port, or an earlier answer
 	numStates
 )
 
-// waitsFor tells it.
+// waitsFor returns the unit's state.
 func (e *Engine) waitsFor() state {
 	switch {
 	case e.pops.Len() == 0:

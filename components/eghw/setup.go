@@ -8,13 +8,13 @@ import (
 	"heddle/isa"
 )
 
-// Setup holds the contents of the units' registers that the host writes before a launch; all units get the same.
+// Setup holds the registers that the host writes before a launch, the same for all units.
 type Setup struct {
-	Vertices   uint32 // how many
+	Vertices   uint32 // number of vertices
 	Offsets    uint32 // address of Vertices+1 words
-	Edges      uint32 // how many
-	Neighbours uint32 // address of the other ends
-	Weights    uint32 // address of the weights; 0: none are wanted, and their word is 0
+	Edges      uint32 // number of edges
+	Neighbours uint32 // address of the neighbours
+	Weights    uint32 // address of the weights; 0: weights are not read, and their word is 0
 }
 
 // Check returns an error if units cannot work with the set-up.
@@ -36,11 +36,11 @@ func (s *Setup) Check() error {
 	return nil
 }
 
-// SetupSymbol names the set-up that a program may carry, for runs without a host program: the words of a
-// Setup in their order.
+// SetupSymbol is the symbol of the set-up that a program may carry, for runs without a host program: the words of a
+// Setup in order.
 const SetupSymbol = "heddle.eghw"
 
-// Host is the host's hand on the units of all cores, between launches. It takes no simulated time.
+// Host is the host-side interface to the units of all cores, for use between launches. It takes no simulated time.
 type Host struct{ Units []*Engine }
 
 // Configure writes the registers of all units.
@@ -57,7 +57,7 @@ func (h Host) Configure(s Setup) error {
 	return nil
 }
 
-// Carry does what the set-up says that the program carries, if it does.
+// Carry applies the set-up that the program carries, if there is one.
 func (h Host) Carry(p *isa.Program) error {
 	addr, ok := p.Symbol(SetupSymbol)
 	if !ok || len(h.Units) == 0 {
@@ -70,12 +70,12 @@ func (h Host) Carry(p *isa.Program) error {
 	return h.Act(w[:])
 }
 
-// setupWords is the size of a set-up.
+// setupWords is the size of a set-up in words.
 const setupWords = 5
 
 var _ accel.Hand = Host{}
 
-// Watch has f told what the host does: the words of a Setup in their order.
+// Watch makes the units report the host's actions to f: the words of a Setup in order.
 func (h Host) Watch(f func(act []uint32)) { h.Units[0].watch = f }
 
 func (h Host) watch() func(act []uint32) {
@@ -85,7 +85,7 @@ func (h Host) watch() func(act []uint32) {
 	return h.Units[0].watch
 }
 
-// Act writes the registers with the words of a set-up.
+// Act writes the registers from the words of a set-up.
 func (h Host) Act(w []uint32) error {
 	if len(w) != setupWords {
 		return fmt.Errorf("set-up of the eghw units: %d words: expected %d", len(w), setupWords)
@@ -93,7 +93,7 @@ func (h Host) Act(w []uint32) error {
 	return h.Configure(Setup{Vertices: w[0], Offsets: w[1], Edges: w[2], Neighbours: w[3], Weights: w[4]})
 }
 
-// Arrays are those of the graph.
+// Arrays returns the arrays of the graph.
 func (h Host) Arrays() (all []accel.Array) {
 	e := h.Units[0]
 	if !e.configured {
@@ -107,7 +107,7 @@ func (h Host) Arrays() (all []accel.Array) {
 	return all
 }
 
-// word reads what a program brings; 0 elsewhere.
+// word returns a word of a program's initial data; elsewhere 0.
 func word(p *isa.Program, addr uint32) uint32 {
 	for _, s := range p.Segments {
 		if at := addr - s.Addr; addr >= s.Addr && uint64(at)+4 <= uint64(len(s.Data)) {

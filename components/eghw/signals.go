@@ -5,7 +5,7 @@ import (
 	"heddle/components/probe"
 )
 
-// StateName names the reason for which the unit's oldest pop waits, by the name of the statistic it is booked under.
+// StateName returns the cause for which the unit's oldest pop waits, as the name of its statistic.
 func (u *EGHW) StateName() string { return stateDocs[u.engine.state].name }
 
 func stateNames() (names []string) {
@@ -31,7 +31,7 @@ func (u *EGHW) Signals() (l probe.List) {
 	return l
 }
 
-// Kinds are the events of the unit.
+// Kinds returns the kinds of the unit's events.
 func (u *EGHW) Kinds() []probe.Kind {
 	return append([]probe.Kind{
 		{Name: "state", Doc: "what the oldest pop waits for becomes another"},
@@ -39,13 +39,13 @@ func (u *EGHW) Kinds() []probe.Kind {
 	}, accel.Kinds...)
 }
 
-// Watch has somebody told of them.
+// Watch makes the unit and its socket report their events to the observer.
 func (u *EGHW) Watch(to probe.Watch) {
 	u.watch = to
 	u.socket.Watch(to)
 }
 
-// tell tells of a cycle.
+// tell reports the events of a cycle.
 func (u *EGHW) tell(before state, step *Step) {
 	e := u.engine
 	if step.HasRequest {

@@ -8,8 +8,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Spec holds the user-configurable parameters of edge-generating hardware. A value of 0, where it is
-// allowed, follows from the core; see Derived.
+// Spec holds the parameters of edge-generating hardware. A 0, where allowed, is derived from the core; see Derived.
 type Spec struct {
 	BufferEntries    int  `key:"buffer_entries" default:"0" min:"0" max:"4096" unit:"edges" doc:"Ready edges that the scratchpad holds. 0: four a lane, or what a pop and a line need if that is more (ours)."`
 	OutstandingLines int  `key:"outstanding_lines" default:"4" min:"1" max:"64" unit:"lines" doc:"Reads under way, and also those whose edges have not been written to the buffer. Few: SparseWeaver §V-H's unit does not conceal the latency of its reads (the number is ours)."`
@@ -22,20 +21,20 @@ type Spec struct {
 	RequestQueue     int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
 }
 
-// DefaultSpec has the configuration's defaults.
+// DefaultSpec returns the configuration's defaults.
 func DefaultSpec() Spec { return Spec{OutstandingLines: 4, WriteWords: 3, ReadWords: 3} }
 
-// Shape describes the core that a unit is in.
+// Shape describes the core that contains a unit.
 type Shape = accel.Shape
 
-// vertexEntries is how many vertices may have been pushed before their edges are all taken: one a thread.
+// vertexEntries returns the number of vertices that may be pushed before all edges of them are popped: one per thread.
 func vertexEntries(s *Shape) int { return s.Warps * s.Threads }
 
-// minEntries: with threads-1 edges in the buffer, none of which a pop may take, the
+// minEntries returns the least number of entries: while the buffer holds threads-1 edges, which no pop may take, the
 // next line must fit.
 func minEntries(s *Shape) int { return s.Threads - 1 + s.LineBytes/4 }
 
-// entries is buffer_entries, or what 0 stands for.
+// entries returns buffer_entries, or its value for 0.
 func (s Spec) entries(shape Shape) int {
 	if s.BufferEntries == 0 {
 		return max(4*shape.Threads, minEntries(&shape))
@@ -43,13 +42,12 @@ func (s Spec) entries(shape Shape) int {
 	return s.BufferEntries
 }
 
-// ScratchpadBytes returns how much of a core's scratchpad the two buffers use. An edge has as many words as are
-// written.
+// ScratchpadBytes returns the bytes of a core's scratchpad that the two buffers use. An edge takes write_words words.
 func (s Spec) ScratchpadBytes(shape Shape) int {
 	return 4 * (s.entries(shape)*s.WriteWords + vertexEntries(&shape))
 }
 
-// Derived returns the spec with every 0 replaced by what it stands for on a core of that shape.
+// Derived returns the spec with every 0 replaced by its value for a core of that shape.
 func (s Spec) Derived(shape Shape, scratchpadLatency int) Spec {
 	s.BufferEntries = s.entries(shape)
 	if s.BufferLatency == 0 {
@@ -67,8 +65,7 @@ func (s Spec) Derived(shape Shape, scratchpadLatency int) Spec {
 	return s
 }
 
-// Fits checks the spec for a core of that shape; key names the key that is wrong. What it
-// accepts cannot wait for ever.
+// Fits checks the spec for a core of that shape; key is the key with the wrong value. An accepted spec cannot deadlock.
 func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
 	if s.OutstandingLines < 1 {
 		return "outstanding_lines", fmt.Sprintf("%d: expected at least 1", s.OutstandingLines), false
@@ -89,7 +86,7 @@ func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
 	return "", "", true
 }
 
-// Check is Fits, and that the spec is derived, as an error.
+// Check returns the result of Fits as an error; the spec must be derived.
 func (s Spec) Check(shape Shape) error {
 	if key, msg, ok := s.Fits(shape); !ok {
 		return fmt.Errorf("eghw %s = %s", key, msg)

@@ -6,7 +6,7 @@ import (
 	"heddle/components/accel"
 )
 
-// Stats holds the counters of a unit. Without time, what takes time stays 0.
+// Stats are the counters of a unit. In functional execution the times stay 0.
 type Stats struct {
 	VerticesPushed    uint64 `stat:"vertices.pushed" unit:"vertices" doc:"Vertices pushed: those taken up, abandoned, and what is left in their buffer."`
 	VerticesTaken     uint64 `stat:"vertices.taken" unit:"vertices" doc:"Of them, those whose offsets the unit has asked for."`
@@ -49,10 +49,10 @@ var stateDocs = [numStates]struct{ name, doc string }{
 	reading: {"reading", "The oldest pop waits for the scratchpad's port, or behind other answers."},
 }
 
-// Describe returns the name of a state's statistic, and what it says.
+// Describe returns the name and the description of a state's statistic.
 func (*States) Describe(i int) (name, doc string) { return stateDocs[i].name, stateDocs[i].doc }
 
-// Settle counts the cycles up to now, in which the unit was what it is.
+// Settle books the cycles up to now, during which the unit did not change.
 func (e *Engine) Settle(now uint64) {
 	n := now - e.last
 	e.last = now
@@ -60,7 +60,7 @@ func (e *Engine) Settle(now uint64) {
 	e.States[e.state] += n
 }
 
-// CheckInvariants checks what must hold between the counts at any time.
+// CheckInvariants returns an error if the counts contradict each other. It may be called at any time.
 func (e *Engine) CheckInvariants() error {
 	for _, l := range []struct {
 		invariant string
@@ -81,10 +81,10 @@ func (e *Engine) CheckInvariants() error {
 	return nil
 }
 
-// linesRead is how many lines have been asked for.
+// linesRead returns the number of lines requested.
 func (e *Engine) linesRead() uint64 { return e.OffsetLines + e.EdgeLines + e.WeightLines }
 
-// awaited are the lines that vertices and chunks wait for.
+// awaited returns the number of lines that vertices and chunks wait for.
 func (e *Engine) awaited() (n uint64) {
 	for i := range e.chunks.Len() {
 		n += uint64(e.chunks.At(i).awaited)

@@ -8,8 +8,8 @@ import (
 
 var _ accel.Hand = Host{}
 
-// Acts of the host, by their first word. What follows it are a set-up and the words of the regions that it
-// points to; list, deal and vertices; two lists; nothing.
+// Actions of the host, identified by their first word. The following words are: a set-up and the size in words of the
+// memory of its lists; list, deal and vertices; two lists; nothing.
 const (
 	actConfigure uint32 = iota
 	actFill
@@ -17,17 +17,17 @@ const (
 	actForget
 )
 
-// Watch has f told what the host does.
+// Watch makes the units report the host's actions to f, as words that Act accepts.
 func (h Host) Watch(f func(act []uint32)) { h.Units[0].watch = f }
 
-// tell tells it.
+// tell reports an action to the watcher, if there is one.
 func (h Host) tell(words ...uint32) {
 	if len(h.Units) > 0 && h.Units[0].watch != nil {
 		h.Units[0].watch(words)
 	}
 }
 
-// Act does what was done to the units of another machine, or of this.
+// Act repeats an action reported by Watch, on these units or another machine's.
 func (h Host) Act(words []uint32) error {
 	kind, args := ^uint32(0), []uint32(nil)
 	if len(words) > 0 {
@@ -53,8 +53,8 @@ func (h Host) Act(words []uint32) error {
 	return nil
 }
 
-// reconfigure writes the registers. The lists of these units have no more memory than those had: what
-// lies behind it is something else.
+// reconfigure writes the registers. The lists of these units must not have more memory than the recorded ones: the
+// memory after it belongs to something else.
 func (h Host) reconfigure(args []uint32) error {
 	if need := h.RegionBytes() / 4; need > uint64(args[setupRegisters]) {
 		return fmt.Errorf(
@@ -64,7 +64,7 @@ func (h Host) reconfigure(args []uint32) error {
 	return h.Configure(setupOf([setupRegisters]uint32(args)))
 }
 
-// Arrays are those of the graph, if edges are gathered.
+// Arrays returns the arrays of the graph, if the units gather edges.
 func (h Host) Arrays() (all []accel.Array) {
 	e := h.Units[0]
 	s := &e.setup

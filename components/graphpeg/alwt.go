@@ -6,7 +6,7 @@ import (
 	"heddle/components/queue"
 )
 
-// Status of an entry of the adjacency list working table (§3.3.1).
+// Status is the status of an entry of the adjacency list working table (§3.3.1).
 type Status uint8
 
 // Statuses.
@@ -22,27 +22,26 @@ var statusNames = [numStatuses]string{"ivd", "fi", "rd", "fe"}
 
 func (s Status) String() string { return statusNames[s] }
 
-// entry is one active vertex. Start is that of the edges that have not been requested.
+// entry is one active vertex. start is the first edge that has not been requested.
 type entry struct {
 	base, start, end uint32
 	status           Status
-	awaited          uint8 // FI: lines of offsets under way
-	chunks           int   // FE: chunks whose data is under way
+	awaited          uint8 // FI: lines of offsets in flight
+	chunks           int   // FE: chunks with data in flight
 }
 
-// alwt is the adjacency list working table. Its entries are found without a search but for
-// a donation.
+// alwt is the adjacency list working table. Only donations search its entries.
 type alwt struct {
 	entries []entry
-	free    []int32          // IVD entries, a stack
-	extra   []int32          // the same, of those beyond the table, for balancing at no cost
-	size    int              // of the table
+	free    []int32          // stack of IVD entries
+	extra   []int32          // the same beyond the table's size, for ideal balancing
+	size    int              // of the table, in entries
 	of      *queue.Owner     //
 	ready   fifo             // RD entries, oldest first
 	fe      int              // the FE entry; -1: none
-	edges   uint64           // not requested: Σ(end - start)
+	edges   uint64           // edges not requested: Σ(end - start)
 	count   [numStatuses]int // entries by status
-	watch   probe.Watch      // nil: nobody is told
+	watch   probe.Watch      // nil: no observer
 }
 
 func newALWT(entries int, of *queue.Owner) alwt {
@@ -65,7 +64,7 @@ func (t *alwt) newReady(capacity int) fifo {
 	return queue.New[uint32](capacity, t.of, "entries with edges")
 }
 
-// used is how many entries are not free.
+// used returns the number of entries that are not free.
 func (t *alwt) used() int { return len(t.entries) - t.count[IVD] }
 
 func (t *alwt) set(i int, s Status) {
@@ -86,7 +85,7 @@ func (t *alwt) allocate(vertex uint32, lines int) int {
 	return i
 }
 
-// fill gives an entry its edges (FI → RD); one without edges is free at once.
+// fill sets the edges of an entry (FI → RD); one without edges is freed at once.
 func (t *alwt) fill(i int, start, end uint32) {
 	e := &t.entries[i]
 	e.start, e.end = start, end
@@ -134,7 +133,7 @@ func (t *alwt) grow() {
 	t.ready = larger
 }
 
-// insert makes a range an RD entry beyond the table.
+// insert makes a range an RD entry beyond the table's size.
 func (t *alwt) insert(r balance.Range) {
 	if len(t.extra) == 0 {
 		t.grow()
@@ -146,7 +145,7 @@ func (t *alwt) insert(r balance.Range) {
 	t.fill(i, r.Start, r.End)
 }
 
-// largest returns the entry with most edges that have not been requested; -1: there is none.
+// largest returns the entry with the most edges not requested; -1: none has any.
 func (t *alwt) largest() int {
 	best, most := -1, uint32(0)
 	for i := range t.entries {
@@ -157,7 +156,7 @@ func (t *alwt) largest() int {
 	return best
 }
 
-// cut takes up to n edges from the start of entry i, which has some.
+// cut removes up to n edges from the start of entry i, which must have some.
 func (t *alwt) cut(i int, n uint32) (start, end uint32) {
 	e := &t.entries[i]
 	n = min(n, e.end-e.start)
@@ -171,7 +170,7 @@ func (t *alwt) cut(i int, n uint32) (start, end uint32) {
 	return start, end
 }
 
-// forget takes entry i out of the ready ones.
+// forget removes entry i from the queue of ready entries.
 func (t *alwt) forget(i int) {
 	for n := t.ready.Len(); n > 0; n-- {
 		if r := t.ready.Pop(); r != uint32(i) {

@@ -1,6 +1,6 @@
 package graphpeg
 
-// Buffers shows how full all buffers are, by name, to who looks at a machine between two instants.
+// Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (p *PEG) Buffers(see func(name string, n, capacity int)) {
 	e, name := p.engine, p.Name()+": "
 	see(name+"adjacency list working table", e.table.used(), e.table.size)

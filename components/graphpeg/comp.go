@@ -13,8 +13,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// PEG is the unit of one core, on its clock: it moves messages between the Engine and
-// the core's socket, memory, and the control processor.
+// PEG is the clocked component of one core's unit: it moves messages between the Engine and the core's socket, memory,
+// and the control processor.
 type PEG struct {
 	clock.Base
 	engine *Engine
@@ -26,8 +26,8 @@ type PEG struct {
 	commands *clock.Link[balance.Command]
 	reports  *clock.Link[balance.Report]
 
-	watch probe.Watch // nil: nobody is told
-	told  state       // the last of which it was
+	watch probe.Watch // nil: no observer
+	told  state       // last state reported to watch
 }
 
 var (
@@ -37,7 +37,7 @@ var (
 	_ emu.Unit         = architecture{}
 )
 
-// New makes the unit of a core of that shape. The spec must be derived.
+// New returns the unit of a core of that shape. The spec must be derived.
 func New(name string, s Spec, shape Shape) (*PEG, error) {
 	if err := s.Check(shape.Threads, shape.LineBytes); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -47,52 +47,52 @@ func New(name string, s Spec, shape Shape) (*PEG, error) {
 	return p, nil
 }
 
-// Plug gives the unit its end of the socket.
+// Plug connects the unit to the core's socket.
 func (p *PEG) Plug(s *accel.Socket) { p.socket = s }
 
-// ConnectMemory gives the unit its port to the memory system.
+// ConnectMemory connects the unit to the memory system.
 func (p *PEG) ConnectMemory(out *clock.Link[mem.Request], in *clock.Link[mem.Response]) {
 	p.out, p.in = out, in
 }
 
-// BypassesL1 is bypass_l1.
+// BypassesL1 returns the spec's bypass_l1.
 func (p *PEG) BypassesL1() bool { return p.engine.spec.BypassL1 }
 
-// ConnectBalance gives the unit its links from and to the control processor.
+// ConnectBalance connects the unit to the control processor.
 func (p *PEG) ConnectBalance(commands *clock.Link[balance.Command], reports *clock.Link[balance.Report]) {
 	p.commands, p.reports = commands, reports
 }
 
-// Engine returns the unit's logic, for the host's part and for balancing at no cost.
+// Engine returns the unit's logic, for the host and for ideal balancing.
 func (p *PEG) Engine() *Engine { return p.engine }
 
-// Take cuts edges off at no cost.
+// Take cuts edges off in zero time, for ideal balancing.
 func (p *PEG) Take(now clock.Cycle, n uint32) balance.Range {
 	p.ClockHandle().Wake()
 	return p.engine.Take(now, n)
 }
 
-// Give adds edges at no cost.
+// Give adds edges in zero time, for ideal balancing.
 func (p *PEG) Give(now clock.Cycle, r balance.Range) {
 	p.ClockHandle().Wake()
 	p.engine.Give(now, r)
 }
 
-// EFS is R_EFS.
+// EFS returns R_EFS.
 func (p *PEG) EFS() uint32 { return p.engine.EFS() }
 
 // Movable reports whether Take would find edges.
 func (p *PEG) Movable() bool { return p.engine.Movable() }
 
-// QueueEntries is request_queue.
+// QueueEntries returns the spec's request_queue.
 func (p *PEG) QueueEntries() int { return p.engine.spec.RequestQueue }
 
-// Traits of its functions.
+// Traits returns the traits of the unit's functions.
 func (p *PEG) Traits() []accel.Traits {
 	return p.engine.dialect.traits
 }
 
-// Tick does one cycle.
+// Tick runs one cycle.
 func (p *PEG) Tick(now clock.Cycle) bool {
 	e := p.engine
 	if e.Err() != nil {
@@ -112,7 +112,7 @@ func (p *PEG) Tick(now clock.Cycle) bool {
 	return step.Moved || arrived || sent
 }
 
-// receive takes an answer of memory, and a command.
+// receive takes an answer of memory and a command.
 func (p *PEG) receive() (arrived bool) {
 	if p.in.Ready() {
 		p.engine.Arrive(p.in.Pop().Tag)
@@ -125,7 +125,7 @@ func (p *PEG) receive() (arrived bool) {
 	return arrived
 }
 
-// act sends what the cycle has brought. It reports whether a report was among it.
+// act sends the results of the cycle. It reports whether a report was sent.
 func (p *PEG) act(head *emu.UnitRequest, step *Step) (reported bool) {
 	if step.HasRequest {
 		r := mem.Request{Addr: step.Request.Addr, Tag: step.Request.Tag}
@@ -151,7 +151,7 @@ func (p *PEG) act(head *emu.UnitRequest, step *Step) (reported bool) {
 	return reported
 }
 
-// take takes the request from the queue. One that is not answered is done.
+// take removes the request from the queue. A request without an answer is done.
 func (p *PEG) take(r *emu.UnitRequest, err error) {
 	p.socket.Take()
 	switch {
@@ -162,18 +162,18 @@ func (p *PEG) take(r *emu.UnitRequest, err error) {
 	}
 }
 
-// Sent is how many requests have gone to memory.
+// Sent returns the number of requests sent to memory.
 func (p *PEG) Sent() uint64 {
 	return p.engine.LinesRead + p.engine.SpillLines - uint64(p.engine.port.waiting())
 }
 
-// Balanced is how many edges and vertices have gone to other cores, and come from them.
+// Balanced returns the numbers of edges and vertices given to and received from other cores.
 func (p *PEG) Balanced() (donated, received [2]uint64) {
 	e := p.engine
 	return [2]uint64{e.EdgesDonated, e.VerticesGiven}, [2]uint64{e.EdgesReceived, e.VerticesTaken}
 }
 
-// Pending reports the work that the unit will do unasked.
+// Pending returns the number of operations that the unit will complete without further requests.
 func (p *PEG) Pending() int {
 	if p.engine.Err() != nil {
 		return 0
@@ -181,10 +181,10 @@ func (p *PEG) Pending() int {
 	return p.engine.port.outstanding()
 }
 
-// Start is a launch: the unit begins at once.
+// Start begins a launch: the unit acts at once.
 func (p *PEG) Start() { p.ClockHandle().Wake() }
 
-// Stats returns what the unit has counted up to cycle now.
+// Stats returns the counts up to cycle now.
 func (p *PEG) Stats(now clock.Cycle) Stats {
 	p.engine.Settle(now)
 	s := p.engine.Stats
@@ -193,13 +193,13 @@ func (p *PEG) Stats(now clock.Cycle) Stats {
 	return s
 }
 
-// Statistics is Stats for any unit.
+// Statistics returns Stats, for code that is generic over units.
 func (p *PEG) Statistics(now clock.Cycle) any {
 	s := p.Stats(now)
 	return &s
 }
 
-// CheckInvariants checks what must hold between the unit's counts up to cycle now.
+// CheckInvariants returns an error if the unit's counts up to cycle now contradict each other.
 func (p *PEG) CheckInvariants(now clock.Cycle) error {
 	s := p.Stats(now)
 	n := uint64(0)
@@ -218,7 +218,7 @@ func (p *PEG) CheckInvariants(now clock.Cycle) error {
 	return nil
 }
 
-// Waits describes what the unit holds, for reports of machines that are stuck.
+// Waits describes the unit's contents, for reports of stuck machines.
 func (p *PEG) Waits() string {
 	e := p.engine
 	if e.pops.Len() == 0 && p.socket.Idle() && e.drained() {
@@ -231,10 +231,10 @@ func (p *PEG) Waits() string {
 // Architecture returns the unit as programs see it.
 func (p *PEG) Architecture() emu.Unit { return architecture{p.engine} }
 
-// architecture is the timed unit for isa/emu, but for its instructions.
+// architecture implements emu.Unit for the timed unit, except for its instructions.
 type architecture struct{ *Engine }
 
-// Exec completes emu.Unit. It is never called: requests come through the socket.
+// Exec implements emu.Unit. It is never called: requests come through the socket.
 func (architecture) Exec(*emu.UnitRequest) error {
 	panic("BUG: graphpeg: an instruction beside the socket")
 }

@@ -6,17 +6,17 @@ import (
 	"heddle/isa/emu"
 )
 
-// dialect is which instructions the unit executes, and what they mean.
+// dialect is the instruction set that the unit executes.
 type dialect struct {
 	name     string
 	presence uint32
 	traits   []accel.Traits // by function
-	// read returns an instruction as one of GraphPEG's, and its list.
+	// read translates an instruction to GraphPEG's function and list.
 	read func(e *Engine, r *emu.UnitRequest) (fn uint8, list uint32)
 }
 
-// peg are GraphPEG's own. A warp with an outstanding pop issues no other of them: peg.get
-// names no register that it depends on.
+// peg is GraphPEG's own instruction set. A warp with an outstanding pop must not issue any other of these instructions:
+// peg.get depends on the pop without naming a register of it.
 var peg = dialect{name: "peg", presence: isa.HasPeg, traits: pegTraits(), read: func(_ *Engine, r *emu.UnitRequest) (uint8, uint32) {
 	return r.Fn, listOf(r)
 }}
@@ -29,8 +29,8 @@ func pegTraits() []accel.Traits {
 	return t
 }
 
-// hwwl are those of a hardware worklist, which is a GraphPEG in vertex-list mode (§3.3.1): they
-// name no list.
+// hwwl is the instruction set of a hardware worklist, which is a GraphPEG in vertex-list mode (§3.3.1): its
+// instructions name no list.
 var hwwl = dialect{
 	name: "hwwl", presence: isa.HasHWWL,
 	traits: []accel.Traits{isa.HwwlPop: {Answered: true, Exclusive: true}, isa.HwwlPush: {}},
@@ -42,10 +42,10 @@ var hwwl = dialect{
 	},
 }
 
-// AsWorklist makes the unit, which has not been used, execute the instructions of a hardware worklist.
+// AsWorklist makes an unused unit execute the instructions of a hardware worklist.
 func (e *Engine) AsWorklist() { e.dialect = &hwwl }
 
-// WorkSize is how long the input list is.
+// WorkSize returns the length of the input list.
 func (e *Engine) WorkSize() int {
 	if !e.configured {
 		return 0
@@ -53,9 +53,8 @@ func (e *Engine) WorkSize() int {
 	return e.lists[e.setup.In].size()
 }
 
-// Shift moves up to n vertices, in cycle now, from the end of the input list to the end of
-// another unit's, at no cost. It returns how many could be moved: lines of a list that are on
-// their way back to it cannot.
+// Shift moves up to n vertices from the end of the input list to the end of another unit's, in cycle now and in zero
+// time. It returns the number moved: lines in flight from memory cannot be moved.
 func (e *Engine) Shift(now uint64, to *Engine, n int) (moved int) {
 	e.Settle(now)
 	to.Settle(now)

@@ -1,15 +1,15 @@
 package graphpeg
 
-// Dump returns the unit's state, for display.
+// Dump is the unit's state, for display.
 type Dump struct {
-	State    string       `json:"state"` // what the oldest pop waits for
-	Pops     []int        `json:"pops"`  // warps whose pop waits, oldest first
+	State    string       `json:"state"` // cause for which the oldest pop waits
+	Pops     []int        `json:"pops"`  // warps with a waiting pop, oldest first
 	Answers  []int        `json:"answers"`
 	Lists    []ListDump   `json:"lists"`
 	ALWT     []EntryDump  `json:"alwt,omitempty"` // entries that are not free
 	Buffer   []EdgeDump   `json:"buffer,omitempty"`
 	Exchange ExchangeDump `json:"exchange"`
-	Reads    []ReadDump   `json:"reads"` // under way
+	Reads    []ReadDump   `json:"reads"` // in flight
 }
 
 // ListDump is a vertex-list.
@@ -18,7 +18,7 @@ type ListDump struct {
 	Head    []int32 `json:"head"`
 	Tail    []int32 `json:"tail"`
 	Spilled int     `json:"spilled"` // lines in memory
-	Coming  int     `json:"coming"`  // lines on their way back
+	Coming  int     `json:"coming"`  // lines in flight from memory
 }
 
 // EntryDump is an entry of the adjacency list working table.
@@ -33,7 +33,7 @@ type EntryDump struct {
 // EdgeDump is a slot of the edge buffer, oldest first.
 type EdgeDump struct {
 	Slot   int    `json:"slot"`
-	Valid  bool   `json:"valid"` // else its data is under way
+	Valid  bool   `json:"valid"` // else its data is in flight
 	Src    uint32 `json:"src"`
 	Dst    uint32 `json:"dst"`
 	Weight uint32 `json:"wt"`
@@ -48,17 +48,17 @@ type ExchangeDump struct {
 	Done    bool   `json:"done"`
 }
 
-// ReadDump is a line that is asked for.
+// ReadDump is a requested line.
 type ReadDump struct {
 	Of    string `json:"of"`
 	Entry int    `json:"entry"` // of the ALWT, or the list, or the chunk of edges
 }
 
-// Dump returns what the unit holds.
+// Dump returns the unit's state.
 func (p *PEG) Dump() any { return p.engine.dump() }
 
-// Dump returns what the unit holds.
-func (u *Untimed) Dump() any { return u.dump() }
+// Dump returns the unit's state.
+func (u *Functional) Dump() any { return u.dump() }
 
 func (e *Engine) dump() Dump {
 	x := &e.exchange
@@ -109,7 +109,7 @@ func dumpWords(f *fifo) []int32 {
 	return all
 }
 
-// dump lists the reads that have a tag: those under way, by their tags.
+// dump returns the reads in flight, in order of their tags.
 func (p *memoryPort) dump() (all []ReadDump) {
 	free := make([]bool, len(p.reads))
 	for _, t := range p.spare {

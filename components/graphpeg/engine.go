@@ -11,11 +11,11 @@ import (
 // None is the value for a lane without an edge or a vertex.
 const None = ^uint32(0)
 
-// Memory is the device's image: addresses travel, data does not.
+// Memory is the functional memory image of the device: the unit's requests carry addresses but no data.
 type Memory = *emu.Memory
 
-// Engine is one GraphPEG in time, without a clock: a Cycle is one cycle of its three
-// functional units (§3.1) and of its ports to core, memory and control processor.
+// Engine is one GraphPEG, cycle by cycle but without a clock: Cycle is one cycle of its three functional units (§3.1)
+// and of its ports to core, memory and control processor.
 type Engine struct {
 	Stats
 	Storage Storage
@@ -23,7 +23,7 @@ type Engine struct {
 	dialect *dialect
 	spec    Spec // derived
 	shape   Shape
-	line    uint32 // words
+	line    uint32 // in words
 	mem     Memory
 
 	setup      Setup
@@ -32,43 +32,43 @@ type Engine struct {
 	table      alwt
 	buffer     buffer
 	latch      []uint32                      // by warp, field, lane: the edges of its last pop
-	pops       queue.Queue[*emu.UnitRequest] // that have not been served, at most one a warp
+	pops       queue.Queue[*emu.UnitRequest] // not served yet, at most one per warp
 	answers    queue.Timed[*emu.UnitRequest] // on their way to the core
 	port       memoryPort
 	chunks     []chunk
 	freeChunks []int32
 	exchange   exchange
-	giving     gift
-	taking     receipt
+	giving     vertexDonation
+	taking     vertexIntake
 
-	last              uint64 // the last cycle that was counted
-	gatheredAbandoned uint64 // of EdgesAbandoned, those in the buffer
+	last              uint64 // last cycle counted
+	gatheredAbandoned uint64 // those of EdgesAbandoned that were in the buffer
 	entryTime         uint64 // entries × cycles
 	stalled           stall
 	pushHeld          bool                 // a push waits for room
-	forsaken          uint64               // from this cycle on nobody pops; 0: somebody may
-	watch             func(act []uint32)   // is told what the host does, of the first core's unit; nil: nobody is
-	since             [emu.MaxWarps]uint64 // by warp: when its pop came
+	noMorePops        uint64               // first cycle from which no warp pops; 0: warps may pop
+	watch             func(act []uint32)   // reports the host's actions; first core's unit only; nil: no observer
+	since             [emu.MaxWarps]uint64 // by warp: arrival of its pop
 
-	// Of this cycle: its inputs, and what it did.
+	// Inputs and results of the current cycle.
 	head  *emu.UnitRequest
 	room  bool
 	moved bool
 	step  Step
 }
 
-// Step describes the activity of one cycle at the ports.
+// Step is the activity of one cycle at the ports.
 type Step struct {
-	Took    bool             // the request at the head of the queue is with the unit
-	Err     error            // with Took: it is a program error; without: the unit cannot go on
-	Answer  *emu.UnitRequest // has its Out, and goes to the core
+	Took    bool             // with Took: a program error; otherwise the unit cannot continue
+	Err     error            // leaves for the core, with its Out
+	Answer  *emu.UnitRequest // leaves for memory, if HasRequest
 	Request Request          // goes to memory, if HasRequest
-	// HasRequest reports whether there is one. Moved: the next cycle may differ without any input.
+	// HasRequest is set if Request is valid; Moved, if the next cycle may differ without new inputs.
 	HasRequest, Moved bool
-	WakeAt            uint64 // not Moved: when time alone changes something; 0: never
+	WakeAt            uint64 // without Moved: the cycle in which time alone changes something; 0: none
 }
 
-// chunk is the edges of one line of the edge array, on their way to their slots.
+// chunk is the edges of one line of the edge array, in flight to their slots.
 type chunk struct {
 	base, first, n uint32
 	slot           int
@@ -76,7 +76,7 @@ type chunk struct {
 	entry          int
 }
 
-// NewEngine makes the unit of a core of that shape. The spec must be derived and fit.
+// NewEngine returns the unit of a core of that shape. The spec must be derived and fit.
 func NewEngine(s Spec, shape Shape) *Engine {
 	e := &Engine{
 		dialect: &peg, spec: s, shape: shape, line: uint32(shape.LineBytes / 4),
@@ -95,11 +95,11 @@ func NewEngine(s Spec, shape Shape) *Engine {
 	return e
 }
 
-// UseMemory gives the unit the device's image.
+// UseMemory sets the device's memory image.
 func (e *Engine) UseMemory(m Memory) { e.mem = m }
 
-// Configure is the host's write to the registers, before a launch. Lists keep what
-// they hold, so their regions must not move while they hold something.
+// Configure is the host's write to the registers before a launch. Lists keep their vertices, so their regions must not
+// move while a list has vertices in memory.
 func (e *Engine) Configure(s Setup) error {
 	if err := s.Check(&e.spec, &e.shape); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (e *Engine) Configure(s Setup) error {
 	return nil
 }
 
-// Launch is a kernel launch: lists stay, edges that nobody has taken are forgotten.
+// Launch begins a kernel: lists stay, and edges that no warp has popped are discarded.
 func (e *Engine) Launch() {
 	if e.port.outstanding() != 0 {
 		panic(fmt.Sprintf("BUG: %s @%d: launched with %d requests under way", e.self.Unit, e.self.Now, e.port.outstanding()))
@@ -133,15 +133,26 @@ func (e *Engine) Launch() {
 	e.pops.Clear()
 	e.answers.Clear()
 	e.stalled, e.pushHeld = noStall, false
-	e.forsaken = 0
-	e.giving, e.taking = gift{}, receipt{}
+	e.noMorePops = 0
+	e.giving, e.taking = vertexDonation{}, vertexIntake{}
 	e.exchange.launch()
 	e.waits(e.last)
 }
 
-// Cycle moves the unit by one cycle. head is the request that waits longest, or nil;
-// room reports whether an answer may leave, port that a request may go to memory. Cycles may be
-// left out while the last was not Moved, but for its WakeAt.
+// Cycle runs one cycle. head is the oldest request, or nil; room reports whether an answer may leave, port whether a
+// request may go to memory. Cycles after one that was not Moved may be skipped, up to its WakeAt.
+//
+// Arrive and Command come before Cycle, so data that has arrived and commands are visible in the same cycle. The stages
+// run back to front:
+//
+//   - finish frees a slot of answers before serve and accept need one.
+//   - serve comes before accept, so a pop is served one cycle after its acceptance at the earliest, and before gather,
+//     so the buffer slots that it frees can be reserved in this cycle. discard frees slots likewise.
+//   - gather runs its own stages back to front: an entry that changes status is not used by the next stage before the
+//     next cycle.
+//   - coordinate, give and accrue see the vertices pushed in this cycle.
+//   - send comes after all stages that make requests: a request may leave in the cycle in which it is made.
+//   - reportDrained and waits see the state at the end of the cycle.
 func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step {
 	e.Settle(now)
 	e.self.Now, e.head, e.room, e.moved, e.step = now, head, room, false, Step{}
@@ -157,7 +168,7 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	e.give()
 	e.accrue()
 	e.send(port)
-	e.tellDrained()
+	e.reportDrained()
 	e.waits(now)
 	e.step.Moved = e.moved
 	if !e.answers.Empty() && !e.moved {
@@ -166,8 +177,7 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	return e.step
 }
 
-// gather is a cycle of the edge gathering unit, back to front, and of the EF exchange
-// unit's access to the table.
+// gather is a cycle of the edge gathering unit, back to front, and of the EF exchange unit's insertion into the table.
 func (e *Engine) gather() {
 	e.fetchEdges()
 	if e.table.promote() {
@@ -182,7 +192,7 @@ func (e *Engine) gather() {
 	e.insert()
 }
 
-// fetchOffsets starts on the next vertex of the input list (IVD → FI).
+// fetchOffsets requests the offsets of the next vertex of the input list (IVD → FI).
 func (e *Engine) fetchOffsets() {
 	in := &e.lists[e.setup.In]
 	if in.ready() == 0 || len(e.table.free) == 0 || !e.port.free(offsetSource) {
@@ -206,7 +216,7 @@ func (e *Engine) fetchOffsets() {
 
 func (e *Engine) lineOf(addr uint32) uint32 { return addr / (4 * e.line) }
 
-// offsets are back (FI → RD).
+// offsets handles the arrival of a line of offsets (FI → RD with the last one).
 func (e *Engine) offsets(i int) {
 	t := &e.table.entries[i]
 	if t.awaited--; t.awaited > 0 {
@@ -222,8 +232,7 @@ func (e *Engine) offsets(i int) {
 	e.table.fill(i, start, end)
 }
 
-// fetchEdges requests the FE entry's next line of edges, and their weights, if slots can be
-// reserved for all of them.
+// fetchEdges requests the FE entry's next line of edges, and their weights, if slots can be reserved for all of them.
 func (e *Engine) fetchEdges() {
 	i := e.table.fe
 	if i < 0 || !e.port.free(edgeSource) {
@@ -247,7 +256,7 @@ func (e *Engine) fetchEdges() {
 	e.endFetch(i)
 }
 
-// request asks for the lines of a chunk: one of edges, and what its weights lie in.
+// request requests the lines of a chunk: one of edges, and those of their weights.
 func (e *Engine) request(i int32, at uint32) {
 	c := &e.chunks[i]
 	c.awaited = 1
@@ -264,7 +273,7 @@ func (e *Engine) request(i int32, at uint32) {
 	}
 }
 
-// endFetch makes the FE entry IVD when it has nothing left: fe_release.
+// endFetch frees the FE entry when it has nothing left, at the time that fe_release selects.
 func (e *Engine) endFetch(i int) {
 	t := &e.table.entries[i]
 	if t.status == FE && t.start == t.end && (t.chunks == 0 || e.spec.FERelease != "return") {
@@ -284,7 +293,7 @@ func (e *Engine) newChunk(c chunk) int32 {
 	return i
 }
 
-// data is back: the slots of a chunk become valid with its last line.
+// data handles the arrival of a line of a chunk: its slots become valid with the last one.
 func (e *Engine) data(i int) {
 	c := &e.chunks[i]
 	if c.awaited--; c.awaited > 0 {
@@ -313,7 +322,7 @@ func (e *Engine) load(c *chunk, number uint32) edge {
 	return makeEdge(e.setup.Pull, c.base, e.mem.Load32(e.setup.Neighbours+4*number), weight, number)
 }
 
-// coordinate is a cycle of the vertex coordination unit: at most a line is spilled, and one refilled.
+// coordinate is a cycle of the vertex coordination unit: it spills at most one line and refills at most one.
 func (e *Engine) coordinate() {
 	for i := range e.lists {
 		l := &e.lists[i]
@@ -344,7 +353,7 @@ func (e *Engine) spill(i int) {
 	e.moved = true
 }
 
-// spillWords is how many vertices a request takes to memory.
+// spillWords returns the number of vertices per spill request.
 func (e *Engine) spillWords() int {
 	if e.spec.Spill == "vertex" {
 		return 1
@@ -352,7 +361,7 @@ func (e *Engine) spillWords() int {
 	return int(e.line)
 }
 
-// fail ends the run: what the host has set up is wrong, or too small.
+// fail ends the run: the host's set-up is wrong, or a region too small.
 func (e *Engine) fail(format string, args ...any) {
 	if e.exchange.err == nil {
 		e.exchange.err = fmt.Errorf("graphpeg of core %d: %s", e.shape.Core, fmt.Sprintf(format, args...))
@@ -363,7 +372,7 @@ func (e *Engine) fail(format string, args ...any) {
 // Err returns the error that ended the run.
 func (e *Engine) Err() error { return e.exchange.err }
 
-// drained reports whether no work is left here (ours: locally drained).
+// drained reports whether no work is left in this unit (our term: locally drained).
 func (e *Engine) drained() bool {
 	if !e.configured {
 		return true
@@ -371,7 +380,7 @@ func (e *Engine) drained() bool {
 	return e.available() == 0 && e.exhausted()
 }
 
-// available is how many edges, or vertices, a pop could take.
+// available returns the number of edges, or vertices, that a pop could take.
 func (e *Engine) available() int {
 	if e.setup.VertexMode {
 		return e.lists[e.setup.In].ready()
@@ -379,7 +388,7 @@ func (e *Engine) available() int {
 	return e.buffer.run
 }
 
-// exhausted reports whether no more will become available but by a donation to come.
+// exhausted reports whether no more will become available, except by a future donation.
 func (e *Engine) exhausted() bool {
 	in := &e.lists[e.setup.In]
 	if e.setup.VertexMode {
@@ -388,17 +397,17 @@ func (e *Engine) exhausted() bool {
 	return in.size() == 0 && e.table.used() == 0 && e.buffer.n == e.buffer.filled && !e.exchange.pending
 }
 
-// Name is the unit of isa's rows that it executes.
+// Name returns the name of the isa extension that the unit executes.
 func (e *Engine) Name() string { return e.dialect.name }
 
-// Presence is the unit's bit in the units CSR.
+// Presence returns the unit's bit in the units CSR.
 func (e *Engine) Presence() uint32 { return e.dialect.presence }
 
-// CSR: the unit has none.
+// CSR implements emu.Unit: the unit has no CSRs.
 func (e *Engine) CSR(uint16) (uint32, bool) { return 0, false }
 
-// left is how many edges are neither popped nor donated.
+// left returns the number of edges neither popped nor donated.
 func (e *Engine) left() uint64 { return e.table.edges + uint64(e.buffer.n) + e.exchange.edges() }
 
-// EFS is the register R_EFS (§3.3.2).
+// EFS returns the register R_EFS (§3.3.2).
 func (e *Engine) EFS() uint32 { return uint32(uint64(e.buffer.n) + e.table.edges) }

@@ -6,23 +6,23 @@ import (
 	"heddle/components/balance"
 )
 
-// exchange is the EF exchange unit: the registers between table and control processor (§3.3.2).
+// exchange is the EF exchange unit: the registers between the table and the control processor (§3.3.2).
 type exchange struct {
-	epoch   uint32        // launches
-	pending bool          // R_BS: bw waits for a free entry
-	standby bool          // R_BC = ERS
-	bw      balance.Range // R_BW0..2
-	done    bool
-	told    bool             // that the unit is drained
-	reports []balance.Report // to be sent, oldest first
-	err     error
+	epoch         uint32        // number of launches
+	pending       bool          // R_BS: bw waits for a free entry
+	standby       bool          // R_BC = ERS
+	bw            balance.Range // R_BW0..2
+	done          bool
+	drainReported bool             // the last reported value of drained
+	reports       []balance.Report // not sent, oldest first
+	err           error
 }
 
 func (x *exchange) launch() {
 	*x = exchange{epoch: x.epoch + 1, reports: x.reports[:0]}
 }
 
-// edges are those that wait in R_BW.
+// edges returns the number of edges waiting in R_BW.
 func (x *exchange) edges() uint64 {
 	if !x.pending {
 		return 0
@@ -42,13 +42,13 @@ func (e *Engine) Report() (balance.Report, bool) {
 	return e.exchange.reports[0], true
 }
 
-// Reported is told that it has been.
+// Reported removes that report, after it has been sent.
 func (e *Engine) Reported() {
 	x := &e.exchange
 	x.reports = x.reports[:copy(x.reports, x.reports[1:])]
 }
 
-// Command carries out an order of the control processor. Those of earlier launches are void.
+// Command executes an order of the control processor. Orders of earlier launches are void.
 func (e *Engine) Command(c balance.Command) {
 	x := &e.exchange
 	if c.Epoch != x.epoch {
@@ -74,7 +74,7 @@ func (e *Engine) Command(c balance.Command) {
 	}
 }
 
-// lose counts what comes after the end of its launch.
+// lose books edges that arrive after the end of their launch.
 func (e *Engine) lose(c balance.Command) {
 	if c.Order == balance.Receive {
 		n := uint64(c.Range.End - c.Range.Start)
@@ -83,7 +83,7 @@ func (e *Engine) lose(c balance.Command) {
 	}
 }
 
-// outSize is the length of the output list.
+// outSize returns the length of the output list.
 func (e *Engine) outSize() uint32 {
 	if !e.configured {
 		return 0
@@ -91,7 +91,7 @@ func (e *Engine) outSize() uint32 {
 	return uint32(e.lists[e.setup.Out].size())
 }
 
-// donate cuts edges off the largest entry. The lines that it has requested are its own.
+// donate cuts edges off the largest entry. It does not touch edges that have been requested.
 func (e *Engine) donate(edges uint32) {
 	r, ok := e.Cut(edges)
 	if !ok {
@@ -102,7 +102,7 @@ func (e *Engine) donate(edges uint32) {
 	e.exchange.report(balance.Donated, 0, r)
 }
 
-// Cut takes up to n edges from the start of the largest entry.
+// Cut removes up to n edges from the start of the largest entry.
 func (e *Engine) Cut(n uint32) (r balance.Range, ok bool) {
 	i := e.table.largest()
 	if i < 0 {
@@ -119,8 +119,8 @@ func (e *Engine) Cut(n uint32) (r balance.Range, ok bool) {
 	return r, true
 }
 
-// receive puts a range into R_BW. That the unit is not drained is told before it is
-// told that the range is in the table: the control processor must never see none of the two.
+// receive puts a range into R_BW. The unit reports that it is not drained before it reports the insertion, so that the
+// control processor always sees the range as in flight or the unit as not drained.
 func (e *Engine) receive(r balance.Range) {
 	x := &e.exchange
 	if x.pending || !x.standby {
@@ -131,10 +131,10 @@ func (e *Engine) receive(r balance.Range) {
 		e.table.watch("exchange", -1, "edges %d..%d of vertex %d are received", r.Start, r.End, r.Base)
 	}
 	e.EdgesReceived += uint64(r.End - r.Start)
-	e.tellDrained()
+	e.reportDrained()
 }
 
-// insert moves R_BW into the table, when an entry is free.
+// insert moves R_BW into the table, if an entry is free.
 func (e *Engine) insert() {
 	x := &e.exchange
 	if !x.pending || len(e.table.free) == 0 {
@@ -147,11 +147,11 @@ func (e *Engine) insert() {
 	e.moved = true
 }
 
-// tellDrained reports every change.
-func (e *Engine) tellDrained() {
+// reportDrained reports every change of drained.
+func (e *Engine) reportDrained() {
 	x := &e.exchange
-	if d := e.drained(); d != x.told {
-		x.told = d
+	if d := e.drained(); d != x.drainReported {
+		x.drainReported = d
 		ev := balance.NotDrained
 		if d {
 			ev = balance.Drained
@@ -174,7 +174,7 @@ func (e *Engine) Take(now uint64, n uint32) balance.Range {
 	return r
 }
 
-// Give puts a range into the table, which grows if it must.
+// Give adds a range to the table, which grows if necessary.
 func (e *Engine) Give(now uint64, r balance.Range) {
 	e.Settle(now)
 	e.table.insert(r)

@@ -7,16 +7,16 @@ import (
 
 var _ accel.Forsaken = (*PEG)(nil)
 
-// Forsake tells the unit that nobody will pop before the next launch. A unit that is not drained
-// would keep the pops of other cores waiting.
+// Forsake announces that no warp of the core will pop before the next launch. The unit then drains itself, as its edges
+// would otherwise keep the pops of other cores waiting.
 func (p *PEG) Forsake(now clock.Cycle) {
-	p.engine.forsaken = now + 1
+	p.engine.noMorePops = now + 1
 	p.ClockHandle().Wake()
 }
 
-// discard takes what a pop could take, if nobody will pop.
+// discard drops everything that a pop could take, after Forsake.
 func (e *Engine) discard() {
-	if e.forsaken == 0 || e.self.Now < e.forsaken || !e.configured {
+	if e.noMorePops == 0 || e.self.Now < e.noMorePops || !e.configured {
 		return
 	}
 	n := e.available()

@@ -7,8 +7,7 @@ import (
 	"heddle/isa"
 )
 
-// Host is the host's hand on the units of all cores, between launches. It takes no
-// simulated time.
+// Host is the host-side interface to the units of all cores, for use between launches. It takes no simulated time.
 type Host struct{ Units []*Engine }
 
 // Configure writes the registers of all units.
@@ -22,7 +21,7 @@ func (h Host) Configure(s Setup) error {
 	return nil
 }
 
-// RegionBytes is the memory that the set-up's Regions must have behind it.
+// RegionBytes returns the size of the memory that a set-up's Regions must point to.
 func (h Host) RegionBytes() uint64 {
 	if len(h.Units) == 0 {
 		return 0
@@ -31,7 +30,7 @@ func (h Host) RegionBytes() uint64 {
 	return e.spec.regionBytes(&e.shape)
 }
 
-// Fill deals vertices out to the cores' lists, behind what they hold.
+// Fill distributes vertices over the cores' lists, after those present.
 func (h Host) Fill(list int, vertices []uint32, deal Deal) error {
 	if err := h.check(list); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (h Host) Fill(list int, vertices []uint32, deal Deal) error {
 	return nil
 }
 
-// check reports whether the lists can be used.
+// check returns an error if the list cannot be used.
 func (h Host) check(list int) error {
 	e := h.Units[0]
 	if list < 0 || list >= len(e.lists) {
@@ -64,7 +63,7 @@ func (h Host) check(list int) error {
 	return nil
 }
 
-// Size is how many vertices the list has on all cores.
+// Size returns the number of vertices in the list, on all cores.
 func (h Host) Size(list int) (n int) {
 	for _, e := range h.Units {
 		n += e.lists[list].size()
@@ -80,7 +79,7 @@ func (h Host) Read(list int) (all []uint32) {
 	return all
 }
 
-// Swap exchanges two lists: what was output becomes input.
+// Swap exchanges two lists: the output of a launch becomes the input of the next.
 func (h Host) Swap(a, b int) {
 	h.tell(actSwap, uint32(a), uint32(b))
 	for _, e := range h.Units {
@@ -96,8 +95,8 @@ func (h Host) Forget() {
 	}
 }
 
-// Carry does what the set-up says that the program carries (DecodeSetup), if it does: it
-// configures the units, and replaces what the lists hold.
+// Carry applies the set-up that the program carries (DecodeSetup), if there is one: it configures the units and
+// replaces the contents of the lists.
 func (h Host) Carry(p *isa.Program) error {
 	addr, ok := p.Symbol(SetupSymbol)
 	if !ok || len(h.Units) == 0 {
@@ -111,7 +110,7 @@ func (h Host) Carry(p *isa.Program) error {
 	return h.Fill(int(s.In), initial, deal)
 }
 
-// words reads what a program brings; 0 elsewhere.
+// words returns a function that reads the program's initial data; elsewhere it reads 0.
 func words(p *isa.Program) Load {
 	return func(addr uint32) uint32 {
 		for _, s := range p.Segments {
@@ -123,7 +122,7 @@ func words(p *isa.Program) Load {
 	}
 }
 
-// size is how many words a program brings.
+// size returns the size of a program's initial data, in words.
 func size(p *isa.Program) (n uint32) {
 	for _, s := range p.Segments {
 		n += uint32(len(s.Data) / 4)

@@ -12,36 +12,35 @@ type fifo = queue.Queue[uint32]
 // free returns the number of free entries of a queue.
 func free(f *fifo) int { return f.Capacity() - f.Len() }
 
-// maxRefills is how many lines of a list may be on their way back (ours).
+// maxRefills is the number of lines of a list that may be in flight from memory (ours).
 const maxRefills = 8
 
-// list is one vertex-list of one core: first in, first out. Its oldest vertices are in
-// head, its newest in tail, both on chip; what does not fit in between has gone to memory, by
-// line, to a region that is used as a ring.
+// list is one vertex-list of one core, a FIFO. Its oldest vertices are in head and its newest in tail, both on chip;
+// those in between that do not fit are in memory, by line, in a region used as a ring.
 //
 //	push → tail → (spill) memory (refill) → head → take
 //
-// While there is nothing in memory or tail, pushes go to head.
+// While memory and tail are empty, pushes go to head.
 type list struct {
 	head, tail fifo
 	line       int // words
 	lines      int // of the region
 	region     uint32
-	first      int // the oldest line in memory that has not been asked for
-	spilled    int // lines in memory that have not
+	first      int // the oldest line in memory that has not been requested
+	spilled    int // lines in memory that have not been requested
 	refills    [maxRefills]refill
-	oldest     int // of refills, a ring
-	coming     int // how many of them are under way or wait for an older one
+	oldest     int // index of the oldest refill: refills is a ring
+	coming     int // refills that are in flight or wait for an older one
 }
 
-// refill is a line on its way to head, where its slot is reserved.
+// refill is a line in flight to head, which has room for it.
 type refill struct {
 	addr    uint32
 	arrived bool
 }
 
-// newList makes a list with that many words on chip: at the end a line that is to be
-// spilled and a push of lanes words, before them the head.
+// newList returns a list with that many words on chip: tail takes a line to be spilled and a push of lanes words, head
+// the rest.
 func newList(words, lanes, line, lines int, of *queue.Owner, name string) list {
 	return list{
 		head: queue.New[uint32](words-line-lanes, of, name+", oldest"), tail: queue.New[uint32](line+lanes, of, name+", newest"),
@@ -49,10 +48,10 @@ func newList(words, lanes, line, lines int, of *queue.Owner, name string) list {
 	}
 }
 
-// size is how many vertices the list has, wherever they are.
+// size returns the number of vertices in the list, on chip and in memory.
 func (l *list) size() int { return l.head.Len() + l.tail.Len() + l.line*(l.spilled+l.coming) }
 
-// ready is how many can be taken now.
+// ready returns the number of vertices that can be taken now.
 func (l *list) ready() int {
 	if l.spilled+l.coming > 0 {
 		return l.head.Len()
@@ -60,7 +59,7 @@ func (l *list) ready() int {
 	return l.head.Len() + l.tail.Len()
 }
 
-// isWhole reports whether nothing is behind head.
+// isWhole reports whether all vertices are in head.
 func (l *list) isWhole() bool { return l.spilled+l.coming+l.tail.Len() == 0 }
 
 // room reports whether n vertices can be pushed now.
@@ -80,7 +79,7 @@ func (l *list) push(v uint32) {
 	l.tail.Push(v)
 }
 
-// take takes the oldest vertex, which must be ready.
+// take removes the oldest vertex, which must be ready.
 func (l *list) take() uint32 {
 	if l.head.Len() > 0 {
 		return l.head.Pop()
@@ -88,10 +87,10 @@ func (l *list) take() uint32 {
 	return l.tail.Pop()
 }
 
-// wantsSpill reports whether tail may not take the next push.
+// wantsSpill reports whether tail may lack room for the next push.
 func (l *list) wantsSpill() bool { return free(&l.tail) < l.tail.Capacity()-l.line }
 
-// overflows reports whether the region has no line left to spill to.
+// overflows reports whether the region has no free line to spill to.
 func (l *list) overflows() bool { return l.spilled+l.coming == l.lines }
 
 func (l *list) address(line int) uint32 { return l.region + uint32(line%l.lines*l.line*4) }
@@ -106,12 +105,12 @@ func (l *list) spill(mem Memory) (addr uint32) {
 	return addr
 }
 
-// wantsRefill reports whether a line in memory has a slot in head.
+// wantsRefill reports whether head has room for a line in memory.
 func (l *list) wantsRefill() bool {
 	return l.spilled > 0 && l.coming < maxRefills && free(&l.head) >= l.line*(l.coming+1)
 }
 
-// refill asks for the oldest line in memory: its address, and what arrive is to be told.
+// refill requests the oldest line in memory: it returns its address, and the ticket for arrive.
 func (l *list) refill() (addr uint32, ticket int) {
 	addr, ticket = l.address(l.first), (l.oldest+l.coming)%maxRefills
 	l.refills[ticket] = refill{addr: addr}
@@ -121,7 +120,7 @@ func (l *list) refill() (addr uint32, ticket int) {
 	return addr, ticket
 }
 
-// arrive is told that a line has come. Lines go to head in their order.
+// arrive handles the arrival of a line. Lines enter head in order.
 func (l *list) arrive(ticket int, mem Memory) {
 	l.refills[ticket].arrived = true
 	for l.coming > 0 && l.refills[l.oldest].arrived {
@@ -137,8 +136,8 @@ func (l *list) load(addr uint32, mem Memory) {
 	}
 }
 
-// last takes the newest vertex on chip; ok is false if it is not there: memory has newer
-// ones than head, or the list is empty.
+// last removes the newest vertex on chip; ok is false if it is not on chip: memory has newer ones than head, or the
+// list is empty.
 func (l *list) last() (v uint32, ok bool) {
 	switch {
 	case l.tail.Len() > 0:
@@ -149,13 +148,13 @@ func (l *list) last() (v uint32, ok bool) {
 	return 0, false
 }
 
-// unspill asks for the newest line in memory. Its data is at addr.
+// unspill removes the newest line in memory from the list, and returns its address.
 func (l *list) unspill() (addr uint32) {
 	l.spilled--
 	return l.address(l.first + l.spilled)
 }
 
-// reload brings the newest line in memory back to tail, which is empty, at no cost.
+// reload returns the newest line in memory to tail, which must be empty, in zero time.
 func (l *list) reload(mem Memory) {
 	addr := l.unspill()
 	for i := range l.line {
@@ -163,7 +162,7 @@ func (l *list) reload(mem Memory) {
 	}
 }
 
-// append is the host's push, which takes no time: what does not fit goes to memory.
+// append is the host's push, in zero time: vertices that do not fit on chip go to memory.
 func (l *list) append(v uint32, mem Memory) error {
 	for !l.room(1) {
 		if l.overflows() {
@@ -175,7 +174,7 @@ func (l *list) append(v uint32, mem Memory) error {
 	return nil
 }
 
-// contents returns the list as the host reads it, in order.
+// contents returns all vertices in order.
 func (l *list) contents(mem Memory) (all []uint32) {
 	for i := range l.head.Len() {
 		all = append(all, *l.head.At(i))
@@ -199,7 +198,7 @@ func (l *list) lineAt(addr uint32, mem Memory, all []uint32) []uint32 {
 	return all
 }
 
-// clear empties the list, which no refill may be under way for.
+// clear empties the list, which must not have a refill in flight.
 func (l *list) clear() {
 	l.head.Clear()
 	l.tail.Clear()

@@ -7,17 +7,17 @@ import (
 	"heddle/isa/emu"
 )
 
-// What a machine asks of a Spec and of units, and the host.
+// Interfaces of package accel that a machine and the host use.
 var (
 	_ accel.Spec       = (*Spec)(nil)
 	_ accel.MemorySpec = (*Spec)(nil)
 	_ accel.ListHand   = Host{}
 	_ accel.Managed    = (*PEG)(nil)
-	_ accel.Managed    = (*Untimed)(nil)
+	_ accel.Managed    = (*Functional)(nil)
 	_ accel.Described  = (*PEG)(nil)
 )
 
-// FitsCore is Fits, and that the core's scratchpad is as large as the unit's share of it.
+// FitsCore is Fits plus a check that the core's scratchpad is as large as the unit's share of it.
 func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 	if s.ScratchpadLimit > at.ScratchpadBytes {
 		const why = "%d: the core has a scratchpad of %d bytes (core.scratchpad_bytes): lower the one or raise the other"
@@ -26,27 +26,27 @@ func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 	return s.Fits(at.Threads, at.LineBytes)
 }
 
-// NewUnit makes the unit of a core.
+// NewUnit returns the unit of a core.
 func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, s.Derived(at.Warps, at.ScratchpadLatency), at)
 }
 
-// NewTwin makes the unit of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at) }
+// NewFunctional returns the unit's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) { return NewFunctional(*s, at) }
 
-// BypassesL1 is bypass_l1.
+// BypassesL1 returns bypass_l1.
 func (s *Spec) BypassesL1() bool { return s.BypassL1 }
 
-// Manage is for the host.
+// Manage adds the unit to the host-side interface h, or to a new one.
 func (e *Engine) Manage(h accel.Hand) accel.Hand {
 	on, _ := h.(Host)
 	return Host{append(on.Units, e)}
 }
 
-// Manage is for the host.
+// Manage adds the unit to the host-side interface h, or to a new one.
 func (p *PEG) Manage(h accel.Hand) accel.Hand { return p.engine.Manage(h) }
 
-// SetUp is Configure: vertices are walked in a launch that takes no edges.
+// SetUp configures the units. A launch without edge fields runs in vertex-list mode.
 func (h Host) SetUp(s accel.Setup) error {
 	e := s.Edges
 	return h.Configure(Setup{
@@ -55,7 +55,7 @@ func (h Host) SetUp(s accel.Setup) error {
 	})
 }
 
-// Deal is Fill, in blocks.
+// Deal distributes vertices in blocks.
 func (h Host) Deal(list int, vertices []uint32) error { return h.Fill(list, vertices, Block) }
 
 // Constants returns the storage of the unit.

@@ -2,7 +2,7 @@ package graphpeg
 
 import "heddle/components/queue"
 
-// source is who sends requests to memory.
+// source is the part of the unit that made a request.
 type source uint8
 
 const (
@@ -13,71 +13,71 @@ const (
 	numSources
 )
 
-// Request goes to memory. Reads are answered by their Tag.
+// Request is a request to memory. The answer to a read carries its Tag.
 type Request struct {
 	Addr  uint32
 	Tag   uint32
 	Write bool
 }
 
-// under is a read under way.
-type under struct {
+// pendingRead is a read in flight.
+type pendingRead struct {
 	source source
-	of     int32 // entry, chunk or list
+	of     int32 // index of the entry, chunk or list
 	ticket int32
 }
 
-// memoryPort sends one request a cycle, of each source in turn.
+// memoryPort sends one request per cycle, round-robin over the sources.
 type memoryPort struct {
-	boxes [numSources]queue.Queue[Request] // by source, which acts again when all of its have left
-	turn  source
-	reads []under // by tag
-	spare []uint32
-	out   int // reads that have not been answered
+	queues   [numSources]queue.Queue[Request] // by source; a source makes new requests only when its queue is empty
+	turn     source
+	reads    []pendingRead // by tag
+	spare    []uint32
+	inFlight int // reads without an answer
 }
 
-// boxEntries: a line of edges, and three that its weights may lie in when lines are short.
+// boxEntries covers a line of edges and the three lines that its weights may span if lines are short.
 const boxEntries = 4
 
-// newMemoryPort makes a port to which the vertices of a list are spilled in so many requests at a time.
+// newMemoryPort returns a port for lists that spill in that many requests at a time.
 func newMemoryPort(of *queue.Owner, spills int) (p memoryPort) {
-	for s := range p.boxes {
+	for s := range p.queues {
 		depth := boxEntries
 		if source(s) == spillSource {
 			depth = max(depth, spills)
 		}
-		p.boxes[s] = queue.New[Request](depth, of, "requests for "+sourceNames[s])
+		p.queues[s] = queue.New[Request](depth, of, "requests for "+sourceNames[s])
 	}
 	return p
 }
 
-// free reports whether the source may act.
-func (p *memoryPort) free(s source) bool { return p.boxes[s].Empty() }
+// free reports whether the source may make requests.
+func (p *memoryPort) free(s source) bool { return p.queues[s].Empty() }
 
-// outstanding counts the requests that have not left or have no answer.
+// outstanding returns the number of reads without an answer and of writes that have not left.
 func (p *memoryPort) outstanding() int {
-	return p.out + p.boxes[spillSource].Len()
+	return p.inFlight + p.queues[spillSource].Len()
 }
 
-// waiting is how many requests have not left.
+// waiting returns the number of requests that have not left.
 func (p *memoryPort) waiting() (n int) {
-	for s := range p.boxes {
-		n += p.boxes[s].Len()
+	for s := range p.queues {
+		n += p.queues[s].Len()
 	}
 	return n
 }
 
 func (p *memoryPort) put(s source, r Request) {
-	p.boxes[s].Push(r)
+	p.queues[s].Push(r)
 }
 
 // write sends a line to memory.
 func (p *memoryPort) write(s source, addr uint32) { p.put(s, Request{Addr: addr, Write: true}) }
 
-// read asks for the line at addr. There are as many tags as reads have ever been under way
-// at once, which slots, entries and maxRefills bound.
+// read requests the line at addr. The number of tags is the largest number of reads ever in flight at once, which
+// slots, entries and maxRefills bound.
 func (e *Engine) read(s source, addr uint32, of, ticket int) {
-	p, u := &e.port, under{s, int32(of), int32(ticket)}
+	p, u := &e.port, pendingRead{s, int32(of), int32(ticket)}
 	n := len(p.spare) - 1
 	tag := uint32(len(p.reads))
 	if n < 0 {
@@ -86,17 +86,17 @@ func (e *Engine) read(s source, addr uint32, of, ticket int) {
 		tag, p.spare = p.spare[n], p.spare[:n]
 		p.reads[tag] = u
 	}
-	p.out++
+	p.inFlight++
 	e.LinesRead++
 	p.put(s, Request{Addr: addr &^ (4*e.line - 1), Tag: tag})
 }
 
-// send lets the next source's request leave.
+// send sends the next source's request.
 func (e *Engine) send(free bool) {
 	p := &e.port
 	for i := range numSources {
 		s := (p.turn + i) % numSources
-		b := &p.boxes[s]
+		b := &p.queues[s]
 		if b.Empty() {
 			continue
 		}
@@ -109,12 +109,12 @@ func (e *Engine) send(free bool) {
 	}
 }
 
-// Arrive is told that a read has been answered.
+// Arrive handles the answer to a read.
 func (e *Engine) Arrive(tag uint32) {
 	p := &e.port
 	u := p.reads[tag]
 	p.spare = append(p.spare, tag)
-	p.out--
+	p.inFlight--
 	e.LinesAnswered++
 	switch u.source {
 	case offsetSource:

@@ -8,13 +8,13 @@ import (
 	"heddle/isa/emu"
 )
 
-// reply sends the request's Out on its way: a read of the edge buffer, or of what a pop has latched.
+// reply schedules the answer to a request, after a read of the edge buffer or of the edges that a pop has latched.
 func (e *Engine) reply(r *emu.UnitRequest) {
 	e.answers.Push(r, e.self.Now+uint64(e.spec.BufferLatency))
 	e.moved = true
 }
 
-// finish lets the oldest answer leave when its time has come.
+// finish sends the oldest answer when it is due.
 func (e *Engine) finish() {
 	if e.room && e.answers.Ready(e.self.Now) {
 		e.step.Answer = e.answers.Pop()
@@ -22,7 +22,7 @@ func (e *Engine) finish() {
 	}
 }
 
-// stall is why the oldest pop waits.
+// stall is the cause for which the oldest pop waits.
 type stall uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	undone        // nothing is left here; other cores may still donate
 )
 
-// serve gives the oldest pop its edges or vertices: a full warp's, or all that is left (§3.3.1).
+// serve gives the oldest pop its edges or vertices: a full warp's, or all that are left (§3.3.1).
 func (e *Engine) serve() {
 	e.stalled = noStall
 	if e.pops.Len() == 0 || e.answers.Full() {
@@ -48,7 +48,7 @@ func (e *Engine) serve() {
 	}
 }
 
-// deliver answers a pop: low lanes first.
+// deliver answers a pop, lowest lanes first.
 func (e *Engine) deliver(r *emu.UnitRequest, have int) {
 	n := min(have, bits.OnesCount32(r.Mask))
 	if e.setup.VertexMode {
@@ -61,7 +61,7 @@ func (e *Engine) deliver(r *emu.UnitRequest, have int) {
 	e.reply(r)
 }
 
-// deliverVertices gives the first n active lanes a vertex each.
+// deliverVertices gives each of the first n active lanes a vertex.
 func (e *Engine) deliverVertices(r *emu.UnitRequest, n int) {
 	out := r.Out[:e.shape.Threads]
 	for l := range out {
@@ -73,7 +73,7 @@ func (e *Engine) deliverVertices(r *emu.UnitRequest, n int) {
 	}
 }
 
-// deliverEdges gives the first n active lanes an edge each, and latches the edges' fields.
+// deliverEdges gives each of the first n active lanes an edge, and latches the edges' fields.
 func (e *Engine) deliverEdges(r *emu.UnitRequest, n int) {
 	lanes := e.shape.Threads
 	latch := e.latch[r.Warp*4*lanes:][:4*lanes]
@@ -108,8 +108,8 @@ func (e *Engine) book(n, lanes int) {
 	e.EdgesPopped += uint64(n)
 }
 
-// accept takes the request at the head of the queue, if it can be taken. Pops move to a
-// queue of their own, so that pushes pass those that wait.
+// accept takes the request at the head of the queue, if possible. Pops move to a queue of their own, so that pushes can
+// pass waiting pops.
 func (e *Engine) accept() {
 	r := e.head
 	if r == nil {
@@ -136,7 +136,7 @@ func (e *Engine) accept() {
 	e.step.Took, e.moved = true, true
 }
 
-// push appends the vertices of the active lanes to a list that has room for all of them.
+// push appends the vertices of the active lanes to a list, if it has room for all of them.
 func (e *Engine) push(r *emu.UnitRequest, list uint32) bool {
 	l := &e.lists[list]
 	n := bits.OnesCount32(r.Mask)
@@ -152,12 +152,12 @@ func (e *Engine) push(r *emu.UnitRequest, list uint32) bool {
 	return true
 }
 
-// listOf is rs2 of the last active lane.
+// listOf returns rs2 of the last active lane.
 func listOf(r *emu.UnitRequest) uint32 { return r.B[31-bits.LeadingZeros32(r.Mask)] }
 
 var fieldNames = [4]string{"src", "dst", "wt", "idx"}
 
-// legal tells what is wrong with a request.
+// legal returns an error if the set-up does not permit the request.
 func (e *Engine) legal(fn uint8, list uint32) error {
 	if !e.configured {
 		return fmt.Errorf("the graph unit has no set-up: the host writes it before the launch, or the program carries one at the symbol %s", SetupSymbol)

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// MaxLists is the most vertex-lists there can be.
+// MaxLists is the largest number of vertex-lists.
 const MaxLists = 16
 
-// Fields of an edge, as bits of a set-up.
+// Fields of an edge, as bits of Setup.Fields.
 const (
 	FieldSrc uint32 = 1 << iota
 	FieldDst
@@ -17,20 +17,19 @@ const (
 	allFields = FieldSrc | FieldDst | FieldWt | FieldIdx
 )
 
-// Setup holds the contents of the units' registers that the host writes before a launch; all
-// units get the same.
+// Setup holds the registers that the host writes before a launch, the same for all units.
 type Setup struct {
 	VertexMode bool   // vertex-list mode; else edges are gathered (§3.2)
 	Pull       bool   // the base vertex is the destination: Offsets are those of a CSC (§3.3.1)
-	Fields     uint32 // what is kept of an edge
-	Vertices   uint32 // how many
+	Fields     uint32 // fields of an edge to gather
+	Vertices   uint32 // number of vertices
 	Offsets    uint32 // address of the vertex array, Vertices+1 words
-	Edges      uint32 // how many
+	Edges      uint32 // number of edges
 	Neighbours uint32 // address of the edge array
-	Weights    uint32 // address of the weight array, if weights are wanted
-	In         uint32 // the list that pops take from
-	Out        uint32 // the list whose vertices are balanced, if vertices are
-	Regions    uint32 // address of what the lists of all cores have in memory, and a region more for each core to give vertices away
+	Weights    uint32 // address of the weight array, if FieldWt is set
+	In         uint32 // list that pops take from
+	Out        uint32 // list whose vertices are balanced
+	Regions    uint32 // address of all cores' list regions, with one more per core for donations
 }
 
 // Check returns an error if units of that spec and shape cannot work with the set-up.
@@ -77,17 +76,16 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 	return nil
 }
 
-// SetupSymbol names the set-up that a program may carry, for runs without a host
-// program: see DecodeSetup.
+// SetupSymbol is the symbol of the set-up that a program may carry, for runs without a host program: see DecodeSetup.
 const SetupSymbol = "heddle.peg"
 
-// A set-up is so many words; with the vertices to begin with, what SetupSymbol names is setupWords.
+// setupRegisters is the number of words of a set-up; setupWords includes those of the initial vertices.
 const (
 	setupRegisters = 11
 	setupWords     = setupRegisters + 3
 )
 
-// setupOf is a set-up from its words, in the order of DecodeSetup.
+// setupOf decodes a set-up from its words, in the order of DecodeSetup.
 func setupOf(w [setupRegisters]uint32) Setup {
 	return Setup{
 		VertexMode: w[0] != 0, Pull: w[1] != 0, Fields: w[2], Vertices: w[3], Offsets: w[4], Edges: w[5],
@@ -95,7 +93,7 @@ func setupOf(w [setupRegisters]uint32) Setup {
 	}
 }
 
-// act is the host's act that writes it, where the lists have that much memory.
+// act returns the host's action that writes the set-up, for lists with that much memory.
 func (s *Setup) act(regionBytes uint64) []uint32 {
 	return []uint32{
 		actConfigure, word(s.VertexMode), word(s.Pull), s.Fields, s.Vertices, s.Offsets, s.Edges,
@@ -113,11 +111,10 @@ func word(b bool) uint32 {
 // Load reads a word of memory.
 type Load = func(addr uint32) uint32
 
-// DecodeSetup reads the set-up that lies at addr, in words: mode (1: vertex-list), direction
-// (1: pull), fields, vertices, address of their offsets, edges, address of the edge array,
-// address of the weights, input list, output list, address of the regions, initial vertices in the input list,
-// their address, and 1 if they are to be dealt out cyclically. No more initial vertices are read than the words that a
-// program may have.
+// DecodeSetup reads the set-up at addr, in words: mode (1: vertex-list), direction (1: pull), fields, vertices, address
+// of their offsets, edges, address of the edge array, address of the weights, input list, output list, address of the
+// regions, number of initial vertices in the input list, their address, and 1 if they are dealt out cyclically. It
+// reads at most words initial vertices, a bound on the program's data.
 func DecodeSetup(load Load, addr, words uint32) (s Setup, initial []uint32, deal Deal) {
 	var w [setupWords]uint32
 	for i := range w {
@@ -130,10 +127,10 @@ func DecodeSetup(load Load, addr, words uint32) (s Setup, initial []uint32, deal
 	return s, initial, Deal(w[13] != 0)
 }
 
-// Deal says how a list is dealt out to the cores: in blocks, or one by one.
+// Deal selects how a list is distributed over the cores: in blocks or cyclically.
 type Deal bool
 
-// Ways to deal.
+// Distributions.
 const (
 	Block  Deal = false
 	Cyclic Deal = true

@@ -12,17 +12,17 @@ type state uint8
 
 const (
 	idle     state = iota
-	answers        // its answer is on its way, or it has just come
-	offsets        // for the offsets of a vertex: no line of edges is under way
-	edges          // for a line of edges or weights
-	vertices       // in vertex-list mode: for vertices that come back from memory
+	answers        // its answer is on its way, or has just left
+	offsets        // the offsets of a vertex: no line of edges is in flight
+	edges          // a line of edges or weights
+	vertices       // in vertex-list mode: vertices in flight from memory
 	others         // nothing is left here; other cores may still donate
 	numStates
 )
 
 var stateNames = [numStates]string{"idle", "answers", "offsets", "edges", "vertices", "others"}
 
-// waitsFor tells it. Of a cycle that the statistics book as a stall it is one of the last four.
+// waitsFor returns the unit's state. In a cycle that the statistics book as a stall it is one of the last four.
 func (e *Engine) waitsFor() state {
 	switch {
 	case e.stalled == undone:
@@ -39,11 +39,11 @@ func (e *Engine) waitsFor() state {
 	return idle
 }
 
-// StateName names the reason for which the unit's oldest pop waits.
+// StateName returns the name of the cause for which the oldest pop waits.
 func (p *PEG) StateName() string { return stateNames[p.engine.waitsFor()] }
 
-// Signals returns the signals of the unit: its oldest pop's wait, what its three functional units hold (§3.1), and the
-// exchange registers (§3.3.2). A worklist gathers no edges.
+// Signals returns the signals of the unit: the state of its oldest pop, the contents of its three functional units
+// (§3.1), and the exchange registers (§3.3.2). A worklist has no edges.
 func (p *PEG) Signals() (l probe.List) {
 	e := p.engine
 	l.State("state", stateNames[:], func() int { return int(e.waitsFor()) })
@@ -71,7 +71,7 @@ func (e *Engine) edgeSignals() (l probe.List) {
 	return l
 }
 
-// signals are those of an entry: entries move when the table grows beyond its size.
+// signals returns the signals of an entry, by index, as entries move when the table grows.
 func (t *alwt) signals(i int) (l probe.List) {
 	l.State("status", statusNames[:], func() int { return int(t.entries[i].status) })
 	l.Word("base", func() uint32 { return t.entries[i].base })
@@ -88,7 +88,7 @@ func (l *list) signals() (out probe.List) {
 	return out
 }
 
-// Kinds are the events of the unit.
+// Kinds returns the kinds of the unit's events.
 func (p *PEG) Kinds() []probe.Kind {
 	kinds := append([]probe.Kind{
 		{Name: "state", Doc: "what the oldest pop waits for becomes another"},
@@ -103,13 +103,13 @@ func (p *PEG) Kinds() []probe.Kind {
 		probe.Kind{Name: "exchange", Doc: "edges are donated, or received"})
 }
 
-// Watch has somebody told of them.
+// Watch makes the unit and its socket report their events to the observer.
 func (p *PEG) Watch(to probe.Watch) {
 	p.watch, p.engine.table.watch = to, to
 	p.socket.Watch(to)
 }
 
-// tell tells of a cycle.
+// tell reports the events of a cycle.
 func (p *PEG) tell(step *Step) {
 	e := p.engine
 	if r := step.Request; step.HasRequest && r.Write {
@@ -125,7 +125,7 @@ func (p *PEG) tell(step *Step) {
 
 var sourceNames = [numSources]string{offsetSource: "offsets", edgeSource: "edges", spillSource: "a list", refillSource: "a list"}
 
-// tell reports whether an entry's status becomes another.
+// tell reports the change of an entry's status.
 func (t *alwt) tell(i int, s Status) {
 	e := &t.entries[i]
 	t.watch("alwt", -1, "entry %d: %s -> %s, vertex %d, edges %d..%d", i, e.status, s, e.base, e.start, e.end)

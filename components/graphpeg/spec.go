@@ -6,8 +6,7 @@ import (
 	"heddle/components/accel"
 )
 
-// Spec holds the user-configurable parameters of a GraphPEG. A value of 0, where it is allowed,
-// follows from the core; see Derived.
+// Spec holds the parameters of a GraphPEG. A 0, where allowed, is derived from the core; see Derived.
 type Spec struct {
 	ALWTEntries      int    `key:"alwt_entries" default:"24" min:"1" max:"65536" unit:"entries" doc:"Entries of the adjacency list working table. GraphPEG §4.2: 24; many stand for its unlimited table."`
 	EdgeBufferBytes  int    `key:"edge_buffer_bytes" default:"2KiB" min:"256" max:"64KiB" unit:"bytes" doc:"Scratchpad for gathered edges: a ring of slots that hold the fields the kernel wants. GraphPEG §4.2: 2 KB."`
@@ -23,7 +22,7 @@ type Spec struct {
 	RequestQueue     int    `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
 }
 
-// DefaultSpec is the paper's machine.
+// DefaultSpec returns the configuration of the paper.
 func DefaultSpec() Spec {
 	return Spec{
 		ALWTEntries: 24, EdgeBufferBytes: 2 << 10, ScratchpadLimit: 48 << 10, VertexLists: 4, ListRegion: 4 << 20,
@@ -31,11 +30,10 @@ func DefaultSpec() Spec {
 	}
 }
 
-// Shape describes the core that a unit is in.
+// Shape describes the core that contains a unit.
 type Shape = accel.Shape
 
-// Derived returns the spec with every 0 replaced by what it stands for on a core
-// of that shape.
+// Derived returns the spec with every 0 replaced by its value for a core of that shape.
 func (s Spec) Derived(warps, scratchpadLatency int) Spec {
 	if s.BufferLatency == 0 {
 		s.BufferLatency = scratchpadLatency
@@ -46,29 +44,28 @@ func (s Spec) Derived(warps, scratchpadLatency int) Spec {
 	return s
 }
 
-// listWords is the on-chip capacity of each list, in whole lines.
+// listWords returns the on-chip capacity of each list in words, a multiple of the line.
 func (s Spec) listWords(line int) int {
 	return (s.ScratchpadLimit - s.EdgeBufferBytes) / s.VertexLists / 4 / line * line
 }
 
-// slots is how many edges of that many fields the edge buffer holds.
+// slots returns the number of edges with that many fields that the edge buffer holds.
 func (s Spec) slots(fields int) int { return s.EdgeBufferBytes / 4 / max(fields, 1) }
 
-// regionBytes is the memory that the lists of all cores have, with a region more for each core.
+// regionBytes returns the size of the memory of all cores' lists, with one more region per core for donations.
 func (s *Spec) regionBytes(shape *Shape) uint64 {
 	return uint64(shape.Cores) * uint64(s.VertexLists+1) * uint64(s.ListRegion)
 }
 
-// minSlots: with threads-1 edges in the buffer, none of which a pop may take, the
-// next line must fit.
+// minSlots returns the least number of slots: while the buffer holds threads-1 edges, which no pop may take, the next
+// line must fit.
 func minSlots(threads, line int) int { return threads - 1 + line }
 
-// minListWords: with threads-1 vertices in front, none of which a pop may take, the next line
-// must fit; and behind it a line that is spilled, and a push.
+// minListWords returns the least on-chip capacity of a list: after threads-1 vertices, which no pop may take, the next
+// line must fit; and after it a line to be spilled, and a push.
 func minListWords(threads, line int) int { return 2*line + 2*threads }
 
-// Fits checks the spec for a core of that shape; key names the key that is wrong. What it
-// accepts cannot wait for ever.
+// Fits checks the spec for a core of that shape; key is the key with the wrong value. An accepted spec cannot deadlock.
 func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	line := lineBytes / 4
 	if s.ALWTEntries < 1 || s.ALWTEntries > 1<<16 {
@@ -93,7 +90,7 @@ func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	return "", "", true
 }
 
-// Check is Fits as an error.
+// Check returns the result of Fits as an error.
 func (s Spec) Check(threads, lineBytes int) error {
 	if key, msg, ok := s.Fits(threads, lineBytes); !ok {
 		return fmt.Errorf("graphpeg %s = %s", key, msg)

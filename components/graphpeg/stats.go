@@ -7,7 +7,7 @@ import (
 	"heddle/components/count"
 )
 
-// Stats holds the counters of a GraphPEG. Without time, what takes time stays 0.
+// Stats are the counters of a GraphPEG. In functional execution the times stay 0.
 type Stats struct {
 	VerticesGathered uint64 `stat:"vertices.gathered" unit:"vertices" doc:"Vertices of the input list whose edges were fetched."`
 	Degrees          uint64 `stat:"edges.degrees" unit:"edges" doc:"Sum of their degrees; with edges.received: edges popped, donated, abandoned, and what is left."`
@@ -61,15 +61,15 @@ type Stats struct {
 // Statuses counts entry-cycles by status.
 type Statuses [numStatuses]uint64
 
-// Describe returns the name of a status's statistic, and what it says.
+// Describe returns the name and the description of a status's statistic.
 func (*Statuses) Describe(i int) (name, doc string) {
 	return statusNames[i], "Entry-cycles in status " + statusNames[i] + "."
 }
 
-// Occupancy counts cycles by entries in use; the last is for more.
+// Occupancy counts cycles by entries in use; the last element is for more.
 type Occupancy [66]uint64
 
-// Describe returns the name of a statistic, and what it says.
+// Describe returns the name and the description of a statistic.
 func (o *Occupancy) Describe(i int) (name, doc string) {
 	if i == len(o)-1 {
 		return "more", fmt.Sprintf("Cycles with more than %d entries in use.", i-1)
@@ -77,7 +77,7 @@ func (o *Occupancy) Describe(i int) (name, doc string) {
 	return fmt.Sprintf("entries_%02d", i), fmt.Sprintf("Cycles with %d entries in use.", i)
 }
 
-// Settle counts the cycles up to now, in which the unit was what it is.
+// Settle books the cycles up to now, during which the unit did not change.
 func (e *Engine) Settle(now uint64) {
 	n := now - e.last
 	if n == 0 {
@@ -92,7 +92,7 @@ func (e *Engine) Settle(now uint64) {
 	e.Occupancy[min(e.table.used(), len(e.Occupancy)-1)] += n
 }
 
-// waits says, from cycle now on, what somebody waits for.
+// waits records the stalls of the unit, from cycle now on.
 func (e *Engine) waits(now uint64) {
 	e.StallShort.Set(e.stalled == short, now)
 	e.StallDone.Set(e.stalled == undone, now)
@@ -100,7 +100,7 @@ func (e *Engine) waits(now uint64) {
 	e.ReceivesHeld.Set(e.exchange.pending, now)
 }
 
-// CheckInvariants checks what must hold between the counts at any time.
+// CheckInvariants returns an error if the counts contradict each other. It may be called at any time.
 func (e *Engine) CheckInvariants() error {
 	held := uint64(0)
 	for i := range e.lists {
@@ -120,7 +120,7 @@ func (e *Engine) CheckInvariants() error {
 			e.VerticesPushed + e.VerticesHost + e.VerticesTaken,
 			e.VerticesPopped + e.VerticesGathered + e.VerticesForgotten + e.VerticesGiven + held,
 		},
-		{"lines read = answered + under way", e.LinesRead, e.LinesAnswered + uint64(e.port.out)},
+		{"lines read = answered + under way", e.LinesRead, e.LinesAnswered + uint64(e.port.inFlight)},
 		{
 			"lines read = offsets + edges + weights + exchanged + refills", e.LinesRead,
 			e.OffsetLines + e.EdgeLines + e.WeightLines + e.ExchangeLines + e.Refilled/uint64(e.line),

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// Storage is the state of a unit outside the scratchpad, by structure (§4.6). It
-// follows from the engine's own structures and their depths.
+// Storage is the state of a unit outside the scratchpad, by structure (§4.6). It is computed from the engine's own
+// structures and their depths.
 type Storage struct {
 	Entry     uint64 `stat:"entry" unit:"bits" doc:"One entry of the ALWT: base vertex, start, end, status."`
 	Table     uint64 `stat:"alwt" unit:"bytes" doc:"All entries of the ALWT."`
@@ -15,7 +15,7 @@ type Storage struct {
 	Latches   uint64 `stat:"latches" unit:"bytes" doc:"The edges of each warp's last pop, all four fields (ours, for peg.get): a register of each lane in the paper, for all it says."`
 }
 
-// bitsFor is how many bits tell n things apart.
+// bitsFor returns the number of bits that distinguish n values.
 func bitsFor(n int) uint64 { return uint64(bits.Len(uint(max(n, 1) - 1))) }
 
 const wordBits = 32
@@ -32,20 +32,20 @@ func (s *Spec) storage(shape *Shape) (t Storage) {
 
 func inBytes(bits uint64) uint64 { return (bits + 7) / 8 }
 
-// tableControl: the FIFO of ready entries, the FE entry, and a second line of offsets that is awaited.
+// tableControl returns the bits of the FIFO of ready entries, the FE entry, and the entries' second line of offsets.
 func (s *Spec) tableControl() uint64 {
 	n := bitsFor(s.ALWTEntries)
 	return uint64(s.ALWTEntries)*(n+1) + 2*n + n + 1
 }
 
-// bufferControl: a valid bit a slot; head, length and the valid run.
+// bufferControl returns the bits of a valid flag per slot, head, length and the valid run.
 func (s *Spec) bufferControl() uint64 {
 	slots := s.slots(1)
 	return uint64(slots) + 3*bitsFor(slots+1)
 }
 
-// listControl: head and length of both parts on chip, the region with its first line and how many it
-// has, and the lines on their way back.
+// listControl returns the bits of head and length of both on-chip parts, the region with its first line and number of
+// lines, and the lines in flight.
 func (s *Spec) listControl(shape *Shape) uint64 {
 	line := shape.LineBytes / 4
 	words := bitsFor(s.listWords(line) + 1)
@@ -53,7 +53,7 @@ func (s *Spec) listControl(shape *Shape) uint64 {
 	return 4*words + wordBits + 2*lines + maxRefills*(lines+1)
 }
 
-// setupBits: a word for each number of a set-up, a bit for each truth.
+// setupBits returns the bits of a set-up: a word per number, a bit per boolean.
 func setupBits() (n uint64) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Setup]()) {
 		if f.Type.Kind() == reflect.Bool {

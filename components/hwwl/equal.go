@@ -2,24 +2,24 @@ package hwwl
 
 import "heddle/components/clock"
 
-// Equalizer makes the cores' lists equally long every interval, at no cost, when all units are
-// through with the cycle: it is on a clock of observers, and yet changes what they hold.
+// Equalizer makes the cores' lists equally long at every interval, in zero time, after all units have ticked: it is on
+// an observer's clock, and yet changes the units' state.
 type Equalizer struct {
 	clock.Base
 	units    []Unit
 	interval clock.Cycle
-	done     func() bool // all lists are empty, and all units know
+	done     func() bool // reports whether all lists are empty, and all units know it
 }
 
-// NewEqualizer makes it for those units.
+// NewEqualizer returns an Equalizer of those units.
 func NewEqualizer(name string, interval int, units []Unit, done func() bool) *Equalizer {
 	return &Equalizer{Base: clock.NewBase(name), units: units, interval: clock.Cycle(interval), done: done}
 }
 
-// Start is a kernel launch.
+// Start begins a launch.
 func (q *Equalizer) Start() { q.ClockHandle().Wake() }
 
-// Tick evens the lists out.
+// Tick equalizes the lists.
 func (q *Equalizer) Tick(now clock.Cycle) bool {
 	for q.move(now) {
 	}
@@ -29,7 +29,7 @@ func (q *Equalizer) Tick(now clock.Cycle) bool {
 	return false
 }
 
-// move lets the longest list give to the shortest.
+// move moves vertices from the longest list to the shortest.
 func (q *Equalizer) move(now clock.Cycle) bool {
 	longest, shortest := q.units[0], q.units[0]
 	for _, u := range q.units {

@@ -1,9 +1,8 @@
-// Package hwwl is the hardware worklist that GraphPEG is compared with (ACM TACO 2021, §4.4,
-// after Kim & Batten, MICRO 2014): each core has a queue of vertices on chip, from which warps pop
-// and to which they push by lane. Every interval vertices are moved between cores, at no cost,
-// until the queues are of equal length. It knows no degrees.
+// Package hwwl is the hardware worklist that GraphPEG is compared with (ACM TACO 2021, §4.4, after Kim & Batten, MICRO
+// 2014): each core has an on-chip queue of vertices, from which warps pop and to which they push by lane. At every
+// interval, vertices are moved between cores in zero time until the queues are of equal length. Degrees play no role.
 //
-// A GraphPEG in vertex-list mode "works similarly" (§3.3.1), so it is one, with two lists and other
+// A GraphPEG in vertex-list mode "works similarly" (§3.3.1), so the worklist is a GraphPEG with two lists and other
 // instructions.
 package hwwl
 
@@ -14,7 +13,7 @@ import (
 	"heddle/components/graphpeg"
 )
 
-// Spec holds the user-configurable parameters of a worklist.
+// Spec holds the parameters of a worklist.
 type Spec struct {
 	Bytes        int  `key:"bytes" default:"48KiB" min:"1KiB" max:"256KiB" unit:"bytes" doc:"On-chip storage of a core, half for what is popped, half for what is pushed. GraphPEG §4.4: 48 KB."`
 	ListRegion   int  `key:"list_region" default:"4MiB" min:"1KiB" max:"256MiB" pow2:"true" unit:"bytes" doc:"Global memory of each of the two lists of each core, for what does not fit on chip; overflow ends the run (ours)."`
@@ -24,11 +23,11 @@ type Spec struct {
 	RequestQueue int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours)."`
 }
 
-// buffer is the edge buffer of the GraphPEG that it is, which holds nothing: large enough for 32 lanes and lines of
-// 1 KiB, below which a GraphPEG could wait for ever.
+// buffer is the size of the underlying GraphPEG's edge buffer, which stays empty: large enough for 32 lanes and lines
+// of 1 KiB, below which a GraphPEG could deadlock.
 const buffer = 2 << 10
 
-// PEG is the spec of the GraphPEG that it is.
+// PEG returns the spec of the underlying GraphPEG.
 func (s Spec) PEG() graphpeg.Spec {
 	return graphpeg.Spec{
 		ALWTEntries: 1, EdgeBufferBytes: buffer, ScratchpadLimit: s.Bytes + buffer, VertexLists: 2, ListRegion: s.ListRegion,
@@ -36,7 +35,7 @@ func (s Spec) PEG() graphpeg.Spec {
 	}
 }
 
-// Fits checks the spec for a core of that shape; key names the key that is wrong.
+// Fits checks the spec for a core of that shape; key is the key with the wrong value.
 func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	key, msg, ok = s.PEG().Fits(threads, lineBytes)
 	if key == "scratchpad_limit" {
@@ -50,7 +49,7 @@ type Unit struct{ *graphpeg.PEG }
 
 var _ accel.MemoryUser = Unit{}
 
-// New makes the worklist of a core of that shape.
+// New returns the worklist of a core of that shape.
 func New(name string, s Spec, shape graphpeg.Shape, scratchpadLatency int) (Unit, error) {
 	p, err := graphpeg.New(name, s.PEG().Derived(shape.Warps, scratchpadLatency), shape)
 	if err != nil {
@@ -60,7 +59,7 @@ func New(name string, s Spec, shape graphpeg.Shape, scratchpadLatency int) (Unit
 	return Unit{p}, nil
 }
 
-// Stats holds the counters of a worklist.
+// Stats are the counters of a worklist.
 type Stats struct {
 	Popped   uint64 `stat:"vertices.popped" unit:"vertices" doc:"Vertices given to lanes."`
 	Pushed   uint64 `stat:"vertices.pushed" unit:"vertices" doc:"Vertices pushed."`
@@ -83,7 +82,7 @@ type Stats struct {
 	QueueFull uint64        `stat:"queue.refused" unit:"cycles" doc:"Cycles the core's SFU held a request that the full queue did not take."`
 }
 
-// Statistics returns a pointer to what the unit has counted up to a cycle.
+// Statistics returns a pointer to the counts up to a cycle.
 func (u Unit) Statistics(now clock.Cycle) any {
 	s := u.Stats(now)
 	return &Stats{

@@ -7,32 +7,32 @@ import (
 	"heddle/isa/emu"
 )
 
-// What a machine asks of a Spec.
+// Interfaces of package accel that a machine uses.
 var (
 	_ accel.Spec       = (*Spec)(nil)
 	_ accel.MemorySpec = (*Spec)(nil)
 	_ balance.Own      = (*Spec)(nil)
 )
 
-// FitsCore is Fits.
+// FitsCore returns the result of Fits.
 func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 	return s.Fits(at.Threads, at.LineBytes)
 }
 
-// NewUnit makes the worklist of a core.
+// NewUnit returns the worklist of a core.
 func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, *s, at, at.ScratchpadLatency)
 }
 
-// NewTwin makes the worklist of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) {
-	return graphpeg.NewUntimedWorklist(s.PEG(), at)
+// NewFunctional returns the worklist's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) {
+	return graphpeg.NewFunctionalWorklist(s.PEG(), at)
 }
 
-// BypassesL1 is bypass_l1.
+// BypassesL1 returns bypass_l1.
 func (s *Spec) BypassesL1() bool { return s.BypassL1 }
 
-// Balancer makes the lists equally long.
+// Balancer returns an Equalizer of the lists.
 func (s *Spec) Balancer(units []balance.Unit, done func() bool) balance.Ideal {
 	own := make([]Unit, len(units))
 	for i, u := range units {
@@ -41,5 +41,5 @@ func (s *Spec) Balancer(units []balance.Unit, done func() bool) balance.Ideal {
 	return NewEqualizer("Equalizer", s.Interval, own, done)
 }
 
-// Constants are none: the paper counts only what a GraphPEG keeps.
+// Constants returns none: the paper counts only the storage of a GraphPEG.
 func (u Unit) Constants() (name string, figures any) { return "", nil }

@@ -2,26 +2,26 @@ package mem
 
 import "math/bits"
 
-// What follows are the parts of which estimates of time are made: a Server serves requests in the order in which it is
-// asked, a Calendar in the order of their cycles, and Entries are held by requests for as long as they need them.
+// Building blocks of time estimates: a Server serves requests in the order of calls, a Calendar in the order of their
+// cycles, and Entries are occupied by requests for their duration.
 
-// Server is a part that begins with one request in so many cycles, as an estimate sees it: the cycle from which it is
+// Server is the estimate of a part that begins one request per interval: its value is the first cycle in which it is
 // free.
 type Server uint64
 
-// Take returns the cycle in which a request begins that comes at a cycle, and is followed by the next so many cycles
-// later.
+// Take returns the cycle in which a request that arrives at cycle at begins. The next one begins at least interval
+// cycles later.
 func (s *Server) Take(at, interval uint64) uint64 {
 	at = max(at, uint64(*s))
 	*s = Server(at + interval)
 	return at
 }
 
-// Calendar is a part that begins with one request in so many cycles, as an estimate sees it. Requests do not come in
-// the order of their cycles: it books them into spans of cycles, of which it remembers the last ones. Where in a span a
-// request lies is known only as far as requests come in order.
+// Calendar is the estimate of a part that begins one request per interval, for requests that do not come in the order
+// of their cycles: it books them into spans of cycles, of which it remembers the last ones. The position within a span
+// is exact only for requests that come in order.
 type Calendar struct {
-	booked [spans]uint64 // by slot: a span, counted from 1, and how many of its cycles are taken
+	booked [spans]uint64 // by slot: number of a span, counted from 1, and its occupied cycles
 	longer uint8         // log2 of a span's cycles, beyond spanShift
 }
 
@@ -31,7 +31,7 @@ const (
 	takenBits = 24 // of booked
 )
 
-// NewCalendar makes one whose requests keep it for up to so many cycles each.
+// NewCalendar returns a calendar for requests of up to longest cycles.
 func NewCalendar(longest uint64) (c Calendar) {
 	if longest > 1<<spanShift {
 		c.longer = uint8(bits.Len64(longest-1) - spanShift)
@@ -39,8 +39,8 @@ func NewCalendar(longest uint64) (c Calendar) {
 	return c
 }
 
-// Take returns the cycle in which a request begins that comes at a cycle, and keeps the part for so many. One that
-// comes further back than it remembers begins at once.
+// Take returns the cycle in which a request that arrives at cycle at begins; it occupies the part for interval cycles.
+// A request before the remembered spans begins at once.
 func (c *Calendar) Take(at, interval uint64) uint64 {
 	shift := (spanShift + c.longer) & 63
 	for n := at>>shift + 1; ; n++ {
@@ -59,14 +59,13 @@ func (c *Calendar) Take(at, interval uint64) uint64 {
 	}
 }
 
-// Entries are the entries of a finite resource, as an estimate sees them: the cycles from which they are free, the
-// first before all others, and each before those at twice its number.
+// Entries is the estimate of a finite resource: the cycles in which its entries become free, as a binary heap.
 type Entries []uint64
 
-// First returns when the first is free.
+// First returns the cycle in which the first entry is free.
 func (p Entries) First() uint64 { return p[0] }
 
-// Take takes the first, until a cycle.
+// Take occupies the first free entry until a cycle.
 func (p Entries) Take(until uint64) {
 	i := 0
 	for {
@@ -86,7 +85,7 @@ func (p Entries) Take(until uint64) {
 	p[i] = until
 }
 
-// Last returns when all are free.
+// Last returns the cycle in which all entries are free.
 func (p Entries) Last() (at uint64) {
 	for _, until := range p {
 		at = max(at, until)

@@ -1,5 +1,5 @@
-// Package mem holds the messages of the memory system, and nothing else. No data
-// travels: there is one functional memory image, and requests carry addresses.
+// Package mem holds the messages of the memory system. They carry addresses and no data: there is one functional memory
+// image.
 package mem
 
 // Op is the operation of a request.
@@ -7,11 +7,11 @@ type Op uint8
 
 // Operations.
 const (
-	Read       Op = iota // answered when the data is there
-	Write                // not answered: the level that takes it has acknowledged it
+	Read       Op = iota // answered when the data has arrived
+	Write                // not answered: taking it is the acknowledgement
 	Flush                // a fence: answered when the cache has walked its lines
 	Invalidate           // a launch or a barrier: like Flush, but of this level only
-	Atomic               // answered when it has been performed, by the level that performs atomics
+	Atomic               // answered by the level that performs atomics, when it has
 )
 
 // NumOps is the number of operations.
@@ -19,13 +19,12 @@ const NumOps = int(Atomic) + 1
 
 var opNames = [NumOps]string{"read", "write", "flush", "invalidation", "atomic"}
 
-// Flushes reports whether it has a cache walk its lines.
+// Flushes reports whether the operation makes a cache walk its lines.
 func (o Op) Flushes() bool { return o == Flush || o == Invalidate }
 
 func (o Op) String() string { return opNames[o] }
 
-// Request goes from a core towards memory. It has four fields so that the compiler keeps
-// it in registers.
+// Request goes from a core towards memory. It has four fields so that the compiler keeps it in registers.
 type Request struct {
 	Addr   uint32 // byte address; caches look at its line
 	Tag    uint32 // returned with the answer
@@ -33,14 +32,14 @@ type Request struct {
 	Op     Op
 }
 
-// AtomicRef says of an Atomic, for the level that performs it, what its Performer knows
-// it by, and how many operations are done one after the other.
+// AtomicRef identifies an atomic to the Performer, and holds the number of its operations, which are performed one
+// after the other.
 type AtomicRef uint32
 
-// refBits are those of the name, below the number of operations.
+// refBits is the width of the name, below the number of operations.
 const refBits = 26
 
-// MakeAtomicRef makes a reference; a request has at most one operation a lane.
+// MakeAtomicRef returns a reference; a request has at most one operation per lane.
 func MakeAtomicRef(name uint32, operations int) AtomicRef {
 	return AtomicRef(uint32(operations)<<refBits | name&(1<<refBits-1))
 }
@@ -48,17 +47,16 @@ func MakeAtomicRef(name uint32, operations int) AtomicRef {
 // Name is the Performer's name for the atomic.
 func (r AtomicRef) Name() uint32 { return uint32(r) & (1<<refBits - 1) }
 
-// Operations are done one after the other.
+// Operations returns the number of operations, performed one after the other.
 func (r AtomicRef) Operations() int { return int(r >> refBits) }
 
-// Response answers all but a Write.
+// Response answers a request other than a Write.
 type Response struct {
 	Tag uint32
 }
 
-// Performer lets atomics take effect. The level where they meet calls it once a
-// request, in the order in which they arrive there.
+// Performer applies atomics. The level that performs atomics calls it once per request, in the order of arrival there.
 type Performer interface {
-	// Perform does the atomic of that name and reports whether it wrote.
+	// Perform applies the atomic of that name and reports whether it wrote.
 	Perform(name uint32) (wrote bool)
 }

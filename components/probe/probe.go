@@ -1,8 +1,8 @@
-// Package probe is the interface by which units show themselves to observers of a run: signals, which are read when a
-// cycle is over, and events, which are told as they happen. A unit that nobody looks at pays a comparison for an event
-// and nothing for a signal.
+// Package probe is the interface between units and observers of a run: signals, which are read at the end of a cycle,
+// and events, which are reported as they happen. Without an observer an event costs one comparison, and a signal
+// nothing.
 //
-// It knows no unit, and no file that signals go to.
+// It knows neither units nor the files that signals are written to.
 package probe
 
 import (
@@ -10,16 +10,16 @@ import (
 	"strconv"
 )
 
-// Signal is a value that a unit holds. Read only looks.
+// Signal is a value in a unit. Read must not change anything.
 type Signal struct {
-	Name   string   // within its unit, parts with dots between them: warp3.pc
+	Name   string   // within its unit, parts separated by dots: warp3.pc
 	Bits   int      // 1 to 64
-	States []string // of a state: the names of its values; nil: it is a number
-	Detail bool     // shown only to those who ask for it by name
+	States []string // names of the values of a state; nil: a number
+	Detail bool     // shown only on request by name
 	Read   func() uint64
 }
 
-// Text is a state's value by name.
+// Text returns the name of a state's value.
 func (s *Signal) Text() string { return s.States[s.Read()] }
 
 // List is a unit's signals, in the order in which they are shown.
@@ -35,17 +35,17 @@ func (l *List) Flag(name string, read func() bool) {
 	}})
 }
 
-// Count adds a number that goes up to most.
+// Count adds a number from 0 to most.
 func (l *List) Count(name string, most int, read func() int) {
 	*l = append(*l, Signal{Name: name, Bits: max(1, bits.Len(uint(most))), Read: func() uint64 { return uint64(read()) }})
 }
 
-// Word adds a number of 32 bits.
+// Word adds a 32-bit number.
 func (l *List) Word(name string, read func() uint32) {
 	*l = append(*l, Signal{Name: name, Bits: 32, Read: func() uint64 { return uint64(read()) }})
 }
 
-// Vector adds so many bits: a set, or a number.
+// Vector adds a value of size bits: a set or a number.
 func (l *List) Vector(name string, size int, read func() uint64) {
 	*l = append(*l, Signal{Name: name, Bits: size, Read: read})
 }
@@ -55,7 +55,7 @@ func (l *List) State(name string, states []string, read func() int) {
 	*l = append(*l, Signal{Name: name, Bits: max(1, bits.Len(uint(len(states)-1))), States: states, Read: func() uint64 { return uint64(read()) }})
 }
 
-// Hide makes the last signal one of those that are shown only to those who ask for it.
+// Hide marks the last signal as shown only on request.
 func (l *List) Hide() { (*l)[len(*l)-1].Detail = true }
 
 // Under returns the signals with a prefix to their names.
@@ -66,12 +66,12 @@ func (l List) Under(prefix string) List {
 	return l
 }
 
-// Signed prints a word, of which -1 is often none.
+// Signed formats a word as signed, as -1 often means none.
 func Signed(v uint32) string { return strconv.Itoa(int(int32(v))) }
 
 // Kind is a kind of event of a unit.
 type Kind struct{ Name, Doc string }
 
-// Watch is told of events as they happen: their kind, the warp that they are of (-1: none), and a text.
-// Its callers compare it with nil first.
+// Watch receives events as they happen: their kind, their warp (-1: none) and a text. Callers compare it with nil
+// first.
 type Watch func(kind string, warp int, format string, args ...any)

@@ -1,8 +1,8 @@
-// Package queue has the bounded queues that hardware units are made of: first in, first out, in a ring that is made
-// once. It knows no unit and no clock.
+// Package queue provides the bounded FIFO queues of hardware units, in rings allocated once. It knows neither units nor
+// clocks.
 //
-// Of a Queue every entry can be taken at once, of a Timed from a cycle of its own on. When producers see a freed slot
-// is the consumer's choice: at once (Pop, Full), or from the next cycle on (Take, Closed), as with the RTL's elastic
+// Entries of a Queue can be taken at once, those of a Timed from a cycle of their own on. The consumer chooses when
+// producers see a freed slot: at once (Pop, Full), or from the next cycle on (Take, Closed), as with the RTL's elastic
 // buffers of two and more slots, whose ready flag is a register.
 package queue
 
@@ -11,14 +11,14 @@ import (
 	"math/bits"
 )
 
-// Owner is the unit that queues are in, and its cycle: for panics.
+// Owner is the unit that contains queues, and its cycle, for panics.
 type Owner struct {
 	Unit string
 	Now  uint64
 }
 
-// name is a queue's, for those who look, and what a push without a free slot panics with. An error and not a text,
-// which would keep pushes from being inlined.
+// name is a queue's name, and the value of the panic of a push without a free slot. It is an error rather than a string
+// because building a string would keep pushes from being inlined.
 type name struct {
 	of    *Owner
 	queue string
@@ -38,22 +38,22 @@ func (n *name) Error() string {
 	return fmt.Sprintf("BUG: %s @%d: %s: push to a full queue", n.of.Unit, n.of.Now, n.queue)
 }
 
-// Queue is a queue with a number of slots.
+// Queue is a queue with a bounded number of slots.
 type Queue[T any] struct {
-	ring       []T  // a power of two of them
-	mask       uint // their number less 1
-	head, tail uint // entries that were taken, and that were pushed
+	ring       []T  // length is a power of two
+	mask       uint // len(ring) - 1
+	head, tail uint // numbers of entries taken and pushed
 	capacity   uint
 
 	freed   uint   // slots freed by Take in cycle freedAt
 	freedAt uint64 //
 
-	filled *uint64 // a word in which bit is set while there are entries
+	filled *uint64 // word with bit set while there are entries
 	bit    uint64
 	name   *name
 }
 
-// New makes a queue of a unit, which may be nil, with at least one slot.
+// New returns a queue of a unit, which may be nil, with at least one slot.
 func New[T any](capacity int, of *Owner, called string) Queue[T] {
 	n := &name{of, called}
 	if capacity < 1 {
@@ -63,13 +63,13 @@ func New[T any](capacity int, of *Owner, called string) Queue[T] {
 	return Queue[T]{ring: ring, mask: uint(len(ring) - 1), capacity: uint(capacity), filled: new(uint64), name: n}
 }
 
-// Flag has a bit of a word set while the queue is not empty. It comes before the first push.
+// Flag sets a bit of a word while the queue is not empty. It must precede the first push.
 func (q *Queue[T]) Flag(word *uint64, bit int) { q.filled, q.bit = word, 1<<bit }
 
-// Len returns how many entries there are.
+// Len returns the number of entries.
 func (q *Queue[T]) Len() int { return int(q.tail - q.head) }
 
-// Capacity returns how many there can be.
+// Capacity returns the number of slots.
 func (q *Queue[T]) Capacity() int { return int(q.capacity) }
 
 // Empty reports whether there is no entry.
@@ -78,7 +78,7 @@ func (q *Queue[T]) Empty() bool { return q.tail == q.head }
 // Full reports whether there is no free slot.
 func (q *Queue[T]) Full() bool { return q.tail-q.head == q.capacity }
 
-// Closed reports whether producers that see what Take frees a cycle later see no free slot in cycle now.
+// Closed reports whether there is no free slot in cycle now for producers that see slots freed by Take a cycle later.
 func (q *Queue[T]) Closed(now uint64) bool {
 	n := q.tail - q.head
 	return n == q.capacity || q.freedAt == now && n+q.freed >= q.capacity
@@ -87,7 +87,7 @@ func (q *Queue[T]) Closed(now uint64) bool {
 // Push appends a value. There must be a free slot.
 func (q *Queue[T]) Push(v T) { *q.Add() = v }
 
-// Add appends an entry, and returns its slot, which holds an old value. There it stays until it is taken.
+// Add appends an entry, and returns its slot, which holds an old value. The entry does not move until it is taken.
 func (q *Queue[T]) Add() *T {
 	if q.tail-q.head == q.capacity {
 		panic(q.name)
@@ -144,7 +144,7 @@ func (q *Queue[T]) Clear() {
 // Name returns the queue's name, which begins with its unit's.
 func (q *Queue[T]) Name() string { return q.name.String() }
 
-// Level shows how full the queue is, by its name.
+// Level calls see with the queue's name, occupancy and capacity.
 func (q *Queue[T]) Level(see func(name string, n, capacity int)) {
 	see(q.Name(), q.Len(), q.Capacity())
 }

@@ -1,11 +1,11 @@
 package queue
 
-// Never is a cycle that does not come.
+// Never is a cycle that is never reached.
 const Never = ^uint64(0)
 
-// Timed is a queue whose entries can be taken from a given cycle on, in order: one holds up those behind it.
+// Timed is a queue whose entries can be taken from a given cycle on, in order: an entry holds up those behind it.
 type Timed[T any] struct {
-	first uint64 // the cycle from which the first entry can be taken; Never: there is none
+	first uint64 // cycle from which the first entry can be taken; Never: the queue is empty
 	q     Queue[timed[T]]
 }
 
@@ -14,20 +14,20 @@ type timed[T any] struct {
 	at uint64 // Never: the slot is free
 }
 
-// NewTimed makes such a queue of a unit, which may be nil, with at least one slot.
+// NewTimed returns a timed queue of a unit, which may be nil, with at least one slot.
 func NewTimed[T any](capacity int, of *Owner, called string) Timed[T] {
 	q := Timed[T]{q: New[timed[T]](capacity, of, called)}
 	q.Clear()
 	return q
 }
 
-// Flag has a bit of a word set while the queue is not empty. It comes before the first push.
+// Flag sets a bit of a word while the queue is not empty. It must precede the first push.
 func (q *Timed[T]) Flag(word *uint64, bit int) { q.q.Flag(word, bit) }
 
-// Len returns how many entries there are.
+// Len returns the number of entries.
 func (q *Timed[T]) Len() int { return q.q.Len() }
 
-// Capacity returns how many there can be.
+// Capacity returns the number of slots.
 func (q *Timed[T]) Capacity() int { return q.q.Capacity() }
 
 // Empty reports whether there is no entry.
@@ -36,20 +36,20 @@ func (q *Timed[T]) Empty() bool { return q.first == Never }
 // Full reports whether there is no free slot.
 func (q *Timed[T]) Full() bool { return q.q.Full() }
 
-// Closed reports whether producers that see what Take frees a cycle later see no free slot in cycle now.
+// Closed reports whether there is no free slot in cycle now for producers that see slots freed by Take a cycle later.
 func (q *Timed[T]) Closed(now uint64) bool { return q.q.Closed(now) }
 
-// Push appends a value that can be taken from cycle at on, which is not Never. There must be a free slot.
+// Push appends a value that can be taken from cycle at on, which must not be Never. There must be a free slot.
 func (q *Timed[T]) Push(v T, at uint64) {
 	e := q.q.Add()
-	e.v = v // by parts: a whole entry would be built on the stack by narrow stores, which a wide load then waits for
+	e.v = v // by parts: a whole entry would be built on the stack by narrow stores, which stall the wide load
 	e.at = at
 	if q.first == Never {
 		q.first = at
 	}
 }
 
-// Insert is Push for entries that leave in the order in which they can be taken, of equal ones the first to come.
+// Insert is Push for entries that leave in the order of their cycles, equal ones in the order of insertion.
 func (q *Timed[T]) Insert(v T, at uint64) {
 	q.Push(v, at)
 	for i := q.Len() - 1; i > 0 && q.q.At(i-1).at > at; i-- {
@@ -92,8 +92,8 @@ func (q *Timed[T]) Pop() T {
 	return e.v
 }
 
-// Take is Pop in cycle now, for producers that see the freed slot a cycle later. With two calls more than that of
-// Drop it would be too long to be inlined.
+// Take is Pop in cycle now, for producers that see the freed slot a cycle later. It repeats the code of Drop, with
+// whose calls it would be too long to be inlined.
 func (q *Timed[T]) Take(now uint64) T {
 	r := &q.q
 	if r.freedAt != now {
@@ -119,5 +119,5 @@ func (q *Timed[T]) Clear() {
 // Name returns the queue's name, which begins with its unit's.
 func (q *Timed[T]) Name() string { return q.q.Name() }
 
-// Level shows how full the queue is, by its name.
+// Level calls see with the queue's name, occupancy and capacity.
 func (q *Timed[T]) Level(see func(name string, n, capacity int)) { q.q.Level(see) }

@@ -12,19 +12,19 @@ import (
 	"heddle/isa/emu"
 )
 
-// Weaver is the unit of one core, on its clock: it moves requests and answers
-// between the core's socket and the FSM.
+// Weaver is the clocked component of one core's unit: it moves requests and answers between the core's socket and the
+// FSM.
 type Weaver struct {
 	clock.Base
 	identity identity
 	fsm      *FSM
 	socket   *accel.Socket
-	watch    probe.Watch // nil: nobody is told
+	watch    probe.Watch // nil: no observer
 }
 
 var _ accel.Unit = (*Weaver)(nil)
 
-// New makes the Weaver of a core of that shape. The spec must be derived.
+// New returns the Weaver of a core of that shape. The spec must be derived.
 func New(name string, s Spec, warps, threads int) (*Weaver, error) {
 	if err := s.Check(warps, threads); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -38,14 +38,14 @@ func New(name string, s Spec, warps, threads int) (*Weaver, error) {
 	return w, nil
 }
 
-// Plug gives the unit its end of the socket.
+// Plug connects the unit to the core's socket.
 func (w *Weaver) Plug(s *accel.Socket) { w.socket = s }
 
-// QueueEntries is request_queue.
+// QueueEntries returns the spec's request_queue.
 func (w *Weaver) QueueEntries() int { return w.fsm.spec.RequestQueue }
 
-// Traits of its functions. A warp with an outstanding weaver.dec.id issues no other
-// of its instructions: neither weaver.dec.loc nor weaver.skip names a register it depends on.
+// Traits returns the traits of the unit's functions. A warp with an outstanding weaver.dec.id must not issue any other
+// of its instructions: weaver.dec.loc and weaver.skip depend on the answer without naming a register of it.
 func (w *Weaver) Traits() []accel.Traits {
 	return []accel.Traits{
 		isa.WeaverReg:    {},
@@ -55,7 +55,7 @@ func (w *Weaver) Traits() []accel.Traits {
 	}
 }
 
-// Tick does one cycle.
+// Tick runs one cycle.
 func (w *Weaver) Tick(now clock.Cycle) bool {
 	head, before := w.socket.Waiting(), w.fsm.at
 	step := w.fsm.Cycle(now, head, w.socket.Room())
@@ -74,7 +74,7 @@ func (w *Weaver) Tick(now clock.Cycle) bool {
 	return step.Took || !w.fsm.Idle() || w.socket.Waiting() != nil
 }
 
-// take takes the request from the queue. One that is not answered is done.
+// take removes the request from the queue. A request without an answer is done.
 func (w *Weaver) take(r *emu.UnitRequest, err error) {
 	w.socket.Take()
 	switch {
@@ -85,7 +85,7 @@ func (w *Weaver) take(r *emu.UnitRequest, err error) {
 	}
 }
 
-// Stats returns what the unit has counted up to cycle now.
+// Stats returns the counts up to cycle now.
 func (w *Weaver) Stats(now clock.Cycle) Stats {
 	w.fsm.Settle(now)
 	s := w.fsm.Stats
@@ -94,13 +94,13 @@ func (w *Weaver) Stats(now clock.Cycle) Stats {
 	return s
 }
 
-// Statistics is Stats for any unit.
+// Statistics returns Stats, for code that is generic over units.
 func (w *Weaver) Statistics(now clock.Cycle) any {
 	s := w.Stats(now)
 	return &s
 }
 
-// CheckInvariants checks what must hold between the counts of a unit at rest, up to cycle now.
+// CheckInvariants returns an error if the counts of a unit at rest, up to cycle now, contradict each other.
 func (w *Weaver) CheckInvariants(now clock.Cycle) error {
 	s := w.Stats(now)
 	if n := sum(s.Queue[:]); n != s.Cycles {
@@ -113,7 +113,7 @@ func (w *Weaver) CheckInvariants(now clock.Cycle) error {
 	return nil
 }
 
-// Waits describes what the unit holds, for reports of machines that are stuck.
+// Waits describes the unit's contents, for reports of stuck machines.
 func (w *Weaver) Waits() string {
 	if w.socket.Idle() {
 		return ""
@@ -121,31 +121,31 @@ func (w *Weaver) Waits() string {
 	return fmt.Sprintf("%s: in state %s, %d entries left to decode", w.Name(), w.fsm.at, w.fsm.left())
 }
 
-// StateName is the state the FSM is in.
+// StateName returns the name of the FSM's state.
 func (w *Weaver) StateName() string { return w.fsm.at.String() }
 
 // Architecture returns the unit as programs see it.
 func (w *Weaver) Architecture() emu.Unit { return architecture{w.identity, w.fsm} }
 
-// architecture is the timed unit for isa/emu, but for its instructions.
+// architecture implements emu.Unit for the timed unit, except for its instructions.
 type architecture struct {
 	identity
 	*FSM
 }
 
-// Exec completes emu.Unit. It is never called: requests come through the socket.
+// Exec implements emu.Unit. It is never called: requests come through the socket.
 func (architecture) Exec(*emu.UnitRequest) error {
 	panic("BUG: weaver: an instruction beside the socket")
 }
 
-// identity returns the values by which programs identify a Weaver.
+// identity holds the values by which programs identify a Weaver.
 type identity struct{ capacity uint32 }
 
-// Name is the unit of isa's weaver rows.
+// Name returns the name of the isa extension that the unit executes.
 func (identity) Name() string { return "weaver" }
 
-// Presence is the unit's bit in the units CSR.
+// Presence returns the unit's bit in the units CSR.
 func (identity) Presence() uint32 { return isa.HasWeaver }
 
-// CSR answers weaver_capacity.
+// CSR returns the value of weaver_capacity.
 func (i identity) CSR(num uint16) (uint32, bool) { return i.capacity, num == isa.CSRWeaverCapacity }

@@ -4,7 +4,7 @@ import "math/bits"
 
 // Dump returns the unit's state, for display: the paper's tables (§III-B).
 type Dump struct {
-	FSM    string      `json:"fsm,omitempty"` // without time there is none
+	FSM    string      `json:"fsm,omitempty"` // empty: a functional model
 	Phase  string      `json:"phase"`
 	Cursor int         `json:"cursor"` // the next slot of the ST
 	ST     []SlotDump  `json:"st"`     // registered slots from the cursor on
@@ -37,15 +37,15 @@ type BatchDump struct {
 
 var phaseNames = [...]string{Registering: "registering", Decoding: "decoding", Ended: "ended"}
 
-// Dump returns what the unit holds.
+// Dump returns the unit's state.
 func (w *Weaver) Dump() any {
 	d := w.fsm.dump()
 	d.FSM = w.fsm.at.String()
 	return d
 }
 
-// Dump returns what the unit holds.
-func (u *Untimed) Dump() any { return u.dump() }
+// Dump returns the unit's state.
+func (u *Functional) Dump() any { return u.dump() }
 
 func (s *State) dump() (d Dump) {
 	d.Phase, d.Cursor, d.CED, d.Skip = phaseNames[s.phase], s.cursor, s.ced, s.drop

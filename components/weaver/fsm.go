@@ -8,19 +8,19 @@ import (
 	"heddle/isa/emu"
 )
 
-// S is a state of the paper's state machine (Fig. 6).
+// S is a state of the paper's FSM (Fig. 6).
 type S uint8
 
 // States of the FSM.
 const (
-	S0 S = iota // init: nothing registered has been decoded yet
+	S0 S = iota // init: no registered entry has been decoded
 	S1          // first: the first entry is read
 	S2          // fill: the current entry's edges go to the lanes
 	S3          // fetch: the next entry is requested
-	S4          // load: it becomes the current one
+	S4          // load: the fetched entry becomes the current one
 	S5          // emit: the lanes are full, the warp gets its answer
 	S6          // wait: until the next decode request
-	S7          // last: what is left, or nothing, is the answer
+	S7          // last: the remaining edges, or none, are the answer
 	S8          // end: every answer is -1 in all lanes
 	numStates
 )
@@ -43,27 +43,26 @@ var stateDocs = [numStates]string{
 	"All has been handed out: until the next weaver.reg.",
 }
 
-// states has the action of the unit in a cycle of each state, which returns the state of the next.
+// states are the actions of the FSM by state; each returns the next state.
 var states = [numStates]func(*FSM) S{
 	S0: (*FSM).init, S1: (*FSM).first, S2: (*FSM).fill, S3: (*FSM).fetch, S4: (*FSM).load,
 	S5: (*FSM).emit, S6: (*FSM).wait, S7: (*FSM).finish, S8: (*FSM).end,
 }
 
-// FSM is the Weaver in time: a Cycle is one step of the paper's state machine
-// and, beside it, of the ports to the core and to the tables. The ST and the DT
-// have a read port each, pipelined.
+// FSM is the Weaver cycle by cycle: Cycle is one step of the paper's FSM and, in parallel, of the ports to the core and
+// to the tables. The ST and the DT have a pipelined read port each.
 type FSM struct {
 	State
 	self  queue.Owner
 	spec  Spec // derived
 	at    S
-	last  uint64                        // the last cycle that was counted
-	warp  *emu.UnitRequest              // the decode request being served
-	row   rowRead                       // the row that entries are taken from
-	ahead rowRead                       // the prefetched one
-	reads queue.Timed[*emu.UnitRequest] // weaver.dec.loc's on their way through the DT; as many as its pipeline has stages
+	last  uint64                        // last cycle counted
+	warp  *emu.UnitRequest              // decode request in service
+	row   rowRead                       // row from which entries are taken
+	ahead rowRead                       // prefetched row
+	reads queue.Timed[*emu.UnitRequest] // weaver.dec.loc in the DT's read pipeline, one per stage at most
 
-	// Of this cycle: its inputs, and what it did.
+	// Inputs and results of the current cycle.
 	head *emu.UnitRequest
 	room bool
 	step Step
@@ -72,35 +71,34 @@ type FSM struct {
 // rowRead is a read of a row of the ST.
 type rowRead struct {
 	row   int    // -1: none
-	ready uint64 // the cycle from which its entries can be used
+	ready uint64 // first cycle in which its entries can be used
 }
 
 var noRow = rowRead{row: -1}
 
-// Step describes the activity of one cycle at the ports to the core.
+// Step is the activity of one cycle at the ports to the core.
 type Step struct {
-	Took   bool             // the request at the head of the queue is with the unit
-	Err    error            // it is a program error
-	Answer *emu.UnitRequest // has its Out and NewMask, and goes to the core
+	Took   bool             // the unit has taken the request at the head of the queue
+	Err    error            // the request is a program error
+	Answer *emu.UnitRequest // leaves for the core, with its Out and NewMask
 }
 
-// NewFSM makes the FSM for a core of that shape, at cycle 0. The spec must be
-// valid and derived.
+// NewFSM returns the FSM for a core of that shape, at cycle 0. The spec must be valid and derived.
 func NewFSM(s Spec, warps, threads int) *FSM {
 	f := &FSM{State: *NewState(s, warps, threads), spec: s, row: noRow, ahead: noRow}
 	f.reads = queue.NewTimed[*emu.UnitRequest](s.TableLatency, &f.self, "reads of the DT")
 	return f
 }
 
-// Launch is a kernel launch.
+// Launch begins a kernel.
 func (f *FSM) Launch() {
 	f.Reset()
 	f.at, f.warp = S0, nil
 	f.reads.Clear()
 }
 
-// Cycle moves the unit by one cycle. head is the request that waits longest, or
-// nil; room reports whether an answer may leave. Cycles may be left out while Idle.
+// Cycle runs one cycle. head is the oldest request, or nil; room reports whether an answer may leave. Cycles may be
+// skipped while Idle.
 func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
 	f.Settle(now)
 	f.self.Now, f.head, f.room, f.step = now, head, room, Step{}
@@ -110,19 +108,19 @@ func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
 	return f.step
 }
 
-// Idle reports whether without a request nothing will change.
+// Idle reports whether the state cannot change without a request.
 func (f *FSM) Idle() bool {
 	return (f.at == S0 || f.at == S6 || f.at == S8) && f.reads.Empty()
 }
 
-// Settle counts the cycles up to now, in which the state was what it is.
+// Settle books the cycles up to now, during which the state did not change.
 func (f *FSM) Settle(now uint64) {
 	f.States[f.at] += now - f.last
 	f.Cycles += now - f.last
 	f.last = now
 }
 
-// accept takes a request that the state machine does not wait for.
+// accept takes a request that is independent of the FSM's state.
 func (f *FSM) accept() {
 	if f.head == nil {
 		return
@@ -137,7 +135,7 @@ func (f *FSM) accept() {
 		if !f.reads.Full() {
 			f.startRead()
 		}
-	case isa.WeaverDecID: // S0, S6 and S8 take it
+	case isa.WeaverDecID: // taken by S0, S6 and S8
 	default:
 		panic(fmt.Sprintf("BUG: weaver: function %d", f.head.Fn))
 	}
@@ -150,7 +148,7 @@ func (f *FSM) register() {
 	}
 }
 
-// takeDecode takes a decode request, if one is at the head of the queue.
+// takeDecode takes the request at the head of the queue if it is a decode request.
 func (f *FSM) takeDecode() bool {
 	if f.head == nil || f.head.Fn != isa.WeaverDecID {
 		return false
@@ -223,7 +221,7 @@ func (f *FSM) end() S {
 	return S8
 }
 
-// answer gives the warp what the lanes hold, if there is room for an answer.
+// answer answers the warp with the lanes' contents, if there is room for an answer.
 func (f *FSM) answer() bool {
 	if !f.room {
 		return false
@@ -237,7 +235,7 @@ func (f *FSM) answer() bool {
 	return true
 }
 
-// request reads the row of the next slot, unless the unit holds it or has asked for it.
+// request reads the row of the next slot, unless the unit has it or has requested it.
 func (f *FSM) request() {
 	row := f.rowFrom(f.cursor)
 	switch row {
@@ -249,7 +247,7 @@ func (f *FSM) request() {
 	}
 }
 
-// rowFrom is the row to be read when slots from there on are next; -1: none is left.
+// rowFrom returns the row of the next slot from there on; -1: none is left.
 func (f *FSM) rowFrom(slot int) int {
 	valid := f.next(slot)
 	switch {
@@ -267,7 +265,7 @@ func (f *FSM) read(row int) rowRead {
 	return rowRead{row, f.self.Now + uint64(f.spec.TableLatency)}
 }
 
-// take makes the next slot's entry the current one, if its row is there.
+// take makes the next slot's entry the current one, if its row has been read.
 func (f *FSM) take(stay S) S {
 	if f.self.Now+1 < f.row.ready {
 		return stay
@@ -285,8 +283,8 @@ func (f *FSM) take(stay S) S {
 	return S2
 }
 
-// pick chooses a slot before end: the one at the cursor or, past the empty ones, the
-// next with an edge; end if there is none.
+// pick returns the slot at the cursor or, if empty slots are skipped, the next with an edge; end if there is none
+// before end.
 func (f *FSM) pick(end int) int {
 	if !f.spec.SkipEmpty {
 		return f.cursor
@@ -299,7 +297,7 @@ func (f *FSM) pick(end int) int {
 	return end
 }
 
-// startRead reads the warp's row of the DT. What a later batch writes there is not seen.
+// startRead reads the warp's row of the DT. Later batches do not affect the result.
 func (f *FSM) startRead() {
 	r := f.head
 	copy(r.Out, f.Row(r.Warp))
@@ -308,8 +306,7 @@ func (f *FSM) startRead() {
 	f.step.Took = true
 }
 
-// finishRead answers a weaver.dec.loc that has been read. It goes before the
-// state machine's answer, which can wait.
+// finishRead answers a weaver.dec.loc whose read has ended. It has precedence over the FSM's answer, which can wait.
 func (f *FSM) finishRead() {
 	if f.room && f.reads.Ready(f.self.Now+1) {
 		f.step.Answer, f.room = f.reads.Pop(), false

@@ -20,7 +20,7 @@ type rig struct {
 	t     *testing.T
 	rand  *rand.Rand
 	f     *FSM
-	twin  *Untimed
+	twin  *Functional
 	warps []*rigWarp
 	queue []*emu.UnitRequest
 	now   uint64
@@ -49,7 +49,7 @@ func newRig(t *testing.T, seed uint64) *rig {
 	s, err := specSchema.Draw(specSchema.Default(), d)
 	require.NoError(t, err)
 	s = s.Derived(warps, threads, 1)
-	twin, err := NewUntimed(s, warps, threads)
+	twin, err := NewFunctional(s, warps, threads)
 	require.NoError(t, err)
 	g := &rig{t: t, rand: r, f: NewFSM(s, warps, threads), twin: twin, skips: r.IntN(3) == 0}
 	g.f.Launch()
@@ -190,7 +190,7 @@ func (g *rig) epoch() {
 	require.NoError(g.t, g.f.CheckInvariants())
 }
 
-// expected returns the edges that the untimed twin distributes.
+// expected returns the edges that the untimed functional model distributes.
 func (g *rig) expected() map[pair]int {
 	want := map[pair]int{}
 	for g.twin.Phase() != Ended {
@@ -207,7 +207,7 @@ func (g *rig) expected() map[pair]int {
 }
 
 // Whatever the knobs, the times and the interleaving of warps: the edges handed
-// out are those of the untimed twin, each once. Skips only take some away.
+// out are those of the untimed functional model, each once. Skips only take some away.
 func TestTheSameEdgesAsUntimed(t *testing.T) {
 	for seed := range uint64(400) {
 		g := newRig(t, seed)

@@ -5,28 +5,30 @@ import (
 	"heddle/isa/emu"
 )
 
-// What a machine asks of a Spec.
+// Interfaces of package accel that a machine uses.
 var (
 	_ accel.Spec      = (*Spec)(nil)
 	_ accel.MaskSpec  = (*Spec)(nil)
 	_ accel.SizedSpec = (*Spec)(nil)
 )
 
-// FitsCore is Fits.
+// FitsCore returns the result of Fits.
 func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 	return s.Fits(at.Warps, at.Threads)
 }
 
-// NewUnit makes the Weaver of a core.
+// NewUnit returns the Weaver of a core.
 func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return New(name, s.Derived(at.Warps, at.Threads, at.ScratchpadLatency), at.Warps, at.Threads)
 }
 
-// NewTwin makes the Weaver of a core of a machine without time.
-func (s *Spec) NewTwin(at accel.Shape) (emu.Unit, error) { return NewUntimed(*s, at.Warps, at.Threads) }
+// NewFunctional returns the Weaver's functional model.
+func (s *Spec) NewFunctional(at accel.Shape) (emu.Unit, error) {
+	return NewFunctional(*s, at.Warps, at.Threads)
+}
 
-// SetsMask is mask_by_unit.
+// SetsMask returns mask_by_unit.
 func (s *Spec) SetsMask() bool { return s.MaskByUnit }
 
-// Enlarge gives the DT a row for each warp.
+// Enlarge raises the DT to a row for each warp.
 func (s *Spec) Enlarge(at accel.Shape) { s.DTEntries = max(s.DTEntries, at.Warps*at.Threads) }

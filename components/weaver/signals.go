@@ -5,7 +5,7 @@ import (
 	"heddle/components/probe"
 )
 
-// Signals returns the signals of the unit: its state machine, and the paper's registers.
+// Signals returns the signals of the unit: its FSM and the paper's registers.
 func (w *Weaver) Signals() (l probe.List) {
 	f := w.fsm
 	l.State("fsm", stateNames[:], func() int { return int(f.at) })
@@ -20,12 +20,12 @@ func (w *Weaver) Signals() (l probe.List) {
 	return l
 }
 
-// Kinds are the events of the unit.
+// Kinds returns the kinds of the unit's events.
 func (w *Weaver) Kinds() []probe.Kind {
 	return append([]probe.Kind{{Name: "fsm", Doc: "the state machine goes from one state to another"}}, accel.Kinds...)
 }
 
-// Watch has somebody told of them.
+// Watch makes the unit and its socket report their events to the observer.
 func (w *Weaver) Watch(to probe.Watch) {
 	w.watch = to
 	w.socket.Watch(to)

@@ -1,17 +1,14 @@
-// Package weaver is the Weaver unit of SparseWeaver (HPCA 2025, §III): kernels
-// register (vertex, first edge, degree) triples and decode (vertex, edge)
-// pairs, one per lane, until no work is left.
+// Package weaver is the Weaver unit of SparseWeaver (HPCA 2025, §III): kernels register (vertex, first edge, degree)
+// triples and decode (vertex, edge) pairs, one per lane, until no work is left.
 //
-// State is the unit's pure logic: tables and what each FSM state does to them,
-// without time. FSM is the paper's state machine on it, cycle by cycle; Weaver is
-// the component around the FSM; Untimed drives the same State for isa/emu. This
-// package knows no core.
+// State is the unit's pure logic: its tables and the effect of each FSM state on them, without time. FSM is the paper's
+// state machine on top, cycle by cycle; Weaver is the clocked component around the FSM; Functional drives the same
+// State for isa/emu. This package knows no core.
 package weaver
 
 import "fmt"
 
-// Spec holds the user-configurable parameters of a Weaver. A value of 0, where it is allowed,
-// follows from the core; see Derived.
+// Spec holds the parameters of a Weaver. A 0, where allowed, is derived from the core; see Derived.
 type Spec struct {
 	STEntries    int  `key:"st_entries" default:"512" min:"1" max:"65536" unit:"entries" doc:"Slots of the Sparse Workload Information Table; with warps·threads, how far work is shared. SparseWeaver §V: 512."`
 	DTEntries    int  `key:"dt_entries" default:"1024" min:"1" max:"65536" unit:"words" doc:"Words of the Dense Work ID Table, a row of threads words for each warp; more than warps·threads are not used. SparseWeaver §V says 512, which cannot hold 32 rows of 32; ours: 1024."`
@@ -23,13 +20,12 @@ type Spec struct {
 	RequestQueue int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Requests that wait for the unit, served in the order of their arrival; when it is full, the core's SFU waits. 0: one a warp (ours)."`
 }
 
-// DefaultSpec is the paper's machine.
+// DefaultSpec returns the configuration of the paper.
 func DefaultSpec() Spec {
 	return Spec{STEntries: 512, DTEntries: 1024, Prefetch: true, SkipEmpty: true}
 }
 
-// Derived returns the spec with every 0 replaced by what it stands for on a core
-// of that shape.
+// Derived returns the spec with every 0 replaced by its value for a core of that shape.
 func (s Spec) Derived(warps, threads, scratchpadLatency int) Spec {
 	fill := func(v *int, derived int) {
 		if *v == 0 {
@@ -42,7 +38,7 @@ func (s Spec) Derived(warps, threads, scratchpadLatency int) Spec {
 	return s
 }
 
-// Fits checks the spec for a core of that shape; key names the key that is wrong.
+// Fits checks the spec for a core of that shape; key is the key with the wrong value.
 func (s Spec) Fits(warps, threads int) (key, msg string, ok bool) {
 	if s.STEntries < 1 || s.STEntries > 1<<16 {
 		return "st_entries", fmt.Sprintf("%d: expected 1..65536", s.STEntries), false
@@ -53,7 +49,7 @@ func (s Spec) Fits(warps, threads int) (key, msg string, ok bool) {
 	return "", "", true
 }
 
-// Check is Fits as an error.
+// Check returns the result of Fits as an error.
 func (s Spec) Check(warps, threads int) error {
 	if key, msg, ok := s.Fits(warps, threads); !ok {
 		return fmt.Errorf("weaver %s = %s", key, msg)

@@ -13,11 +13,11 @@ const None = ^uint32(0)
 // Entry is one registration.
 type Entry struct {
 	VID uint32 `json:"vid"` // vertex
-	Loc uint32 `json:"loc"` // number of its first edge that has not been handed out
+	Loc uint32 `json:"loc"` // number of its first edge not yet distributed
 	Deg uint32 `json:"deg"` // edges from Loc on
 }
 
-// Phase is where the unit is between two launches or epochs.
+// Phase is the unit's progress within a launch or epoch.
 type Phase uint8
 
 // Phases: the FSM's states S0, S1 to S7, and S8.
@@ -27,8 +27,8 @@ const (
 	Ended
 )
 
-// State is the unit's tables. Its methods are the actions of the FSM's states;
-// none of them takes time. Names are the paper's (§III-B).
+// State is the unit's tables. Its methods are the actions of the FSM's states, without time. Names are the paper's
+// (§III-B).
 type State struct {
 	Stats
 
@@ -45,7 +45,7 @@ type State struct {
 	filled  uint32 // lanes of the Output Data that hold an edge
 }
 
-// NewState makes the state for a core of that shape. The spec must be valid.
+// NewState returns the state for a core of that shape. The spec must be valid.
 func NewState(s Spec, warps, threads int) *State {
 	st := &State{
 		threads: threads,
@@ -57,7 +57,7 @@ func NewState(s Spec, warps, threads int) *State {
 	return st
 }
 
-// Reset is a kernel launch: nothing is registered. Counts stay.
+// Reset begins a launch: nothing is registered. Counts stay.
 func (s *State) Reset() {
 	s.Abandoned += s.left()
 	s.clear()
@@ -73,7 +73,7 @@ func (s *State) clear() {
 	s.filled, s.drop = 0, false
 }
 
-// Phase returns where the unit is.
+// Phase returns the unit's phase.
 func (s *State) Phase() Phase { return s.phase }
 
 // Register writes one slot of the ST. The first registration after an epoch's
@@ -102,7 +102,7 @@ func (s *State) Register(slot int, e Entry) error {
 	return nil
 }
 
-// RegisterLanes carries out weaver.reg: an entry for each active lane.
+// RegisterLanes executes weaver.reg: an entry for each active lane.
 func (s *State) RegisterLanes(r *emu.UnitRequest) error {
 	for m := r.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
@@ -114,13 +114,13 @@ func (s *State) RegisterLanes(r *emu.UnitRequest) error {
 	return nil
 }
 
-// Begin is the first decode request of an epoch (S0 to S1).
+// Begin handles the first decode request of an epoch (S0 to S1).
 func (s *State) Begin() { s.phase = Decoding }
 
-// Next returns the first valid slot at or above the cursor; -1: none is left.
+// Next returns the first valid slot at or above the cursor; -1: none.
 func (s *State) Next() int { return s.next(s.cursor) }
 
-// next returns the first valid slot at or above from; -1: there is none.
+// next returns the first valid slot at or above from; -1: none.
 func (s *State) next(from int) int {
 	for w := from / 64; w < len(s.valid); w++ {
 		set := s.valid[w]
@@ -141,15 +141,15 @@ func (s *State) Load(slot int) {
 	s.drop = false
 }
 
-// Pass leaves no entry current, and goes on at slot.
+// Pass discards the current entry, and moves the cursor to slot.
 func (s *State) Pass(slot int) {
 	s.ced = Entry{}
 	s.cursor = slot
 	s.drop = false
 }
 
-// Fill gives the current entry's next edges to the free lanes of want, lowest
-// first (S2). It returns the lanes of want that are still free.
+// Fill assigns the current entry's next edges to the free lanes of want, lowest first (S2). It returns the lanes of
+// want that are still free.
 func (s *State) Fill(want uint32) (free uint32) {
 	free = want &^ s.filled
 	for free != 0 && s.ced.Deg > 0 {
@@ -163,8 +163,7 @@ func (s *State) Fill(want uint32) (free uint32) {
 	return free
 }
 
-// Skip marks the current entry if its vertex is vid in any lane of mask: Drop
-// then drops what is left of it.
+// Skip marks the current entry if its vertex is vid in any lane of mask: Drop then discards its remaining edges.
 func (s *State) Skip(mask uint32, vid []uint32) {
 	for m := mask; m != 0 && s.ced.Deg > 0 && !s.drop; m &= m - 1 {
 		if vid[bits.TrailingZeros32(m)] == s.ced.VID {
@@ -176,7 +175,7 @@ func (s *State) Skip(mask uint32, vid []uint32) {
 	s.SkipMisses++
 }
 
-// Drop carries out a pending skip (S2).
+// Drop performs a pending skip (S2).
 func (s *State) Drop() {
 	if s.drop {
 		s.EdgesDropped += uint64(s.ced.Deg)
@@ -184,9 +183,8 @@ func (s *State) Drop() {
 	}
 }
 
-// Emit answers a decode request of warp for the lanes of want: edge numbers go
-// to its row of the DT, vertices to out, and the OD is free again (S5, S7, S8).
-// It returns the lanes that got an edge.
+// Emit answers a decode request of warp for the lanes of want: it writes edge numbers to the warp's row of the DT and
+// vertices to out, and frees the OD (S5, S7, S8). It returns the lanes that have an edge.
 func (s *State) Emit(warp int, want uint32, out []uint32) (filled uint32) {
 	row := s.dt[warp*s.threads:][:s.threads]
 	for l := range row {
@@ -210,7 +208,7 @@ func (s *State) Emit(warp int, want uint32, out []uint32) (filled uint32) {
 	return filled
 }
 
-// End is S8: every edge has been handed out or dropped.
+// End is S8: every edge has been distributed or dropped.
 func (s *State) End() { s.phase = Ended }
 
 // Row returns the edge numbers of the warp's last batch.

@@ -8,7 +8,7 @@ import (
 	"heddle/components/accel"
 )
 
-// Stats holds the counters of a Weaver. Without time, what takes time stays 0.
+// Stats are the counters of a Weaver. In functional execution the times stay 0.
 type Stats struct {
 	Registrations    uint64 `stat:"registrations" unit:"entries" doc:"Entries registered by weaver.reg."`
 	DegreeRegistered uint64 `stat:"edges.registered" unit:"edges" doc:"Sum of their degrees; together edges.issued, edges.dropped, edges.abandoned and what is left in the tables."`
@@ -35,12 +35,12 @@ type Stats struct {
 // States counts cycles by state of the FSM.
 type States [numStates]uint64
 
-// Describe returns the name of a state's statistic, and what it says.
+// Describe returns the name and the description of a state's statistic.
 func (*States) Describe(i int) (name, doc string) {
 	return strings.Replace(S(i).String(), " ", "_", 1), stateDocs[i]
 }
 
-// CheckInvariants checks what must hold between the counts at any time.
+// CheckInvariants returns an error if the counts contradict each other. It may be called at any time.
 func (s *State) CheckInvariants() error {
 	out := s.LanesFilled + s.EdgesDropped + s.Abandoned + s.left()
 	if s.DegreeRegistered != out {
@@ -63,7 +63,7 @@ func sum(a []uint64) (n uint64) {
 	return n
 }
 
-// left is how many edges are registered and neither handed out nor dropped.
+// left returns the number of edges registered and neither distributed nor dropped.
 func (s *State) left() uint64 {
 	n := uint64(s.ced.Deg) + uint64(bits.OnesCount32(s.filled))
 	for i := s.Next(); i >= 0; i = s.next(i + 1) {

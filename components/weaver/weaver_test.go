@@ -17,13 +17,13 @@ const none = weaver.None
 
 // unit drives a Weaver as the machine does.
 type unit struct {
-	*weaver.Untimed
+	*weaver.Functional
 	t       testing.TB
 	threads int
 }
 
 func newUnit(t testing.TB, s weaver.Spec, warps, threads int) unit {
-	u, err := weaver.NewUntimed(s, warps, threads)
+	u, err := weaver.NewFunctional(s, warps, threads)
 	require.NoError(t, err)
 	u.Launch()
 	return unit{u, t, threads}
@@ -140,9 +140,9 @@ func TestProgramErrors(t *testing.T) {
 }
 
 func TestSpecIsChecked(t *testing.T) {
-	_, err := weaver.NewUntimed(weaver.Spec{STEntries: 0, DTEntries: 1024}, 4, 4)
+	_, err := weaver.NewFunctional(weaver.Spec{STEntries: 0, DTEntries: 1024}, 4, 4)
 	require.ErrorContains(t, err, "st_entries = 0: expected 1..65536")
-	_, err = weaver.NewUntimed(weaver.Spec{STEntries: 512, DTEntries: 512}, 32, 32)
+	_, err = weaver.NewFunctional(weaver.Spec{STEntries: 512, DTEntries: 512}, 32, 32)
 	require.ErrorContains(t, err, "dt_entries = 512: expected at least warps × threads = 1024")
 }
 

@@ -13,10 +13,9 @@ import (
 var ticket = heddle.Unit{
 	Instructions: ticketInstructions,
 	Key:          "ticket", Part: "Ticket", Title: "ticket dispenser",
-	Doc:       "A dispenser of numbers in every core; absent: none.",
-	New:       func() accel.Spec { return new(TicketSpec) },
-	Schedules: []*heddle.Schedule{dynamic},
-	Exec:      "give every core a ticket dispenser",
+	Doc:  "A dispenser of numbers in every core; absent: none.",
+	New:  func() accel.Spec { return new(TicketSpec) },
+	Exec: "give every core a ticket dispenser",
 }
 
 const ticketBit = 1 << 16 // of the CSR units
@@ -59,8 +58,8 @@ func (s *TicketSpec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return &ticketUnit{Base: clock.NewBase(name), logic: &tickets{core: at.Core, cores: at.Cores}, delay: clock.Cycle(s.Delay), room: at.Warps}, nil
 }
 
-// NewTwin makes the unit of a core without time.
-func (s *TicketSpec) NewTwin(at accel.Shape) (emu.Unit, error) {
+// NewFunctional makes the unit of a core without time.
+func (s *TicketSpec) NewFunctional(at accel.Shape) (emu.Unit, error) {
 	return &tickets{core: at.Core, cores: at.Cores}, nil
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"gonum.org/v1/gonum/stat"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/resources"
 	"heddle/internal/tolerance"
 )
@@ -97,7 +97,7 @@ func Do(ctx context.Context, c *Case, period int) (r Row, err error) {
 }
 
 func one(ctx context.Context, c *Case, period int) (Run, error) {
-	e, err := configs.ParseExperimentWith("sampling",
+	e, err := config.ParseWith("sampling",
 		[]byte("name: sampling\ngraph: {"+c.Keys+", weights: {from: random}}\n"),
 		append(slices.Clone(c.Set), fmt.Sprintf("sample.period=%d", period)))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smallWorld writes the edges of a ring of vertices that are joined to so many neighbours on each side, a tenth of which
-// edges lead elsewhere (Watts and Strogatz, Nature 1998).
+// smallWorld writes the edges of a ring of vertices that are joined to so many neighbours on each side, a tenth of
+// which edges lead elsewhere (Watts and Strogatz, Nature 1998).
 func smallWorld(t *testing.T, vertices, neighbours int) string {
 	r := rand.New(rand.NewPCG(1, 4))
 	var b strings.Builder

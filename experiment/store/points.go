@@ -121,7 +121,8 @@ func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 	return nil
 }
 
-// Want says what is read of points besides what they came to: their configurations, their statistics, their super-steps.
+// Want says what is read of points besides what they came to: their configurations, their statistics, their
+// super-steps.
 type Want struct{ Config, Stats, Steps bool }
 
 // All is everything but samples.
@@ -151,8 +152,8 @@ func (s *Store) Points() (points []Point, err error) {
 	return points, err
 }
 
-// Point reads the point in a position; ok is false if there is none. Nothing of others is read but what its baseline has
-// come to, which is nil if there is none.
+// Point reads the point in a position; ok is false if there is none. Nothing of others is read but what its baseline
+// has come to, which is nil if there is none.
 func (s *Store) Point(position int) (p, baseline *Point, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
 		if p, err = pointAt(tx, position, All); err != nil || p == nil || p.Baseline < 0 {

@@ -117,8 +117,8 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// logPages bounds the log of changes beside a store, in pages. SQLite's own bound, 4 MB, would let the log take the room
-// of the results on a small file system.
+// logPages bounds the log of changes beside a store, in pages. SQLite's own bound, 4 MB, would let the log take the
+// room of the results on a small file system.
 const logPages = "wal_autocheckpoint(128)"
 
 // known refuses what is no store of this program's, or a newer one's, before a byte of it changes.

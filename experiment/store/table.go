@@ -243,8 +243,8 @@ func (t *Table) Write(w io.Writer, format string) error {
 	})
 }
 
-// Export writes the table Wide of all points in one of the Formats, holding one of them at a time. Without statistics it
-// has the other columns alone.
+// Export writes the table Wide of all points in one of the Formats, holding one of them at a time. Without statistics
+// it has the other columns alone.
 func (s *Store) Export(w io.Writer, format string, statistics bool) error {
 	return s.snapshot(func(tx *sql.Tx) error {
 		all := func(visit func(p *Point) error) error {

@@ -12,6 +12,7 @@ import (
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/graphir"
@@ -19,7 +20,6 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // Program is a GraphIt program whose labels' schedules are searched, one label after the other.
@@ -37,7 +37,7 @@ type Program struct {
 }
 
 // NewProgram finds the labels of an experiment's program.
-func NewProgram(e *configs.Experiment, weights graph.WeightKind, kinds Kinds) (*Program, error) {
+func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*Program, error) {
 	f, o, err := experiment.GraphIt(e)
 	if err != nil {
 		return nil, err
@@ -119,8 +119,8 @@ func setting(labels []string, chosen map[string]string) []experiment.Setting {
 // Count is how large the space of a label is.
 type Count struct {
 	Label string `json:"label"`
-	// Words are the combinations of the scheduling language's words, Legal those that go together on the machine, and Kernels the
-	// different kernels that these come to; of one direction each, as the paper counts (UGF, Table 6.10).
+	// Words are the combinations of the scheduling language's words, Legal those that go together on the machine, and
+	// Kernels the different kernels that these come to; of one direction each, as the paper counts (UGF, Table 6.10).
 	Words   map[string]int `json:"words"`
 	Legal   map[string]int `json:"legal"`
 	Kernels map[string]int `json:"kernels"`
@@ -144,10 +144,11 @@ var (
 	thresholds    = []string{"0.003", "0.01", "0.03", "0.1", "0.3"}
 )
 
-// balances are the load balances of a machine: UGF's, EdgeBlocking by the sizes of blocks, and those of the machine's unit.
+// balances are the load balances of a machine: UGF's, EdgeBlocking by the sizes of blocks, and those of the machine's
+// unit.
 func (p *Program) balances() (list []string) {
 	for _, name := range graphit.LoadBalances {
-		s, err := units.Schedule(string(lower.ScheduleOf(name)))
+		s, err := schedule.ByName(string(lower.ScheduleOf(name)))
 		switch {
 		case err != nil || name == "ETWC" || !p.kinds.has(s, p.machine): // ETWC is another name of TWCE
 			continue
@@ -253,8 +254,8 @@ func flow(axes []Axis, c Candidate) string {
 // text is a candidate's schedule.
 func (s *Space) text(i int) string { return s.texts(s.Candidates[i]) }
 
-// Space is that of a label's schedules, with the other labels' as they are chosen now, and how large it is. The candidate that
-// is the program's own schedule, or the nearest that suits, is where a search begins.
+// Space is that of a label's schedules, with the other labels' as they are chosen now, and how large it is. The
+// candidate that is the program's own schedule, or the nearest that suits, is where a search begins.
 func (p *Program) Space(label string, only func(axes []Axis) error) (*Space, Count, error) {
 	count := Count{Label: label, Words: map[string]int{}, Legal: map[string]int{}, Kernels: map[string]int{}}
 	own, err := p.own()
@@ -326,8 +327,8 @@ func (p *Program) Unfuse() error {
 	return err
 }
 
-// Fusion is the space of a loop, with the schedules of operators as they are chosen now: the host's, or one launch; nil: it
-// can only be the host's.
+// Fusion is the space of a loop, with the schedules of operators as they are chosen now: the host's, or one launch;
+// nil: it can only be the host's.
 func (p *Program) Fusion(label string, only func(axes []Axis) error) (*Space, Count, error) {
 	count := Count{Label: label, Words: map[string]int{Fusion: len(fusions)}, Legal: map[string]int{Fusion: 1}, Kernels: map[string]int{Fusion: 1}}
 	own, err := p.own()
@@ -413,8 +414,8 @@ func (s *Space) First() int {
 	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return slices.Equal(c, s.first) })
 }
 
-// Hybrid is the space of the thresholds from which on a label takes the second of two schedules, with the best by themselves
-// beside them; nil: there is no pair that goes together.
+// Hybrid is the space of the thresholds from which on a label takes the second of two schedules, with the best by
+// themselves beside them; nil: there is no pair that goes together.
 func (p *Program) Hybrid(label string, of *Space, best, push, pull int) *Space {
 	alone := of.text(best)
 	s := &Space{Axes: []Axis{{Key: "threshold", Values: append([]string{"none"}, thresholds...)}}}
@@ -437,8 +438,8 @@ func (p *Program) Hybrid(label string, of *Space, best, push, pull int) *Space {
 	return s
 }
 
-// Fastest is the fastest candidate with a direction that has been simulated to its end, or else the one that is most like the
-// best; -1: there is none.
+// Fastest is the fastest candidate with a direction that has been simulated to its end, or else the one that is most
+// like the best; -1: there is none.
 func (s *Search) Fastest(direction string) int {
 	fastest := -1
 	for _, i := range s.order {

@@ -1,8 +1,9 @@
-// Package tune searches the choices of a kernel for the fastest on a graph, an algorithm and a machine: schedule, layout,
-// direction, active set, and what else a workload says of how an algorithm's work is dealt out.
+// Package tune searches the choices of a kernel for the fastest on a graph, an algorithm and a machine: schedule,
+// layout, direction, active set, and what else a workload says of how an algorithm's work is dealt out.
 //
-// Every candidate that it compares is a point as heddle run simulates it, verified; one that takes longer than the best so
-// far is abandoned there. The search depends on cycles alone, so that its way and its result are the same on any host.
+// Every candidate that it compares is a point as heddle run simulates it, verified; one that takes longer than the best
+// so far is abandoned there. The search depends on cycles alone, so that its way and its result are the same on any
+// host.
 package tune
 
 import (
@@ -18,31 +19,32 @@ import (
 	"heddle/kernels/direction"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
+	"heddle/kernels/workload"
 )
 
 // Axis is a choice that is searched: a key of workload, and its values.
 type Axis struct {
 	Key    string
 	Values []string
-	set    func(w *configs.Workload, value string)
-	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty: it is no
-	// such axis.
+	set    func(w *workload.Workload, value string)
+	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty:
+	// it is no such axis.
 	neutral string
-	// early are values that a quick search tries with each schedule before it leaves any: they change which schedule is the best.
+	// early are values that a quick search tries with each schedule before it leaves any: they change which schedule is
+	// the best.
 	early []string
 }
 
 // number is an axis of one of a workload's numbers. The first value is the one that suits every kernel.
-func number(key string, values []string, field func(w *configs.Workload) *int) Axis {
-	return Axis{Key: key, Values: values, neutral: values[0], set: func(w *configs.Workload, value string) {
+func number(key string, values []string, field func(w *workload.Workload) *int) Axis {
+	return Axis{Key: key, Values: values, neutral: values[0], set: func(w *workload.Workload, value string) {
 		*field(w), _ = strconv.Atoi(value) // a value of ours, or checked
 	}}
 }
 
 // choice is an axis of one of a workload's names.
-func choice(key string, values []string, field func(w *configs.Workload) *configs.Choice) Axis {
-	return Axis{Key: key, Values: values, set: func(w *configs.Workload, value string) { *field(w) = configs.Choice(value) }}
+func choice(key string, values []string, field func(w *workload.Workload) *workload.Choice) Axis {
+	return Axis{Key: key, Values: values, set: func(w *workload.Workload, value string) { *field(w) = workload.Choice(value) }}
 }
 
 // Keys of axes.
@@ -76,7 +78,7 @@ func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
 // Axes are all that are searched on a machine, with those kinds of schedules.
 func Axes(m *configs.Machine, kinds Kinds) []Axis {
 	var schedules, layouts, splits, directions, sets, dedups, orders, scans []string
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		if kinds.has(s, m) {
 			schedules = append(schedules, s.Name)
 		}
@@ -103,24 +105,24 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		scans = append(scans, string(s))
 	}
 	return []Axis{
-		{Key: ScheduleKey, Values: schedules, set: func(w *configs.Workload, v string) { w.Schedule = configs.Schedule(v) }},
-		choice("workload.direction", directions, func(w *configs.Workload) *configs.Choice { return &w.Direction }),
-		choice("workload.active_set", sets, func(w *configs.Workload) *configs.Choice { return &w.ActiveSet }),
-		{Key: LayoutKey, Values: layouts, early: splits, set: func(w *configs.Workload, v string) { w.Layout = configs.Layout(v) }},
-		choice("workload.dedup", dedups, func(w *configs.Workload) *configs.Choice { return &w.Dedup }),
-		choice("workload.order", orders, func(w *configs.Workload) *configs.Choice { return &w.Order }),
-		number("workload.buckets", openBuckets(), func(w *configs.Workload) *int { return &w.Buckets }),
-		choice("workload.scan", scans, func(w *configs.Workload) *configs.Choice { return &w.Scan }),
-		number("workload.block_vertices", blockSizes(), func(w *configs.Workload) *int { return &w.BlockVertices }),
-		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination), set: func(w *configs.Workload, v string) { w.BlockBy = configs.Choice(v) }},
-		number("workload.shard_vertices", shardSizes(), func(w *configs.Workload) *int { return &w.ShardVertices }),
-		number("workload.virtual_degree", degrees(), func(w *configs.Workload) *int { return &w.VirtualDegree }),
-		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *configs.Workload) *int { return &w.ELLWidth }),
-		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *configs.Workload) *int { return &w.Diagonals }),
-		{Key: "workload.slot_order", Values: []string{configs.Auto, string(compose.Rows), string(compose.Columns)}, neutral: configs.Auto, set: func(w *configs.Workload, v string) { w.SlotOrder = configs.Choice(v) }},
-		choice("workload.fusion", []string{"none", string(compose.LoopFusion)}, func(w *configs.Workload) *configs.Choice { return &w.Fusion }),
-		number("workload.warps_per_core", parts(m.Core.Warps), func(w *configs.Workload) *int { return &w.WarpsPerCore }),
-		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *configs.Workload) *int { return &w.CTAThreads }),
+		{Key: ScheduleKey, Values: schedules, set: func(w *workload.Workload, v string) { w.Schedule = workload.Schedule(v) }},
+		choice("workload.direction", directions, func(w *workload.Workload) *workload.Choice { return &w.Direction }),
+		choice("workload.active_set", sets, func(w *workload.Workload) *workload.Choice { return &w.ActiveSet }),
+		{Key: LayoutKey, Values: layouts, early: splits, set: func(w *workload.Workload, v string) { w.Layout = workload.Layout(v) }},
+		choice("workload.dedup", dedups, func(w *workload.Workload) *workload.Choice { return &w.Dedup }),
+		choice("workload.order", orders, func(w *workload.Workload) *workload.Choice { return &w.Order }),
+		number("workload.buckets", openBuckets(), func(w *workload.Workload) *int { return &w.Buckets }),
+		choice("workload.scan", scans, func(w *workload.Workload) *workload.Choice { return &w.Scan }),
+		number("workload.block_vertices", blockSizes(), func(w *workload.Workload) *int { return &w.BlockVertices }),
+		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination), set: func(w *workload.Workload, v string) { w.BlockBy = workload.Choice(v) }},
+		number("workload.shard_vertices", shardSizes(), func(w *workload.Workload) *int { return &w.ShardVertices }),
+		number("workload.virtual_degree", degrees(), func(w *workload.Workload) *int { return &w.VirtualDegree }),
+		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *workload.Workload) *int { return &w.ELLWidth }),
+		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *workload.Workload) *int { return &w.Diagonals }),
+		{Key: "workload.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)}, neutral: workload.Auto, set: func(w *workload.Workload, v string) { w.SlotOrder = workload.Choice(v) }},
+		choice("workload.fusion", []string{"none", string(compose.LoopFusion)}, func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
+		number("workload.warps_per_core", parts(m.Core.Warps), func(w *workload.Workload) *int { return &w.WarpsPerCore }),
+		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *workload.Workload) *int { return &w.CTAThreads }),
 	}
 }
 
@@ -223,7 +225,7 @@ type Space struct {
 	Candidates []Candidate // legal, each another kernel; in the order of the axes, the last of which moves fastest
 
 	names    []string
-	workload configs.Workload // what is not searched
+	workload workload.Workload // what is not searched
 
 	// Of a GraphIt program's schedules.
 	settings func(c Candidate) []experiment.Setting // nil: a candidate's values are keys of the workload
@@ -234,9 +236,9 @@ type Space struct {
 // MostCandidates bounds a space: more is a mistake.
 const MostCandidates = 200_000
 
-// NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the first
-// is one.
-func NewSpace(w configs.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
+// NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the
+// first is one.
+func NewSpace(w workload.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
 	s := &Space{Axes: axes, workload: w}
 	e := enumeration{Space: s, core: schedule.Core{Warps: m.Core.Warps, Lanes: m.Core.Threads}, seen: map[string]bool{}}
 	if err := e.all(w); err != nil {
@@ -248,8 +250,8 @@ func NewSpace(w configs.Workload, m *configs.Machine, axes []Axis) (*Space, erro
 	return s, nil
 }
 
-// enumeration goes through a space. Numbers are looked at below choices that go together: most of these do not, and then
-// no number makes them legal.
+// enumeration goes through a space. Numbers are looked at below choices that go together: most of these do not, and
+// then no number makes them legal.
 type enumeration struct {
 	*Space
 	core schedule.Core
@@ -257,7 +259,7 @@ type enumeration struct {
 }
 
 // all looks at every combination of the choices that are no numbers.
-func (e *enumeration) all(w configs.Workload) error {
+func (e *enumeration) all(w workload.Workload) error {
 	choices := slices.Clone(e.Axes)
 	for i, a := range e.Axes {
 		if a.neutral != "" {
@@ -281,7 +283,7 @@ func (e *enumeration) all(w configs.Workload) error {
 }
 
 // numbers looks at the numbers that suit a combination of the other choices.
-func (e *enumeration) numbers(w configs.Workload, choices Candidate) error {
+func (e *enumeration) numbers(w workload.Workload, choices Candidate) error {
 	suit := slices.Clone(e.Axes)   // with the values that suit, each alone
 	of := make([][]int, len(suit)) // places of these among all
 	for i, a := range e.Axes {
@@ -316,7 +318,7 @@ func (e *enumeration) numbers(w configs.Workload, choices Candidate) error {
 }
 
 // add adds a candidate, if it is legal on the machine and none before it is the same kernel.
-func (e *enumeration) add(w configs.Workload, c Candidate) error {
+func (e *enumeration) add(w workload.Workload, c Candidate) error {
 	p, err := compose.NewPlan(w)
 	if err != nil || p.Fits(e.core) != nil || e.seen[p.Name()] {
 		return nil //nolint:nilerr // it is no candidate
@@ -370,7 +372,7 @@ func (s *Space) Named(kernels []string) (list []int) {
 }
 
 // Find is the candidate that a workload's own choices come to; if that is none, what suits the first schedule.
-func (s *Space) Find(w configs.Workload) int {
+func (s *Space) Find(w workload.Workload) int {
 	if p, err := compose.NewPlan(w); err == nil {
 		if i := slices.Index(s.names, p.Name()); i >= 0 {
 			return i
@@ -379,8 +381,8 @@ func (s *Space) Find(w configs.Workload) int {
 	return max(0, s.suited(0))
 }
 
-// suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are auto;
-// if that is none, the first of the schedule; -1: there is none.
+// suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are
+// auto; if that is none, the first of the schedule; -1: there is none.
 func (s *Space) suited(value int) int {
 	if s.settings != nil {
 		near := s.nearest(s.first, 0, value)
@@ -396,8 +398,9 @@ func (s *Space) suited(value int) int {
 	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return c[0] == value })
 }
 
-// nearest are the candidates that have a value on an axis and as many of another's values as there can be, its schedule unless the
-// axis is that; at most mostNearest. There are several where the value asks for another one on a second axis.
+// nearest are the candidates that have a value on an axis and as many of another's values as there can be, its schedule
+// unless the axis is that; at most mostNearest. There are several where the value asks for another one on a second
+// axis.
 func (s *Space) nearest(to Candidate, axis, value int) (list []int) {
 	least := len(s.Axes) + 1
 	for i, c := range s.Candidates {

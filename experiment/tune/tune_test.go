@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/experiment/tune"
 	"heddle/internal/testenv"
 )
@@ -18,7 +19,7 @@ import (
 // space is that of an algorithm on a small machine, with less of it if that is said.
 func space(t *testing.T, algorithm string, only ...string) *tune.Space {
 	t.Helper()
-	e, err := configs.ParseExperiment("test", []byte("name: t\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload: {algorithm: "+algorithm+"}\n"))
+	e, err := config.Parse("test", []byte("name: t\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload: {algorithm: "+algorithm+"}\n"))
 	require.NoError(t, err)
 	axes := tune.Axes(&e.Machine, tune.Software)
 	for _, o := range only {

@@ -135,8 +135,8 @@ func (c *Client) download(ctx context.Context, g Graph, path, want string) (got 
 	return got, f.Commit()
 }
 
-// contents are what the graph's file is to have of an answer. What is longer than the graph can be fails, and what is no
-// such file is refused before anything is stored.
+// contents are what the graph's file is to have of an answer. What is longer than the graph can be fails, and what is
+// no such file is refused before anything is stored.
 func contents(g *Graph, rsp *http.Response) (io.Reader, error) {
 	most := g.most()
 	if rsp.ContentLength > most {
@@ -157,8 +157,8 @@ func contents(g *Graph, rsp *http.Response) (io.Reader, error) {
 	return file, begins(file, g.File)
 }
 
-// begins refuses contents that do not begin as those of a file of that name do: many servers answer with a page that says
-// what is wrong, and call it a success.
+// begins refuses contents that do not begin as those of a file of that name do: many servers answer with a page that
+// says what is wrong, and call it a success.
 func begins(r *bufio.Reader, name string) error {
 	start, err := r.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -127,7 +127,8 @@ var schedules = []string{
 // labels are those of our programs' operators over edges.
 var labels = map[string][]string{"bc": {"forward", "backward"}, "spmv": {"step"}}
 
-// TestSchedules: every program gives the reference's result under every schedule; without testenv.LongVariable, under some.
+// TestSchedules: every program gives the reference's result under every schedule; without testenv.LongVariable, under
+// some.
 func TestSchedules(t *testing.T) {
 	all := graphs(t)
 	for i, s := range schedules {

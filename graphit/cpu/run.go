@@ -161,6 +161,9 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 		return r, err
 	}
 	defer os.RemoveAll(dir)
+	if o.Args, err = eval.ArgumentsOn(g, x.f, x.o.Schedule, o.Args); err != nil {
+		return r, err
+	}
 	input, output := filepath.Join(dir, "graph.hgr"), filepath.Join(dir, "result")
 	if err := g.WriteFile(ctx, input); err != nil {
 		return r, err

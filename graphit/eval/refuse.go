@@ -124,7 +124,8 @@ func number(word uint32, k graph.WeightKind) float64 {
 	return float64(int32(word))
 }
 
-// relaxed is the vector of which an operator's function adds an element at the source and the weight; nil: there is none.
+// relaxed is the vector of which an operator's function adds an element at the source and the weight; nil: there is
+// none.
 func relaxed(op *graphir.EdgeSetIterator) (v *graphit.Var) {
 	params := op.Apply.Params
 	if len(params) < 3 {

@@ -51,7 +51,8 @@ type Backend interface {
 
 // Looper is a backend that may run a loop as a whole, for which the host goes along.
 type Looper interface {
-	// BeginLoop comes before a loop's first round, if it has any; rounds is how many there are of those that are counted.
+	// BeginLoop comes before a loop's first round, if it has any; rounds is how many there are of those that are
+	// counted.
 	BeginLoop(ctx context.Context, loop graphir.Stmt, rounds int64) error
 	// EndLoop comes behind its last round, if there was a first.
 	EndLoop(ctx context.Context, loop graphir.Stmt) error

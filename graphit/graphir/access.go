@@ -6,7 +6,7 @@ import (
 	"heddle/graphit"
 )
 
-// AccessesOf lists the accesses of a function to vectors, in order, with those of the functions that it calls.
+// AccessesOf returns the accesses of a function to vectors, in order, including those of the functions that it calls.
 func AccessesOf(f *graphit.Func) []Access {
 	if f == nil {
 		return nil
@@ -16,7 +16,7 @@ func AccessesOf(f *graphit.Func) []Access {
 	return a.list
 }
 
-// places are those of a function's parameters: an edge's ends, or a vertex.
+// places returns the places of a function's parameters: an edge's ends, or a vertex.
 func places(f *graphit.Func) map[*graphit.Var]Place {
 	if len(f.Params) == 1 {
 		return map[*graphit.Var]Place{f.Params[0]: AtVertex}
@@ -26,7 +26,7 @@ func places(f *graphit.Func) map[*graphit.Var]Place {
 
 type accessing struct {
 	list []Access
-	at   map[*graphit.Var]Place // of variables that are vertices
+	at   map[*graphit.Var]Place // variables that hold vertices
 }
 
 func (a *accessing) function(f *graphit.Func, at map[*graphit.Var]Place) {
@@ -64,7 +64,7 @@ func (a *accessing) block(list []graphit.Stmt) {
 
 func (a *accessing) reads(x graphit.Expr) { graphit.WalkExpr(x, a.read) }
 
-// read adds what one expression reads; those within it are visited by themselves.
+// read adds the accesses of one expression; nested expressions are visited separately.
 func (a *accessing) read(x graphit.Expr) {
 	switch x := x.(type) {
 	case *graphit.Index:
@@ -83,7 +83,7 @@ func (a *accessing) read(x graphit.Expr) {
 	}
 }
 
-// priority adds what an update of a priority does to the queue's vector, which is known where the queue is made.
+// priority adds the accesses of a priority update to the queue's vector, which is known where the queue is created.
 func (a *accessing) priority(x *graphit.Method) {
 	op := map[string]string{"updatePriorityMin": "min=", "updatePrioritySum": "+="}[x.Name]
 	if op != "" {

@@ -6,7 +6,7 @@ import (
 	"heddle/graphit"
 )
 
-// Build makes the representation of a checked program. An error is a *graphit.Error.
+// Build returns the representation of a checked program. An error is a *graphit.Error.
 func Build(f *graphit.File) (p *Program, err error) {
 	b := &builder{p: &Program{File: f}, transposed: map[*graphit.Var]bool{}, all: map[*graphit.Var]bool{}}
 	defer b.catch(&err)
@@ -20,11 +20,11 @@ func Build(f *graphit.File) (p *Program, err error) {
 	return b.p, nil
 }
 
-// builder throws what it refuses.
+// builder panics with the errors that Build returns.
 type builder struct {
 	p          *Program
 	graphs     int
-	transposed map[*graphit.Var]bool // edgesets that have been declared: which are transposed
+	transposed map[*graphit.Var]bool // declared edgesets: set for the transposed ones
 	all        map[*graphit.Var]bool // vertexsets of all vertices
 	assigned   map[*graphit.Var]bool // variables that main assigns
 }
@@ -43,7 +43,7 @@ func (b *builder) errorf(at graphit.Pos, format string, args ...any) {
 	panic(&graphit.Error{File: b.p.File.Name, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }
 
-// assigned are the variables that a function assigns behind their declaration.
+// assigned returns the variables that a function assigns after their declaration.
 func assigned(fn *graphit.Func) map[*graphit.Var]bool {
 	set := map[*graphit.Var]bool{}
 	var visit func(list []graphit.Stmt)
@@ -96,7 +96,7 @@ func (b *builder) globals() {
 	}
 }
 
-// graph checks where an edgeset comes from: there is one graph, and its transposed one.
+// graph checks an edgeset's origin: there is one graph, and its transpose.
 func (b *builder) graph(v *graphit.Var) {
 	switch x := v.Init.(type) {
 	case *graphit.Load:
@@ -137,7 +137,7 @@ func (b *builder) block(list []graphit.Stmt, path string) (out []Stmt) {
 	return out
 }
 
-// under is a statement's path.
+// under returns a statement's path.
 func under(path, label string) string {
 	switch {
 	case label == "":
@@ -222,7 +222,7 @@ func isOperator(x *graphit.Method) bool {
 	return false
 }
 
-// operator makes the operator of an expression; nil: it is none.
+// operator returns the operator of an expression; nil: not an operator.
 func (b *builder) operator(at At, x graphit.Expr, to graphit.Expr, declares *graphit.Var) Stmt {
 	m, ok := x.(*graphit.Method)
 	if !ok || !isOperator(m) {
@@ -244,7 +244,7 @@ func (b *builder) operator(at At, x graphit.Expr, to graphit.Expr, declares *gra
 	return op
 }
 
-// set is a set that an operator is over: a variable.
+// set returns the set that an operator is over: a variable.
 func (b *builder) set(x graphit.Expr) graphit.Expr {
 	if n, ok := x.(*graphit.Name); !ok || n.Var == nil {
 		b.errorf(x.Position(), "expected a variable that is a vertexset")

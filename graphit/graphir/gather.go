@@ -2,7 +2,7 @@ package graphir
 
 import "heddle/graphit"
 
-// Gathered is a function that does one reduction at the destination, behind variables of its own.
+// Gathered is a function that does one reduction at the destination, after declarations of local variables.
 type Gathered struct {
 	Before []graphit.Stmt
 	Into   *graphit.Var
@@ -11,7 +11,7 @@ type Gathered struct {
 	Pos    graphit.Pos
 }
 
-// Gathers finds the reduction that an operator's function is; false: it does something else.
+// Gathers returns the single reduction of an operator's function; false: the function does something else.
 func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 	f := op.Apply
 	n := len(f.Body) - 1
@@ -36,7 +36,7 @@ func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 		return g, false
 	}
 	g = Gathered{f.Body[:n], x.X.(*graphit.Name).Var, a.Op, a.Value, a.Pos}
-	reads := false // what it changes, at the destination or elsewhere than the source
+	reads := false // the function reads the vector elsewhere than at the source, or calls another function
 	graphit.Walk(f.Body, func(y graphit.Expr) {
 		if i, ok := y.(*graphit.Index); ok && i != x {
 			v, isName := i.I.(*graphit.Name)
@@ -49,7 +49,7 @@ func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 	return g, !reads
 }
 
-// Claims reports whether a function's assignment is the first one that finds -1, of a vertex: to(A[v] == -1) and A[dst]
+// Claims reports whether the function's assignment keeps only the first value, marked by -1: to(A[v] == -1) and A[dst]
 // = src.
 func (op *EdgeSetIterator) Claims(g Gathered) bool {
 	n, ok := g.Value.(*graphit.Name)

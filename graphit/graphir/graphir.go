@@ -1,7 +1,7 @@
 // Package graphir is the intermediate representation of GraphIt programs (UGF, Table 4.1): a host program whose
-// operators run over edges or vertices, each with what passes have found out about it.
+// operators run over edges or vertices, each annotated with the passes' results.
 //
-// It knows no machine: what becomes of an operator there is in graphit/lower, what it means in graphit/eval.
+// It knows no machine: graphit/lower lowers operators to one, and graphit/eval defines their semantics.
 package graphir
 
 import "heddle/graphit"
@@ -9,32 +9,32 @@ import "heddle/graphit"
 // Program is a program.
 type Program struct {
 	File *graphit.File
-	// Vectors have a number for each vertex, or a fixed size.
+	// Vectors have one number per vertex, or a fixed size.
 	Vectors []*graphit.Var
-	// Scalars are the program's other constants: numbers, truth values, queues.
+	// Scalars are the program's other globals: numbers, booleans, queues.
 	Scalars  []*graphit.Var
 	Weighted bool // edges have weights that functions may read
 	Main     []Stmt
-	Edges    []*EdgeSetIterator   // in the order of the text
-	Vertices []*VertexSetIterator // in the order of the text
-	Notes    []Note               // on its schedule: what has no meaning here
+	Edges    []*EdgeSetIterator   // in source order
+	Vertices []*VertexSetIterator // in source order
+	Notes    []Note               // schedule settings that have no meaning here
 }
 
 // Note is a remark on the schedule.
 type Note struct {
 	Pos  graphit.Pos
 	Text string
-	// OnHost says that the backend for CPUs follows it.
+	// OnHost is set if the CPU backend honours the setting.
 	OnHost bool
 }
 
 // Stmt is a statement of the host program.
 type Stmt interface{ Position() graphit.Pos }
 
-// At is where a statement is.
+// At is a statement's position.
 type At struct {
 	Pos graphit.Pos
-	// Path is its label behind those around it, as "s0:s1"; "": it has none.
+	// Path is its label after those of the enclosing statements, as in "s0:s1"; "": unlabelled.
 	Path string
 }
 
@@ -43,27 +43,27 @@ func (a *At) Position() graphit.Pos { return a.Pos }
 
 // Statements of the host.
 type (
-	// Host is a statement that the host runs alone: variables, assignments, print, delete, break, calls.
+	// Host is a statement that only the host executes: variables, assignments, print, delete, break, calls.
 	Host struct {
 		At
 		Stmt graphit.Stmt
 	}
-	// If chooses.
+	// If is a conditional.
 	If struct {
 		At
 		Cond       graphit.Expr
 		Then, Else []Stmt
 	}
-	// While repeats.
+	// While is a loop with a condition.
 	While struct {
 		At
 		Cond graphit.Expr
 		Body []Stmt
 		Fusion
-		// Ordered is there if the loop is over a queue's buckets, which may be fused on a CPU.
+		// Ordered is set if the loop is over a queue's buckets, which a CPU may fuse.
 		Ordered *Ordered
 	}
-	// For counts.
+	// For is a counting loop.
 	For struct {
 		At
 		Var      *graphit.Var
@@ -73,11 +73,11 @@ type (
 	}
 )
 
-// Fusion holds a loop's part of the schedule.
+// Fusion is a loop's part of the schedule.
 type Fusion struct {
-	// NeedsFusion has the loop be the device's (UGF, §5.2.1).
+	// NeedsFusion is set if the whole loop is to run on the device (UGF, §5.2.1).
 	NeedsFusion bool
-	// Fused is where the schedule says so.
+	// Fused is the position of that setting in the schedule.
 	Fused graphit.Pos
 }
 
@@ -92,7 +92,7 @@ func FusionOf(s Stmt) (path string, f *Fusion) {
 	return "", nil
 }
 
-// FusedLoop is the path of a loop that its schedule has be the device's; "": there is none.
+// FusedLoop returns the path of the loop that its schedule fuses; "": none.
 func (p *Program) FusedLoop() (path string) {
 	p.Visit(func(s Stmt) {
 		if at, f := FusionOf(s); f != nil && f.NeedsFusion {
@@ -102,7 +102,7 @@ func (p *Program) FusedLoop() (path string) {
 	return path
 }
 
-// Representation is how a set of vertices lies in memory.
+// Representation is the memory representation of a set of vertices.
 type Representation uint8
 
 // Representations.
@@ -114,7 +114,7 @@ const (
 
 func (r Representation) String() string { return [...]string{"SPARSE", "BITMAP", "BOOLMAP"}[r] }
 
-// Direction is who changes whom.
+// Direction is push or pull.
 type Direction uint8
 
 // Directions.
@@ -125,47 +125,47 @@ const (
 
 func (d Direction) String() string { return [...]string{"PUSH", "PULL"}[d] }
 
-// What an operator over edges does with the vertices that it changes.
+// Output is an operator's output: the destination of the vertices that it changes.
 type Output uint8
 
 // Outputs.
 const (
 	NoOutput Output = iota
-	Modified        // applyModified: they are a set
-	Priority        // applyUpdatePriority: they go to the queue
+	Modified        // applyModified: the changed vertices form a set
+	Priority        // applyUpdatePriority: they enter the queue
 )
 
 // EdgeSetIterator applies a function to edges.
 type EdgeSetIterator struct {
 	At
-	Name       string        // of kernels: its path, or edges and a number
-	Transposed bool          // edges are those of the transposed graph
-	Input      graphit.Expr  // the set that edges leave; nil: all
+	Name       string        // name in kernels: its path, or edges and a number
+	Transposed bool          // its edges are those of the transposed graph
+	Input      graphit.Expr  // the set that the edges leave; nil: all
 	SrcFilter  *graphit.Func // nil: none
 	DstFilter  *graphit.Func // nil: none
 	Apply      *graphit.Func
 	Output     Output
-	Tracked    *graphit.Var // the vector whose changes make the output
-	To         graphit.Expr // that takes the output: a variable; nil: none
+	Tracked    *graphit.Var // the vector whose changes determine the output
+	To         graphit.Expr // the variable assigned the output; nil: none
 	Declares   *graphit.Var // the variable, if the statement declares it
-	Dedup      bool         // the program asks for it: the third argument of applyModified
+	Dedup      bool         // the program requests it: the third argument of applyModified
 
-	Metadata // of its schedule; of the schedule for large inputs, if there are two
+	Metadata // from its schedule; from the schedule for large inputs, if there are two
 	Accesses []Access
-	// What schedules for CPUs say to the backend for them; "" and nil: nothing.
+	// Settings of CPU schedules for the CPU backend; "" and nil: none.
 	PriorityUpdate, Parallelization string
 	MergeThreshold, OpenBuckets     *graphit.Arg
-	// Hybrid are the two schedules of an operator that chooses whenever it runs; nil: Metadata is all.
+	// Hybrid holds the two schedules of an operator that chooses one whenever it runs; nil: only Metadata applies.
 	Hybrid *Hybrid
 }
 
-// Hybrid chooses by the input's size.
+// Hybrid chooses by the size of the input.
 type Hybrid struct {
-	Threshold graphit.Arg // as a part of all vertices
-	Above     Metadata    // of inputs with at least as many vertices; Below is the operator's own
+	Threshold graphit.Arg // as a fraction of all vertices
+	Above     Metadata    // for inputs at or above the threshold; Metadata is for those below
 }
 
-// Metadata is what is known of an operator over edges (UGF, Table 4.1), and how its work is dealt out.
+// Metadata holds the annotations of an operator over edges (UGF, Table 4.1), and how its work is distributed.
 type Metadata struct {
 	IsAllEdges           bool
 	RequiresOutput       bool
@@ -174,13 +174,13 @@ type Metadata struct {
 	CanReuseFrontier     bool
 	IsEdgeParallel       bool
 	Direction            Direction
-	Hybrid               bool // push and pull by Beamer's rule, of GraphIt's schedules for CPUs
+	Hybrid               bool // push and pull by Beamer's rule, from GraphIt's CPU schedules
 	PullInputFrontier    Representation
-	LoadBalance          string // UGF's word; "": whatever suits
+	LoadBalance          string // UGF's name; "": chosen automatically
 	Blocking             *graphit.Arg
-	DedupType            string // UGF's word; "": whatever suits
+	DedupType            string // UGF's name; "": chosen automatically
 	Delta                *graphit.Arg
-	Given                map[string]bool // the settings that a schedule has given
+	Given                map[string]bool // the settings that a schedule specifies
 	deltaAt              graphit.Pos
 }
 
@@ -188,8 +188,8 @@ type Metadata struct {
 type Access struct {
 	Vector *graphit.Var
 	Index  Place
-	Op     string // "": it is read; otherwise =, +=, min= or max=
-	Shared bool   // threads may meet there, and at least one writes
+	Op     string // "": a read; otherwise =, +=, min= or max=
+	Shared bool   // several threads may access the element, and at least one writes
 	Atomic bool   // it must be an atomic operation
 	Pos    graphit.Pos
 }
@@ -201,7 +201,7 @@ type Place uint8
 const (
 	AtSource Place = iota
 	AtDestination
-	AtVertex // a vertex function's own
+	AtVertex // the argument of a function over vertices
 	Elsewhere
 )
 
@@ -215,7 +215,7 @@ type VertexSetIterator struct {
 	IsAllVertices bool
 	IsParallel    bool
 	Apply         *graphit.Func
-	Filters       bool // the function's result says who is in the output
+	Filters       bool // the function's result selects the output
 	To            graphit.Expr
 	Declares      *graphit.Var
 	Accesses      []Access

@@ -6,15 +6,15 @@ import (
 	"heddle/graphit"
 )
 
-// liveness: an output may take the memory of its operator's input if the input is dead behind the operator: deleted, or
-// overwritten, before it is read again, and in no list. A set's variables are followed as one if one is assigned to the
+// liveness: an output may reuse the memory of its operator's input if the input is dead after the operator: deleted, or
+// overwritten, before it is read again, and in no list. Variables are tracked as one set if one is assigned to the
 // other.
 func liveness(b *builder, _ *graphit.Schedule) {
 	b.p.liveness(b.p.Main, nil)
 }
 
-// liveness looks at each operator with what follows it: the rest of its block, and then the blocks around, a loop's
-// once more.
+// liveness analyses each operator with the statements that follow it: the rest of its block, and then the enclosing
+// blocks, a loop's body once more.
 func (p *Program) liveness(list []Stmt, behind [][]Stmt) {
 	for i, s := range list {
 		rest := append([][]Stmt{list[i+1:]}, behind...)
@@ -35,7 +35,7 @@ func (p *Program) liveness(list []Stmt, behind [][]Stmt) {
 	}
 }
 
-// output is the variable that takes the output; nil: none.
+// output returns the variable that is assigned the output; nil: none.
 func (op *EdgeSetIterator) output() *graphit.Var {
 	if op.Declares != nil {
 		return op.Declares
@@ -46,7 +46,7 @@ func (op *EdgeSetIterator) output() *graphit.Var {
 	return nil
 }
 
-// fate is what becomes of a variable's value first.
+// fate is the first event in the future of a variable's value.
 type fate uint8
 
 const (
@@ -55,7 +55,7 @@ const (
 	read
 )
 
-// dead reports whether a variable's value is overwritten or deleted before it is read, along all ways.
+// dead reports whether a variable's value is overwritten or deleted before it is read, on all paths.
 func dead(v *graphit.Var, blocks [][]Stmt) bool {
 	for _, list := range blocks {
 		switch first(v, list) {
@@ -77,7 +77,8 @@ func first(v *graphit.Var, list []Stmt) fate {
 	return untouched
 }
 
-// firstOf: a branch kills if both sides do, and a loop, which may not run, never does.
+// firstOf returns the first event of a statement. A branch kills if both sides do; a loop, which may not run, never
+// does.
 func firstOf(v *graphit.Var, s Stmt) fate {
 	switch s := s.(type) {
 	case *Host:
@@ -155,7 +156,8 @@ func uses(v *graphit.Var, x graphit.Expr) (found bool) {
 	return found
 }
 
-// forgotten reports whether nobody reads a variable's set any more, under whatever name: the output takes one.
+// forgotten reports whether a variable's set is never read again under any name but the output's, which is assigned the
+// new set.
 func (p *Program) forgotten(v, output *graphit.Var, rest [][]Stmt) bool {
 	for alias := range p.aliases(v) {
 		if alias != output && !dead(alias, rest) {
@@ -165,7 +167,7 @@ func (p *Program) forgotten(v, output *graphit.Var, rest [][]Stmt) bool {
 	return true
 }
 
-// aliases are the variables that may have the same set: sets are assigned from one to the other.
+// aliases returns the variables that may hold the same set: sets are assigned from one to the other.
 func (p *Program) aliases(v *graphit.Var) map[*graphit.Var]bool {
 	same := map[*graphit.Var]bool{v: true}
 	for grown := true; grown; {
@@ -191,7 +193,7 @@ func (p *Program) aliases(v *graphit.Var) map[*graphit.Var]bool {
 	return same
 }
 
-// listed reports whether a variable's set is in a list, where it lives on, or comes from one, where it may be still.
+// listed reports whether a variable's set is in a list, where it lives on, or comes from one, where it may still be.
 func (p *Program) listed(v *graphit.Var) (found bool) {
 	same := p.aliases(v)
 	p.Visit(func(s Stmt) {

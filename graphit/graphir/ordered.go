@@ -6,15 +6,15 @@ import (
 	"heddle/graphit"
 )
 
-// Ordered is a loop that takes bucket after bucket out of a queue and lowers priorities along the edges of its
-// vertices, to a fixpoint that no order of the updates changes: a worker may go on with what it has put into the
-// current bucket without waiting for the others (bucket fusion; GraphIt, CGO 2020, §3.3).
+// Ordered is a loop that dequeues one bucket after another and lowers priorities along the edges of its vertices, to a
+// fixpoint that does not depend on the order of the updates: a worker may process its own additions to the current
+// bucket without waiting for the others (bucket fusion; GraphIt, CGO 2020, §3.3).
 type Ordered struct {
 	Queue  *graphit.Var
 	Vector *graphit.Var // the priorities
 	Op     *EdgeSetIterator
 	At     *graphit.Name // the vertex whose priority is lowered
-	Value  graphit.Expr  // what to
+	Value  graphit.Expr  // the new priority
 	Before []graphit.Stmt
 }
 
@@ -32,7 +32,7 @@ func ordered(b *builder, _ *graphit.Schedule) {
 	})
 }
 
-// eachBucket reports whether the schedule asks for every bucket's end to be waited for.
+// eachBucket reports whether the schedule requires a barrier after every bucket.
 func (op *EdgeSetIterator) eachBucket() bool {
 	return op.Hybrid != nil || op.Metadata.Hybrid || op.Direction == Pull || op.PriorityUpdate != "" && op.PriorityUpdate != EagerWithMerge
 }
@@ -65,7 +65,7 @@ func (p *Program) buckets(loop *While) *Ordered {
 	return o
 }
 
-// Finishes is the queue of which a loop's condition asks whether it has not finished; nil: it asks something else.
+// Finishes returns the queue whose finished() a loop's condition negates; nil: some other condition.
 func Finishes(x graphit.Expr) *graphit.Var {
 	m, ok := x, false
 	switch x := x.(type) {
@@ -89,7 +89,7 @@ func variable(x graphit.Expr) *graphit.Var {
 	return nil
 }
 
-// dequeued is the variable that a statement declares for a queue's next bucket.
+// dequeued returns the variable that a statement declares for a queue's next bucket.
 func dequeued(s Stmt, q *graphit.Var) *graphit.Var {
 	h, ok := s.(*Host)
 	if !ok {
@@ -106,7 +106,8 @@ func dequeued(s Stmt, q *graphit.Var) *graphit.Var {
 	return v.Var
 }
 
-// QueueVector is the vector of a queue's priorities; nil: main makes no such queue, or several with different vectors.
+// QueueVector returns the vector of a queue's priorities; nil: main creates no such queue, or several with different
+// vectors.
 func (p *Program) QueueVector(q *graphit.Var) *graphit.Var {
 	var found []*graphit.Var
 	add := func(v *graphit.Var, x graphit.Expr) {
@@ -133,8 +134,8 @@ func (p *Program) QueueVector(q *graphit.Var) *graphit.Var {
 	return found[0]
 }
 
-// relaxes reports whether the operator's function does nothing but lower the destination's priority to the source's
-// plus something: then the least priorities do not depend on the order.
+// relaxes reports whether the operator's function only lowers the destination's priority to the source's plus an
+// addend: then the least priorities do not depend on the order.
 func (o *Ordered) relaxes() bool {
 	f := o.Op.Apply
 	n := len(f.Body) - 1
@@ -175,7 +176,7 @@ func (o *Ordered) rises(x graphit.Expr, locals map[*graphit.Var]graphit.Expr) bo
 	return false
 }
 
-// fixed reports whether an expression has nothing to do with priorities.
+// fixed reports whether an expression does not depend on priorities.
 func (o *Ordered) fixed(x graphit.Expr, locals map[*graphit.Var]graphit.Expr) bool {
 	ok := true
 	graphit.WalkExpr(x, func(x graphit.Expr) {

@@ -15,7 +15,7 @@ type Pass struct {
 	run  func(b *builder, s *graphit.Schedule)
 }
 
-// Passes in their order: what a schedule says comes first, since all else depends on it.
+// Passes in order: the schedule's settings come first, since everything else depends on them.
 var Passes = []Pass{
 	{"schedule", "gives each label its schedule: load balance, direction, delta", schedules},
 	{"frontier", "chooses how each operator's output lies in memory (UGF, §2.5.1)", frontiers},
@@ -26,8 +26,7 @@ var Passes = []Pass{
 	{"fusion", "marks the loops that are to be one launch (UGF, §5.2.1)", fusion},
 }
 
-// Run runs the passes with a schedule, or the program's own if that is nil. after is called behind each; nil: it is
-// not.
+// Run runs the passes with a schedule; nil: the program's own. after is called after each pass, unless nil.
 func (p *Program) Run(s *graphit.Schedule, after func(pass Pass)) (err error) {
 	b := &builder{p: p}
 	defer b.catch(&err)
@@ -46,7 +45,7 @@ func (p *Program) Run(s *graphit.Schedule, after func(pass Pass)) (err error) {
 	return nil
 }
 
-// scheduleError throws what is wrong with a schedule.
+// scheduleError panics with an error in a schedule.
 func scheduleError(s *graphit.Schedule, at graphit.Pos, format string, args ...any) {
 	panic(&graphit.Error{File: s.File, Pos: at, Msg: fmt.Sprintf(format, args...)})
 }
@@ -61,7 +60,7 @@ func schedules(b *builder, s *graphit.Schedule) {
 		inRange(s, a)
 		op, loop := b.labelled(s, a.Label, a.Pos)
 		if loop != nil {
-			continue // of pass fusion
+			continue // handled by pass fusion
 		}
 		if a.Hybrid != nil {
 			above := op.Metadata
@@ -86,7 +85,7 @@ func schedules(b *builder, s *graphit.Schedule) {
 	}
 }
 
-// inRange refuses numbers that a schedule may not have.
+// inRange refuses numbers outside a setting's range.
 func inRange(s *graphit.Schedule, a *graphit.Applied) {
 	check := func(r graphit.Range, arg graphit.Arg, at graphit.Pos, what string) {
 		if wrong := r.Wrong(arg); wrong != "" {
@@ -108,7 +107,7 @@ func inRange(s *graphit.Schedule, a *graphit.Applied) {
 	}
 }
 
-// labelled finds the operator over edges, or the loop, that has a label.
+// labelled returns the operator over edges, or the loop, that has a label.
 func (b *builder) labelled(s *graphit.Schedule, label string, at graphit.Pos) (*EdgeSetIterator, *Fusion) {
 	i := slices.IndexFunc(b.p.Edges, func(op *EdgeSetIterator) bool { return op.Path == label })
 	if i >= 0 {
@@ -138,7 +137,7 @@ func (b *builder) labelled(s *graphit.Schedule, label string, at graphit.Pos) (*
 	return nil, nil
 }
 
-// Visit calls f with every statement of the host.
+// Visit calls f with every statement of the host program.
 func (p *Program) Visit(f func(s Stmt)) { visit(p.Main, f) }
 
 func visit(list []Stmt, f func(s Stmt)) {
@@ -156,7 +155,7 @@ func visit(list []Stmt, f func(s Stmt)) {
 	}
 }
 
-// simple takes what a SimpleGPUSchedule says of an operator.
+// simple applies a SimpleGPUSchedule to an operator.
 func (m *Metadata) simple(s *graphit.SimpleGPUSchedule) {
 	if x := s.LoadBalance; x != nil {
 		m.Given["load_balance"] = true
@@ -202,20 +201,19 @@ var cpuDirections = map[string]struct {
 	"SparsePush-DensePull": {Push, true}, "DensePull-SparsePush": {Push, true}, "DensePush-SparsePush": {Push, false},
 }
 
-// EagerWithMerge is the word of configApplyPriorityUpdate for buckets that are filled at once and fused.
+// EagerWithMerge is configApplyPriorityUpdate's value for buckets that are filled eagerly and fused.
 const EagerWithMerge = "eager_priority_update_with_merge"
 
-// priorityUpdates are the words of configApplyPriorityUpdate. Where buckets are not fused, they are all the same here:
-// a bucket is filled when the one before has ended.
+// priorityUpdates are the values of configApplyPriorityUpdate. Without fusion they are all equivalent here: a bucket is
+// filled when the previous one has ended.
 var priorityUpdates = []string{EagerWithMerge, "eager_priority_update", "lazy_priority_update", "constant_sum_reduce_before_update"}
 
-// parallelizations are the words of configApplyParallelization.
+// parallelizations are the values of configApplyParallelization.
 var parallelizations = []string{
 	"serial", "dynamic-vertex-parallel", "static-vertex-parallel", "edge-aware-dynamic-vertex-parallel", "edge-parallel",
 }
 
-// cpuNotes are options of schedules for CPUs that change nothing of the result, and why they have no meaning on a
-// machine.
+// cpuNotes are CPU schedule options that do not affect the result, and why they have no meaning on a machine.
 var cpuNotes = map[string]string{
 	"configApplyParallelization": "operators run in parallel on all lanes of the machine",
 	"configParForGrainSize":      "the machine has no tasks",
@@ -226,7 +224,7 @@ var cpuNotes = map[string]string{
 	"configApplyPriorityUpdate":  "buckets are filled as workload.order says",
 }
 
-// cpuRefused are options that ask for what is not done here, and what to do.
+// cpuRefused are options that are not supported here, and the remedy.
 var cpuRefused = map[string]string{
 	"configApplyNumSSG": "the graph is cut into segments by configLoadBalance(EDGE_ONLY, BLOCKED, vertices)",
 	"fuseFields":        "vectors are arrays of their own, and cannot be fused",
@@ -235,7 +233,7 @@ var cpuRefused = map[string]string{
 	"setVertexSet": "sets are laid out by configFrontierCreation",
 }
 
-// cpu takes what an option for CPUs says, or says that it has no meaning here, or refuses it.
+// cpu applies a CPU option, or notes that it has no meaning here, or refuses it.
 func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	if why := cpuRefused[o.Name]; why != "" {
 		scheduleError(s, o.Pos, "%s is for CPUs: %s", o.Name, why)
@@ -271,7 +269,7 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	}
 }
 
-// host takes what an option says to the backend for CPUs alone, and reports whether it says anything there.
+// host applies an option that concerns only the CPU backend, and reports whether it does.
 func (b *builder) host(s *graphit.Schedule, o *graphit.CPUOption) bool {
 	i := slices.IndexFunc(b.p.Edges, func(op *EdgeSetIterator) bool { return op.Path == o.Args[0].Text })
 	if i < 0 || len(o.Args) < 2 {
@@ -305,7 +303,8 @@ func (b *builder) host(s *graphit.Schedule, o *graphit.CPUOption) bool {
 	return true
 }
 
-// frontiers: what is pulled is asked for, and so lies in a map. A set that all edges' operator makes of a map is one.
+// frontiers: a pull tests membership, so its sets are maps: an output that the schedule leaves sparse takes the
+// representation of the pull's input.
 func frontiers(b *builder, _ *graphit.Schedule) {
 	for _, op := range b.p.Edges {
 		each(op, func(m *Metadata) {
@@ -316,7 +315,7 @@ func frontiers(b *builder, _ *graphit.Schedule) {
 	}
 }
 
-// each calls f with all metadata of an operator.
+// each calls f with each metadata of an operator.
 func each(op *EdgeSetIterator, f func(m *Metadata)) {
 	f(&op.Metadata)
 	if op.Hybrid != nil {
@@ -324,8 +323,8 @@ func each(op *EdgeSetIterator, f func(m *Metadata)) {
 	}
 }
 
-// dependence: in push threads may have a destination together, in pull a source, if one thread has all edges of the
-// other end. Where edges are dealt out one by one threads may have either together.
+// dependence: in push several threads may share a destination, in pull a source, if one thread has all edges of the
+// other end. Where edges are distributed one by one, threads may share either end.
 func dependence(b *builder, _ *graphit.Schedule) {
 	for _, op := range b.p.Edges {
 		op.Depend()
@@ -343,7 +342,7 @@ func dependence(b *builder, _ *graphit.Schedule) {
 	}
 }
 
-// Depend finds the operator's shared accesses, by its direction and by who handles its edges.
+// Depend finds the operator's shared accesses, by its direction and by the distribution of its edges.
 func (op *EdgeSetIterator) Depend() {
 	written := map[*graphit.Var]bool{}
 	for _, a := range op.Accesses {
@@ -357,7 +356,7 @@ func (op *EdgeSetIterator) Depend() {
 	}
 }
 
-// shares reports whether several threads may have an end of edges at the same time.
+// shares reports whether several threads may access an end of edges at the same time.
 func (m *Metadata) shares(p Place) bool {
 	if p == Elsewhere || m.IsEdgeParallel || m.Hybrid {
 		return true
@@ -365,9 +364,9 @@ func (m *Metadata) shares(p Place) bool {
 	return (p == AtDestination) == (m.Direction == Push)
 }
 
-// dedup: a vertex can be in a list twice if its changes can be told of several times. An assignment tells of the first
-// only, by an atomic that compares. Maps hold a vertex once. What edges add up must not be added up twice, whatever the
-// schedule says.
+// dedup: a vertex can enter a list twice if its changes can be reported several times. An assignment reports only the
+// first, by a compare-and-swap. Maps hold a vertex once. An output that is summed over edges must be free of
+// duplicates, whatever the schedule.
 func dedup(b *builder, _ *graphit.Schedule) {
 	for _, op := range b.p.Edges {
 		each(op, func(m *Metadata) {

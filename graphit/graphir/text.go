@@ -7,7 +7,7 @@ import (
 	"heddle/graphit"
 )
 
-// Text writes the program as text: arguments in parentheses, metadata in angle brackets (UGF, Fig. 4-1).
+// Text returns the program as text: arguments in parentheses, metadata in angle brackets (UGF, Fig. 4-1).
 func (p *Program) Text() string {
 	w := &writer{}
 	for _, f := range p.functions() {
@@ -19,7 +19,7 @@ func (p *Program) Text() string {
 	return w.b.String()
 }
 
-// functions are those that operators apply, each once.
+// functions returns the functions that operators apply, each once.
 func (p *Program) functions() (list []applied) {
 	seen := map[*graphit.Func]bool{}
 	add := func(f *graphit.Func, list2 []Access, tracked *graphit.Var) {
@@ -41,7 +41,7 @@ func (p *Program) functions() (list []applied) {
 	return list
 }
 
-// applied is a function with its accesses in the operator that applies it first.
+// applied is a function with its accesses in the first operator that applies it.
 type applied struct {
 	f        *graphit.Func
 	accesses []Access
@@ -70,7 +70,8 @@ func (w *writer) function(f applied) {
 	w.line(0, "}")
 }
 
-// statements of a function. An access that must be atomic says so, and whether a change puts a vertex into the output.
+// statements writes a function's statements. Accesses that must be atomic are marked, and changes that put a vertex
+// into the output.
 func (w *writer) statements(list []graphit.Stmt, depth int, f applied) {
 	for _, s := range list {
 		switch s := s.(type) {

@@ -64,7 +64,7 @@ func TestCheckIsRun(t *testing.T) {
 	names := programs.Names()
 	for range 250 {
 		name := names[r.IntN(len(names))]
-		w := workload(t)
+		w := testWorkload(t)
 		s, err := graphit.ParseSchedule("s.gt", []byte(drawnSchedule(r)))
 		require.NoError(t, err)
 		o := lower.Options{Args: append(args(name, g), "0.5"), Output: io.Discard, Schedule: s, Workload: w, MaxSteps: 2000}
@@ -114,7 +114,7 @@ func FuzzCheck(f *testing.F) {
 		d, err := host.NewRehearsal(&l.Value)
 		require.NoError(t, err)
 		began := time.Now()
-		_ = lower.Check(d, g, file, lower.Options{Workload: workload(t)})
+		_ = lower.Check(d, g, file, lower.Options{Workload: testWorkload(t)})
 		require.Less(t, time.Since(began), time.Minute)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// refusal is thrown by what a machine cannot do.
+// refusal is the panic value for a construct that a machine does not support.
 type refusal struct {
 	pos graphit.Pos
 	msg string
@@ -19,7 +19,7 @@ func refuse(pos graphit.Pos, format string, args ...any) {
 	panic(refusal{pos, fmt.Sprintf(format, args...)})
 }
 
-// catch makes an error of what was thrown.
+// catch converts a panicked refusal to an error.
 func catch(file string, err *error) {
 	switch x := recover().(type) {
 	case nil:
@@ -30,24 +30,24 @@ func catch(file string, err *error) {
 	}
 }
 
-// Names of kernels' parameters, which are none of compose's.
+// Names of kernels' parameters, distinct from compose's.
 func vectorName(v *graphit.Var) string { return "vector." + v.Name }
 func scalarName(v *graphit.Var) string { return "scalar." + v.Name }
 
-// writer writes a function into a kernel.
+// writer emits a function into a kernel.
 type writer struct {
 	*emit.Kernel
-	values map[*graphit.Var]ir.Value     // parameters, and variables that are given a value once
-	vars   map[*graphit.Var]*ir.Variable // others
+	values map[*graphit.Var]ir.Value     // parameters, and variables assigned once
+	vars   map[*graphit.Var]*ir.Variable // other variables
 	atomic func(pos graphit.Pos) bool    // reports whether an access must be atomic
-	// changed is called where a function has changed what its operator tracks; nil: it tracks nothing.
+	// changed is called where a function has changed its operator's tracked vector; nil: nothing is tracked.
 	tracked *graphit.Var
-	changed func(p ir.Value) // p: where it has
+	changed func(p ir.Value) // p: the lanes with a change
 	loops   []*ir.Loop
-	queues  map[*graphit.Var]*graphit.Var // the vectors of queues' priorities; nil: the function may not change them
+	queues  map[*graphit.Var]*graphit.Var // the queues' priority vectors; nil: the function must not change priorities
 }
 
-// typeOf is how the machine has values of a type.
+// typeOf returns the machine's representation of a type.
 func typeOf(t *graphit.Type) ir.Type {
 	switch t.Kind {
 	case graphit.Int:
@@ -63,13 +63,13 @@ func typeOf(t *graphit.Type) ir.Type {
 	return ir.None
 }
 
-// call writes a function's body for arguments, and returns its result; nil: it has none.
+// call emits a function's body for arguments, and returns its result; nil: none.
 func (w *writer) call(f *graphit.Func, args []ir.Value) ir.Value {
 	for i, p := range f.Params {
 		w.values[p] = args[i]
 	}
 	if f.Result != nil {
-		if x := f.Single(); x != nil { // output = …, and nothing else
+		if x := f.Single(); x != nil { // a single assignment to the output
 			return w.as(x, f.Result.Type)
 		}
 		w.vars[f.Result] = w.Var(w.Zero(typeOf(f.Result.Type)))
@@ -81,7 +81,7 @@ func (w *writer) call(f *graphit.Func, args []ir.Value) ir.Value {
 	return w.vars[f.Result].Get()
 }
 
-// assignedIn are the variables that statements assign behind their declaration.
+// assignedIn returns the variables that statements assign after their declaration.
 func assignedIn(list []graphit.Stmt) map[*graphit.Var]bool {
 	set := map[*graphit.Var]bool{}
 	var visit func(list []graphit.Stmt)
@@ -169,7 +169,7 @@ func (w *writer) load(v *graphit.Var, at ir.Value) ir.Value {
 	return w.Load(typeOf(t), w.Addr(vectorName(v)), at)
 }
 
-// word is a value as a vector has it.
+// word converts a value to its representation in a vector.
 func (w *writer) word(v *graphit.Var, x ir.Value) ir.Value {
 	if v.Type.Of.Kind == graphit.Bool {
 		return w.ToU32(x)
@@ -177,7 +177,7 @@ func (w *writer) word(v *graphit.Var, x ir.Value) ir.Value {
 	return x
 }
 
-// index is an element's number.
+// index returns an element's number.
 func (w *writer) index(x graphit.Expr) ir.Value { return w.convert(w.expr(x), ir.U32) }
 
 func (w *writer) assign(s *graphit.Assign) {
@@ -216,7 +216,7 @@ func (w *writer) assign(s *graphit.Assign) {
 	}
 }
 
-// priority writes an update of a queue; false: it is none.
+// priority emits an update of a queue; false: the method is no such update.
 func (w *writer) priority(x *graphit.Method) bool {
 	n, ok := x.X.(*graphit.Name)
 	if !ok || w.queues[n.Var] == nil {
@@ -236,7 +236,7 @@ func (w *writer) priority(x *graphit.Method) bool {
 		if !isMinusOne(x.Args[1]) || len(x.Args) < 3 {
 			refuse(x.Pos, "updatePrioritySum: expected a difference of -1, and a least priority")
 		}
-		// Of threads that take one off together, those that find the least priority there put it back.
+		// Of the threads that lower a priority concurrently, those that find the least priority there put it back.
 		floor := value(2)
 		w.When(w.Gt(w.Load(floor.Type, array, at), floor), func() {
 			one := w.convert(w.I32(1), floor.Type)
@@ -258,7 +258,7 @@ func isMinusOne(x graphit.Expr) bool {
 	return ok && !n.Real && n.Int == 1
 }
 
-// told tells of a change, where p holds; nil: everywhere.
+// told reports a change, where p holds; nil: everywhere.
 func (w *writer) told(tracked bool, p ir.Value) {
 	if tracked {
 		w.changed(p)
@@ -272,7 +272,8 @@ func (w *writer) better(op string, old, value ir.Value) ir.Value {
 	return w.Lt(value, old)
 }
 
-// atomically writes a reduction where threads meet. min= and max= look before they change, which saves most atomics.
+// atomically emits a reduction where threads may share the element. min= and max= load first, which avoids most
+// atomics.
 func (w *writer) atomically(s *graphit.Assign, array, at, value ir.Value, tracked bool) {
 	isReal := value.Type == ir.F32
 	switch {
@@ -300,7 +301,7 @@ func (w *writer) atomically(s *graphit.Assign, array, at, value ir.Value, tracke
 	})
 }
 
-// combine is what a variable has behind an assignment.
+// combine returns a variable's value after an assignment.
 func (w *writer) combine(op string, old, value ir.Value) ir.Value {
 	switch op {
 	case "+=":
@@ -313,7 +314,7 @@ func (w *writer) combine(op string, old, value ir.Value) ir.Value {
 	return value
 }
 
-// as writes an expression as a value of a type.
+// as evaluates an expression as a value of a type.
 func (w *writer) as(x graphit.Expr, t *graphit.Type) ir.Value { return w.convert(w.expr(x), typeOf(t)) }
 
 func (w *writer) convert(v ir.Value, t ir.Type) ir.Value {
@@ -432,13 +433,13 @@ func (w *writer) binary(x *graphit.Binary) ir.Value {
 	return w.compared(x.Op, a, b)
 }
 
-// product is an expression that is one of real numbers: a product and a sum are rounded once.
+// product returns the expression if it is a product of real numbers, so that a product and a sum can be rounded once.
 func product(x graphit.Expr) (*graphit.Binary, bool) {
 	m, ok := x.(*graphit.Binary)
 	return m, ok && m.Op == "*" && m.TypeOf().IsReal()
 }
 
-// truths compares truth values.
+// truths compares booleans.
 func (w *writer) truths(x *graphit.Binary) ir.Value {
 	a, b := w.expr(x.X), w.expr(x.Y)
 	if c, ok := x.Y.(*graphit.Truth); ok { // visited[v] == false
@@ -495,7 +496,7 @@ func (w *writer) called(x *graphit.Call) ir.Value {
 	return nil
 }
 
-// priorityName is the parameter that is the current priority of an operator's queue.
+// priorityName is the parameter that holds the current priority of an operator's queue.
 const priorityName = "queue.current"
 
 // newWriter begins a function in a kernel.

@@ -14,40 +14,40 @@ import (
 	"heddle/kernels/host"
 )
 
-// fusedLoop is a loop that is one launch.
+// fusedLoop is a loop that runs as a single launch.
 type fusedLoop struct {
 	*compose.FusedLoop
-	carried *graphit.Var // whose set is active when the loop begins; nil: there is none, or a queue's
-	queue   *graphit.Var // that each round takes a set from; nil: none
+	carried *graphit.Var // the set that is active when the loop begins; nil: none, or a queue's
+	queue   *graphit.Var // the queue whose ready set each round dequeues; nil: none
 }
 
-// which is the set that a variable has within a round.
+// which identifies a variable's set within a round.
 type which uint8
 
 const (
 	noSet  which = iota
-	active       // that the round began with
-	filled       // that the round has made, for the next one
+	active       // the round's input set
+	filled       // the set that the round has produced, for the next one
 )
 
-// fuser looks at the statements of a round as they follow each other.
+// fuser analyses the statements of a round in order.
 type fuser struct {
 	operators
 	program  *graphir.Program
 	host     *eval.Host
 	loop     fusedLoop
-	sets     map[*graphit.Var]which // of variables that the round has given a set
+	sets     map[*graphit.Var]which // sets assigned to variables in this round
 	reads    bool                   // an operator over edges has read the active set
 	made     bool
 	dequeued bool
 }
 
-// notFused is thrown with the reason why a loop stays the host's.
+// notFused is the panic value with the reason why a loop stays on the host.
 type notFused struct{ error }
 
 func (f *fuser) no(format string, args ...any) { panic(notFused{fmt.Errorf(format, args...)}) }
 
-// fuse makes a loop of a program one of the device's, or says why it stays the host's.
+// fuse lowers a loop of a program to the device, or returns the reason why it stays on the host.
 func fuse(p *graphir.Program, h *eval.Host, o operators, shape host.Shape, s graphir.Stmt) (l *fusedLoop, err error) {
 	f := &fuser{operators: o, program: p, host: h, sets: map[*graphit.Var]which{}}
 	path, _ := graphir.FusionOf(s)
@@ -100,7 +100,7 @@ func (f *fuser) while(s *graphir.While) {
 	}
 }
 
-// notEmpty returns the variable of a condition that a set has vertices; nil: the condition is another.
+// notEmpty returns the variable of a condition that tests whether a set has vertices; nil: some other condition.
 func notEmpty(x graphit.Expr) *graphit.Var {
 	cond, ok := x.(*graphit.Binary)
 	if !ok || cond.Op != "!=" && cond.Op != ">" {
@@ -117,7 +117,7 @@ func notEmpty(x graphit.Expr) *graphit.Var {
 	return nil
 }
 
-// buckets has the loop take its sets out of a queue.
+// buckets makes the loop dequeue its sets from a queue.
 func (f *fuser) buckets(q *graphit.Var) {
 	vector := f.queues[q]
 	if f.takes[q] == nil || vector == nil {
@@ -157,7 +157,7 @@ func (f *fuser) body(list []graphir.Stmt) {
 	}
 }
 
-// hosts follows the sets that the host's statements pass on. They do nothing else on the device.
+// hosts tracks the sets that the host's statements assign. These statements do nothing else on the device.
 func (f *fuser) hosts(s graphit.Stmt) {
 	switch s := s.(type) {
 	case *graphit.VarStmt:
@@ -178,7 +178,7 @@ func (f *fuser) hosts(s graphit.Stmt) {
 	f.no("%s, in line %d, is the host's", graphit.SourceOf(s), s.Position().Line)
 }
 
-// give gives a variable a set.
+// give assigns a set to a variable.
 func (f *fuser) give(v *graphit.Var, x graphit.Expr, s graphit.Stmt) {
 	switch x := x.(type) {
 	case nil:
@@ -197,7 +197,7 @@ func (f *fuser) give(v *graphit.Var, x graphit.Expr, s graphit.Stmt) {
 	f.no("%s, in line %d, is the host's", graphit.SourceOf(s), s.Position().Line)
 }
 
-// read is the set that a variable has: one that the round has not given any has the one that the round began with.
+// read returns a variable's set: a variable not assigned in this round still has its set from the start of the round.
 func (f *fuser) read(x graphit.Expr) which {
 	v := x.(*graphit.Name).Var
 	if w, given := f.sets[v]; given {
@@ -248,7 +248,7 @@ func (f *fuser) vertex(op *graphir.VertexSetIterator) {
 	}
 }
 
-// make has an operator make the next round's set.
+// make makes an operator's output the next round's set.
 func (f *fuser) make(name string, to graphit.Expr, declares *graphit.Var) {
 	switch n, ok := to.(*graphit.Name); {
 	case f.made:
@@ -263,7 +263,7 @@ func (f *fuser) make(name string, to graphit.Expr, declares *graphit.Var) {
 	f.made = true
 }
 
-// fuseLoops makes the loops of which the schedule says so one launch each. Those that cannot be are noted.
+// fuseLoops lowers each loop that the schedule fuses to one launch. Loops that cannot be fused are noted.
 func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) (loops map[graphir.Stmt]*fusedLoop, notes []graphir.Note) {
 	loops = map[graphir.Stmt]*fusedLoop{}
 	p.Visit(func(s graphir.Stmt) {
@@ -282,7 +282,7 @@ func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) 
 	return loops, notes
 }
 
-// BeginLoop has the device begin a loop that is fused.
+// BeginLoop begins a fused loop on the device.
 func (b *backend) BeginLoop(ctx context.Context, s graphir.Stmt, rounds int64) error {
 	if _, f := graphir.FusionOf(s); !f.NeedsFusion {
 		return nil
@@ -312,7 +312,7 @@ func (b *backend) BeginLoop(ctx context.Context, s graphir.Stmt, rounds int64) e
 	return b.session.Begin(l.FusedLoop, b.frontier(in), int(rounds))
 }
 
-// EndLoop has the device end the loop that it is in.
+// EndLoop ends the current loop on the device.
 func (b *backend) EndLoop(_ context.Context, s graphir.Stmt) error {
 	if !b.looping || b.loops[s] == nil {
 		return nil
@@ -324,11 +324,11 @@ func (b *backend) EndLoop(_ context.Context, s graphir.Stmt) error {
 // Loop is a loop that a schedule may name.
 type Loop struct {
 	Path    string
-	Fused   bool  // its schedule has it be one launch
-	Refused error // why it cannot be one on the machine; nil: it can
+	Fused   bool  // its schedule fuses it into one launch
+	Refused error // why the machine cannot fuse it; nil: it can
 }
 
-// Loops are those of a program, as Run would have them on a graph with such weights and a machine of a shape.
+// Loops returns a program's loops as Run would run them on a graph with such weights and a machine of a shape.
 func Loops(f *graphit.File, o Options, weights graph.WeightKind, shape host.Shape) (loops []Loop, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)

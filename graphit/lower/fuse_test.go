@@ -16,8 +16,9 @@ import (
 	"heddle/graphit/lower"
 	"heddle/isa"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
-	"heddle/units"
 )
 
 const (
@@ -188,7 +189,7 @@ func sources(t testing.TB) (list []string, of map[string]string) {
 }
 
 // sameFused: a program's loop computes the same as one launch, by fewer.
-func sameFused(t *testing.T, name, src string, g *graph.Graph, w configs.Workload, d func() host.Device) bool {
+func sameFused(t *testing.T, name, src string, g *graph.Graph, w workload.Workload, d func() host.Device) bool {
 	run := func(src string) (lower.Result, error) {
 		return lower.Run(context.Background(), d(), g, parse(t, name, src), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
 	}
@@ -227,7 +228,7 @@ func TestFused(t *testing.T) {
 	for _, name := range names {
 		ran := map[string]bool{}
 		try := func(settings ...string) bool {
-			w := workload(t, settings...)
+			w := testWorkload(t, settings...)
 			if !sameFused(t, name, of[name], g, w, func() host.Device { return device(t, w) }) {
 				return false
 			}
@@ -238,7 +239,7 @@ func TestFused(t *testing.T) {
 		}
 		require.True(t, try(), name)
 		for _, s := range axes[0].values {
-			if u, err := units.Schedule(s); err != nil || !u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
+			if u, err := schedule.ByName(s); err != nil || !u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
 				require.True(t, try("schedule="+s), "%s under %s", name, s)
 			}
 		}
@@ -266,7 +267,7 @@ func TestFusedInTime(t *testing.T) {
 		for j, shape := range []string{"1", "3"} {
 			l, err := configs.LoadMachine("vortex-1c4w4t-weaver", nil, []string{"sockets=" + shape, "l2.bytes=16KiB"})
 			require.NoError(t, err)
-			w := workload(t, "schedule="+[]string{"vertex", "edge", "weaver", "cta", "twce"}[(i+j)%5])
+			w := testWorkload(t, "schedule="+[]string{"vertex", "edge", "weaver", "cta", "twce"}[(i+j)%5])
 			require.True(t, sameFused(t, name, of[name], g, w, func() host.Device {
 				d, err := host.NewTimed(l.Value, sim.Options{Check: true, MaxCycles: 5_000_000})
 				require.NoError(t, err)
@@ -302,7 +303,7 @@ func TestNotFused(t *testing.T) {
 		{program(t, "pagerank_delta"), nil, "the host decides the if in line 52"},
 	} {
 		run := func(src string) lower.Result {
-			w := workload(t, c.workload...)
+			w := testWorkload(t, c.workload...)
 			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p", src), lower.Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 12})
 			if err != nil { // a loop that does not end
 				require.ErrorContains(t, err, "more than 12 operators", c.why)
@@ -319,13 +320,13 @@ func TestNotFused(t *testing.T) {
 
 // interrupted is a machine whose user has had enough behind some parts of a loop.
 type interrupted struct {
-	*host.Untimed
+	*host.Functional
 	left   int
 	cancel func()
 }
 
 func (d *interrupted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
-	return d.Untimed.LaunchParts(ctx, p, arg, func(part sim.Part) error {
+	return d.Functional.LaunchParts(ctx, p, arg, func(part sim.Part) error {
 		if err := ended(part); err != nil {
 			return err
 		}
@@ -338,9 +339,9 @@ func (d *interrupted) LaunchParts(ctx context.Context, p *isa.Program, arg uint3
 
 // TestFusedEndsEarly: a run that ends within a fused loop leaves nothing behind, and says what was done so far.
 func TestFusedEndsEarly(t *testing.T) {
-	w, g := workload(t), undirected(t)
+	w, g := testWorkload(t), undirected(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &interrupted{device(t, w).(*host.Untimed), 2, cancel}
+	d := &interrupted{device(t, w).(*host.Functional), 2, cancel}
 	r, err := lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))), lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 2, r.Steps)

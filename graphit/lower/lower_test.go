@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/accel"
+	_ "heddle/components/all"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graph"
@@ -23,9 +24,9 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
-	"heddle/units"
-	_ "heddle/units/all"
 )
 
 func load(t testing.TB, settings ...string) *graph.Graph {
@@ -49,19 +50,19 @@ func program(t testing.TB, name string) string {
 	return string(src)
 }
 
-// device is an untimed machine, with the unit that a schedule needs.
-func device(t testing.TB, w configs.Workload) host.Device {
+// device is a functional machine, with the unit that a schedule needs.
+func device(t testing.TB, w workload.Workload) host.Device {
 	var unit accel.Spec
-	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
-		unit = configs.DefaultUnit(units.ByName(s.Unit))
+	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
+		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
 	}
-	d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
+	d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
 	require.NoError(t, err)
 	return d
 }
 
-func workload(t testing.TB, settings ...string) configs.Workload {
-	w, err := configs.ParseWorkload(settings)
+func testWorkload(t testing.TB, settings ...string) workload.Workload {
+	w, err := workload.Parse(settings)
 	require.NoError(t, err)
 	return w
 }
@@ -107,7 +108,7 @@ func TestSchedules(t *testing.T) {
 		f := func() *graphit.File { return parse(t, name, program(t, name)) }
 		ran := map[string]int{}
 		try := func(settings []string) bool {
-			w := workload(t, settings...)
+			w := testWorkload(t, settings...)
 			r, err := lower.Run(context.Background(), device(t, w), g, f(), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
 			if err != nil && refusal(err) {
 				if len(settings) == 1 {
@@ -158,7 +159,7 @@ func TestInstructions(t *testing.T) {
 			{"schedule=vertex", "direction=push"}, {"schedule=vertex", "direction=pull", "active_set=bytemap"}, {"schedule=edge", "direction=push"},
 			{"schedule=cta", "direction=push"}, {"schedule=weaver", "direction=push"}, {"schedule=twce", "direction=push"}, {"schedule=strict", "direction=push"},
 		} {
-			w := workload(t, settings...)
+			w := testWorkload(t, settings...)
 			a := args(c.name, g)
 			if c.algorithm == "pagerank" || c.algorithm == "pagerank-delta" {
 				w.ActiveSet = "auto"
@@ -169,7 +170,7 @@ func TestInstructions(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err)
-			w.Algorithm = configs.Algorithm(c.algorithm)
+			w.Algorithm = workload.Algorithm(c.algorithm)
 			if len(a) == 3 && w.Iterations == 0 {
 				w.Source, err = strconv.Atoi(a[2])
 				require.NoError(t, err)
@@ -223,7 +224,7 @@ func TestGuide(t *testing.T) {
 		return ""
 	}
 	f := parse(t, "guide.gt", block("element Vertex")+"\n"+block("schedule:"))
-	w := workload(t)
+	w := testWorkload(t)
 	r, err := lower.Run(context.Background(), device(t, w), undirected(t), f, lower.Options{Args: []string{"guide.gt", "graph"}, Workload: w})
 	require.NoError(t, err)
 	require.True(t, r.Verified)
@@ -233,7 +234,7 @@ func TestGuide(t *testing.T) {
 // TestNoDouble: numbers that the machine does not have are refused, unless they may be floats.
 func TestNoDouble(t *testing.T) {
 	f := parse(t, "p.gt", strings.ReplaceAll(program(t, "pagerank"), "float", "double"))
-	w, g := workload(t), undirected(t)
+	w, g := testWorkload(t), undirected(t)
 	_, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w})
 	require.ErrorContains(t, err, "p.gt:7:17: inverse is double, and the machine's numbers have 32 bits: expected float, or --float")
 	r, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w, Float: true})
@@ -254,7 +255,7 @@ schedule:
     HybridGPUSchedule h(INPUT_VERTEXSET_SIZE, "argv[3]", s1, s2);
     program->applyGPUSchedule("loop:step", h);
 `
-	w, g := workload(t), undirected(t)
+	w, g := testWorkload(t), undirected(t)
 	used := map[string]bool{}
 	r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", src), lower.Options{Args: append(args("bfs", g), "0.1"), Workload: w})
 	require.NoError(t, err)
@@ -276,8 +277,73 @@ func TestUnitsBetweenOperators(t *testing.T) {
 	for _, settings := range [][]string{{"schedule=peg"}, {"schedule=peg", "active_set=queue"}} {
 		d, err := host.NewTimed(l.Value, sim.Options{})
 		require.NoError(t, err)
-		r, err := lower.Run(context.Background(), d, g, parse(t, "bc", program(t, "bc")), lower.Options{Args: []string{"bc", "graph", "0"}, Workload: workload(t, settings...)})
+		r, err := lower.Run(context.Background(), d, g, parse(t, "bc", program(t, "bc")), lower.Options{Args: []string{"bc", "graph", "0"}, Workload: testWorkload(t, settings...)})
 		require.NoError(t, err, settings)
 		require.True(t, r.Verified)
 	}
+}
+
+// TestArgumentsAreVerticesAsRead: a program begins at the vertex that was read with the number that it is given, wherever
+// clean-up and reordering move it, on a machine and on the host.
+func TestArgumentsAreVerticesAsRead(t *testing.T) {
+	base := []string{"rmat.scale=7", "rmat.edge_factor=3", "rmat.seed=4"}
+	for _, name := range []string{"sssp", "delta_stepping"} {
+		f := parse(t, name, program(t, name))
+		distances := func(t *testing.T, g *graph.Graph, source string) map[uint32]uint32 {
+			o := lower.Options{Args: []string{name, "graph", source}, Workload: testWorkload(t)}
+			res, err := lower.Run(t.Context(), device(t, o.Workload), g, f, o)
+			require.NoError(t, err)
+			of := map[uint32]uint32{}
+			for v, d := range res.Vectors[0].Words {
+				of[g.AsRead(uint32(v))] = d
+			}
+			return of
+		}
+		plain := load(t, base...)
+		source := strconv.Itoa(int(plain.DrawSources(1, 7)[0]))
+		want := distances(t, plain, source)
+		for _, keys := range []string{"reorder.order=degree", "reorder.order=random", "reorder.order=bfs", "clean.compact_ids=true", "clean.compact_ids=true reorder.order=random"} {
+			g := load(t, append(strings.Fields(keys), base...)...)
+			for v, d := range distances(t, g, source) {
+				require.Equal(t, want[v], d, "%s, %s: vertex %d", name, keys, v)
+			}
+		}
+	}
+}
+
+// TestArgumentsThatCannotBeKnown: on a renumbered graph, and on no other.
+func TestArgumentsThatCannotBeKnown(t *testing.T) {
+	text := program(t, "bfs")
+	plain, moved := load(t, "grid.width=4", "grid.height=4"), load(t, "grid.width=4", "grid.height=4", "reorder.order=random")
+	for change, says := range map[string]string{
+		"atoi(argv[2])->2":                         "",
+		"addVertex(source)->addVertex(2)":          "bfs:19:24: vertex 2 is written in the program, and graph.clean.compact_ids and graph.reorder have given vertices other numbers: expected an argument, atoi(argv[2])",
+		"atoi(argv[2])->atoi(argv[2]) + 1":         "the vertex is computed from argv[2]",
+		"parent[source] = source->source = source": "",
+		"Size() != 0->Size() > source - source":    "argv[2] is a number here and a vertex in line 19",
+	} {
+		old, now, _ := strings.Cut(change, "->")
+		require.Contains(t, text, old)
+		f := parse(t, "bfs", strings.ReplaceAll(text, old, now))
+		for _, g := range []*graph.Graph{plain, moved} {
+			o := lower.Options{Args: []string{"bfs", "graph", "2"}, Workload: testWorkload(t), MaxSteps: 50}
+			_, err := lower.Run(t.Context(), device(t, o.Workload), g, f, o)
+			if g == plain || says == "" {
+				require.NotContains(t, errorText(err), "graph.reorder", change)
+				continue
+			}
+			require.ErrorContains(t, err, says, change)
+		}
+	}
+	f := parse(t, "bfs", text)
+	o := lower.Options{Args: []string{"bfs", "graph", "16"}, Workload: testWorkload(t)}
+	_, err := lower.Run(t.Context(), device(t, o.Workload), moved, f, o)
+	require.ErrorContains(t, err, "argv[2] = 16: the graph has vertices 0 to 15")
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	_ "heddle/components/all"
 	"heddle/configs/schema"
 	"heddle/graph"
 	"heddle/graph/graphspec"
@@ -18,7 +18,7 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
-	_ "heddle/units/all"
+	"heddle/kernels/workload"
 )
 
 const hooking = `
@@ -72,9 +72,9 @@ func TestMutations(t *testing.T) {
 			f, err := graphit.Parse("p.gt", []byte(c.source))
 			require.NoError(t, err)
 			require.NoError(t, graphit.Check(f))
-			w, err := configs.ParseWorkload(c.workload)
+			w, err := workload.Parse(c.workload)
 			require.NoError(t, err)
-			d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
+			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
 			require.NoError(t, err)
 			o := Options{Args: []string{"p", "g", "1"}, Output: io.Discard, Workload: w, MaxSteps: 1000}
 			if mutated {
@@ -123,9 +123,9 @@ func TestFusedMutations(t *testing.T) {
 			f, err := graphit.Parse("p.gt", []byte(text+fuse))
 			require.NoError(t, err)
 			require.NoError(t, graphit.Check(f))
-			w, err := configs.ParseWorkload(nil)
+			w, err := workload.Parse(nil)
 			require.NoError(t, err)
-			d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
+			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
 			require.NoError(t, err)
 			o := Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 1000}
 			if mutated {

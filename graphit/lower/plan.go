@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
@@ -14,22 +13,23 @@ import (
 	"heddle/kernels/emit"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/kernels/workload"
 )
 
-// schedules are the schedules that UGF's words for load balance stand for (§2.5.3, §5.2.2), and those of hardware units.
-var schedules = map[string]configs.Schedule{
+// schedules maps UGF's names for load balance to schedules (§2.5.3, §5.2.2), and those of hardware units.
+var schedules = map[string]workload.Schedule{
 	"VERTEX_BASED": "vertex", "EDGE_ONLY": "edge", "TWC": "twc", "TWCE": "twce", "ETWC": "twce", "STRICT": "strict", "WM": "warp", "CM": "cta",
 	"WEAVER": "weaver", "PEG": "peg", "HWWL": "hwwl", "EGHW": "eghw",
 }
 
-// ScheduleOf is the schedule that a word for load balance stands for.
-func ScheduleOf(word string) configs.Schedule { return schedules[word] }
+// ScheduleOf returns the schedule that a name for load balance stands for.
+func ScheduleOf(word string) workload.Schedule { return schedules[word] }
 
-// dedups are what UGF's words for deduplication stand for (Table 3.1).
-var dedups = map[string]configs.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic", "MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
+// dedups maps UGF's names for deduplication (Table 3.1).
+var dedups = map[string]workload.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic", "MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
 
-// workload is how an operator runs: what a schedule gives, and else what the experiment does.
-func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Workload, host *eval.Host) (configs.Workload, error) {
+// workloadOf returns an operator's workload: the settings of its schedule, and the experiment's for the rest.
+func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.Workload, host *eval.Host) (workload.Workload, error) {
 	w := base
 	if m.Given["load_balance"] {
 		w.Schedule = schedules[m.LoadBalance]
@@ -60,7 +60,7 @@ func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Wor
 	case m.Given["direction"] || m.Given["frontier_creation"]:
 		w.ActiveSet = set(m, w)
 	}
-	lists := w.ActiveSet == "queue" || w.ActiveSet == "list" || w.ActiveSet == configs.Auto && w.Direction != "pull" && w.Direction != "hybrid" && w.Schedule != "edge"
+	lists := w.ActiveSet == "queue" || w.ActiveSet == "list" || w.ActiveSet == workload.Auto && w.Direction != "pull" && w.Direction != "hybrid" && w.Schedule != "edge"
 	switch {
 	case !lists:
 		w.Dedup = "none"
@@ -70,13 +70,13 @@ func workload(op *graphir.EdgeSetIterator, m *graphir.Metadata, base configs.Wor
 		w.Dedup = "none"
 	}
 	if lists && m.ApplyDeduplication && adds(op) && (w.Dedup == "none" || w.Dedup == "bytemap") {
-		w.Dedup = "monotonic" // edges of a vertex that is there twice would be added twice
+		w.Dedup = "monotonic" // edges of a vertex that is in the set twice would be summed twice
 	}
 	return w, nil
 }
 
-// set is the active set that a direction and a frontier's representation come to.
-func set(m *graphir.Metadata, w configs.Workload) configs.Choice {
+// set returns the active set for a direction and a frontier's representation.
+func set(m *graphir.Metadata, w workload.Workload) workload.Choice {
 	asked := w.Direction == "pull" || w.Direction == "hybrid" || w.Schedule == "edge"
 	switch r := m.OutputRepresentation; {
 	case asked && r == graphir.Bitmap:
@@ -91,24 +91,24 @@ func set(m *graphir.Metadata, w configs.Workload) configs.Choice {
 	return "queue"
 }
 
-// isDense reports whether an operator is over all edges and makes no set.
+// isDense reports whether an operator covers all edges and produces no set.
 func isDense(op *graphir.EdgeSetIterator) bool { return op.IsAllEdges && op.Output != graphir.Modified }
 
-// adds reports whether what makes an operator's output is a sum.
+// adds reports whether the reduction that determines an operator's output is a sum.
 func adds(op *graphir.EdgeSetIterator) bool {
 	return slices.ContainsFunc(op.Accesses, func(a graphir.Access) bool { return a.Vector == op.Tracked && a.Op == "+=" })
 }
 
-// lowering makes operators.
+// lowering lowers operators.
 type lowering struct {
 	program *graphir.Program
 	host    *eval.Host
 	weights graph.WeightKind
-	base    configs.Workload
-	queues  map[*graphit.Var]*graphit.Var // the vectors of priorities
+	base    workload.Workload
+	queues  map[*graphit.Var]*graphit.Var // the queues' priority vectors
 }
 
-// queueVectors finds the vectors of the queues that main makes.
+// queueVectors returns the priority vectors of the queues that main creates.
 func queueVectors(p *graphir.Program) map[*graphit.Var]*graphit.Var {
 	of := map[*graphit.Var]*graphit.Var{}
 	add := func(q *graphit.Var, x graphit.Expr, at graphit.Pos) {
@@ -141,7 +141,7 @@ func queueVectors(p *graphir.Program) map[*graphit.Var]*graphit.Var {
 
 // edges plans an operator under one schedule.
 func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name string) (*compose.EdgeOperator, error) {
-	w, err := workload(op, m, l.base, l.host)
+	w, err := workloadOf(op, m, l.base, l.host)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name 
 	return o, nil
 }
 
-// algorithm is an operator as compose has it.
+// algorithm returns an operator as compose's algorithm.
 func (l *lowering) algorithm(op *graphir.EdgeSetIterator, name string) *algorithm.Algorithm {
 	a := &algorithm.Algorithm{Name: name, Dense: isDense(op), NeedsSet: !isDense(op), Silent: op.Output != graphir.Modified}
 	if f := op.SrcFilter; f != nil {
@@ -171,7 +171,7 @@ func (l *lowering) algorithm(op *graphir.EdgeSetIterator, name string) *algorith
 	return a
 }
 
-// sum gives an algorithm the sum that its function is; false: it is none.
+// sum sets an algorithm's reduction if its function is a single one; otherwise it returns false.
 func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool {
 	g, ok := op.Gathers()
 	if !ok || op.Output == graphir.Priority || op.Output == graphir.Modified && g.Into != op.Tracked {
@@ -199,7 +199,7 @@ func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool
 	return true
 }
 
-// edge makes an edge the arguments of a function.
+// edge passes an edge as the arguments of a function.
 func (l *lowering) edge(w *writer, f *graphit.Func, e *layout.Edge) {
 	w.values[f.Params[0]] = w.convert(e.Src, typeOf(f.Params[0].Type))
 	w.values[f.Params[1]] = w.convert(e.Dst, typeOf(f.Params[1].Type))
@@ -213,7 +213,7 @@ func (l *lowering) edge(w *writer, f *graphit.Func, e *layout.Edge) {
 	}
 }
 
-// reduction is min=, max= or += of a type; nil: a machine has none.
+// reduction returns min=, max= or += of a type; nil: the machine has none.
 func reduction(op string, t *graphit.Type, tracked bool, pos graphit.Pos) *emit.Reduction {
 	of := typeOf(t)
 	r := &emit.Reduction{Name: op + of.String(), Type: of}
@@ -244,9 +244,9 @@ func reduction(op string, t *graphit.Type, tracked bool, pos graphit.Pos) *emit.
 	return r
 }
 
-// body gives an algorithm a function that does more than one sum.
+// body gives an algorithm a function that does more than one reduction.
 func (l *lowering) body(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) {
-	// What a set asks of a sum: it may tell of a vertex several times.
+	// A set requires a reduction that may report a vertex several times.
 	a.Sum = reduction("min=", &graphit.Type{Kind: graphit.Int}, true, op.Pos)
 	a.Into = "none"
 	a.Body = func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value)) {
@@ -267,7 +267,7 @@ func (l *lowering) body(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) {
 	}
 }
 
-// vertices makes an operator over vertices.
+// vertices lowers an operator over vertices.
 func (l *lowering) vertices(op *graphir.VertexSetIterator, name string) *compose.VertexOperator {
 	return &compose.VertexOperator{
 		Name: name, Listed: !op.IsAllVertices, Keeps: op.Filters,
@@ -278,16 +278,16 @@ func (l *lowering) vertices(op *graphir.VertexSetIterator, name string) *compose
 	}
 }
 
-// What of a queue is on the machine.
+// Names of a queue's state on the machine.
 const (
-	least = "queue.least" // the least priority that waits
-	below = "queue.below" // where the current bucket ends
+	least = "queue.least" // least waiting priority
+	below = "queue.below" // end of the current bucket
 )
 
-// waits is the array that has a word for each vertex: whether it waits in a queue.
+// waits returns the name of the array with a word per vertex that is set while the vertex waits in a queue.
 func waits(q *graphit.Var) string { return "queue.waits." + q.Name }
 
-// ready takes those of a queue that are in the current bucket.
+// ready dequeues the vertices in the queue's current bucket.
 func ready(q, vector *graphit.Var) *compose.VertexOperator {
 	return &compose.VertexOperator{
 		Name: "ready." + q.Name, Keeps: true,
@@ -306,7 +306,7 @@ func ready(q, vector *graphit.Var) *compose.VertexOperator {
 	}
 }
 
-// first finds the least priority that waits.
+// first finds the least waiting priority.
 func first(q, vector *graphit.Var) *compose.VertexOperator {
 	return &compose.VertexOperator{
 		Name: "first." + q.Name,
@@ -315,20 +315,20 @@ func first(q, vector *graphit.Var) *compose.VertexOperator {
 			k.When(k.Ne(k.Load(ir.U32, k.Addr(waits(q)), v), k.U32(0)), func() {
 				priority := k.Load(t, k.Addr(vectorName(vector)), v)
 				k.When(k.Lt(priority, k.Load(t, k.Addr(least), k.U32(0))), func() { k.AtomicMin(k.Addr(least), k.U32(0), priority) })
-				k.Store(k.Addr(least), k.U32(1), k.U32(1)) // somebody waits
+				k.Store(k.Addr(least), k.U32(1), k.U32(1)) // a vertex waits
 			})
 			return nil
 		},
 	}
 }
 
-// Plan is how an operator over edges runs: under one schedule, or two of which its input's size chooses.
+// Plan is how an operator over edges runs: under one schedule, or two, chosen by the size of its input.
 type Plan struct {
 	Op    *graphir.EdgeSetIterator
 	Plans []*compose.Plan
 }
 
-// Plans are those of a program's operators over edges, as Run would have them on a graph with such weights.
+// Plans returns the plans of a program's operators over edges, as Run would run them on a graph with such weights.
 func Plans(f *graphit.File, o Options, weights graph.WeightKind) (plans []Plan, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)

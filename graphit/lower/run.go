@@ -8,31 +8,31 @@ import (
 	"math"
 	"slices"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/graphit"
 	"heddle/graphit/eval"
 	"heddle/graphit/graphir"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
-// Options say how a program runs.
+// Options configure a run of a program.
 type Options struct {
-	Args     []string // argv, from the program's name on
+	Args     []string // argv, starting with the program's name
 	Output   io.Writer
 	Float    bool              // double is computed as float
-	Workload configs.Workload  // of operators without a schedule; launch overhead, sizes
+	Workload workload.Workload // for operators without a schedule; launch overhead, sizes
 	Schedule *graphit.Schedule // in place of the program's own
-	MaxSteps int               // traversals of edges at most; 0: any number
+	MaxSteps int               // maximum number of edge traversals; 0: unlimited
 
 	anyArguments bool                                      // of schedules: Check
 	rehearse     bool                                      // nothing is launched: Rehearse
-	mutate       func(op *graphir.EdgeSetIterator)         // of tests: changes what the passes have found out
-	fused        func(l *compose.FusedLoop, rounds *int64) // of tests: changes a fused loop when it begins
+	mutate       func(op *graphir.EdgeSetIterator)         // for tests: modifies the passes' results
+	fused        func(l *compose.FusedLoop, rounds *int64) // for tests: modifies a fused loop when it begins
 }
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Program  *graphir.Program
 	Launched []compose.Launched
@@ -44,13 +44,13 @@ type Result struct {
 	Plans    []string // of the operators over edges
 }
 
-// Vector is a vector when the program has ended, floats as their bits.
+// Vector is a vector's contents at the end of the program, floats as their bits.
 type Vector struct {
 	Var   *graphit.Var
 	Words []uint32
 }
 
-// Build makes the representation of a checked program for a machine, whose numbers are floats.
+// Build returns the representation of a checked program for a machine that has only float32.
 func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program, err error) {
 	defer catch(f.Name, &err)
 	if !float {
@@ -65,7 +65,7 @@ func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program
 	return p, p.Run(s, nil)
 }
 
-// refuseDouble refuses numbers that a machine does not have.
+// refuseDouble refuses doubles, which the machine lacks.
 func refuseDouble(f *graphit.File) {
 	check := func(v *graphit.Var) {
 		if t := v.Type; t.Kind == graphit.Double || t.Of != nil && t.Of.Kind == graphit.Double || t.Weight != nil && t.Weight.Kind == graphit.Double {
@@ -82,8 +82,8 @@ func refuseDouble(f *graphit.File) {
 	}
 }
 
-// Run runs a program on a device, and compares all of its vectors with the reference's. After an error the result has what was
-// done so far.
+// Run runs a program on a device, and compares all of its vectors with the reference's. After an error the result
+// covers the run up to it.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o Options) (r Result, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
@@ -92,6 +92,9 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 	}
 	r.Program = p
 	if err := accepts(p, g); err != nil {
+		return r, err
+	}
+	if o.Args, err = eval.ArgumentsOn(g, f, o.Schedule, o.Args); err != nil {
 		return r, err
 	}
 	h, b := newBackend(d, g, p, o)
@@ -127,8 +130,9 @@ func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*
 	}
 }
 
-// Rehearse does what Run does before its first launch: what it refuses, Run would. It returns the memory of the program's arrays
-// and of its reference. On a graph that stands in for another one main is not run, whose vertices may be the other's.
+// Rehearse does everything that precedes Run's first launch, and refuses what Run would. It returns the memory of the
+// program's arrays and of its reference. If the graph stands in for another one, main is not run, since its vertices
+// may be the other's.
 func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options, standIn bool) (m compose.Memory, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
@@ -137,6 +141,11 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 	}
 	if err := accepts(p, g); err != nil {
 		return m, err
+	}
+	if !standIn {
+		if o.Args, err = eval.ArgumentsOn(g, f, o.Schedule, o.Args); err != nil {
+			return m, err
+		}
 	}
 	o.rehearse, o.Output = true, nil
 	h, b := newBackend(d, g, p, o)
@@ -162,8 +171,8 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 	return m, nil
 }
 
-// Check refuses what Run refuses of a program and its schedule whatever the graph, its arguments and what it computes
-// are. A graph of any kind stands for the one to come.
+// Check refuses those programs and schedules that Run refuses whatever the graph, the arguments and the computed
+// values. A graph of any kind stands in for the real one.
 func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
@@ -180,8 +189,8 @@ func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err e
 	return b.open()
 }
 
-// Schedules are those of a program's operators over edges.
-func Schedules(p *graphir.Program, base configs.Schedule) (list []configs.Schedule) {
+// Schedules returns the schedules of a program's operators over edges.
+func Schedules(p *graphir.Program, base workload.Schedule) (list []workload.Schedule) {
 	add := func(m *graphir.Metadata) {
 		s := base
 		if m.Given["load_balance"] {
@@ -198,10 +207,10 @@ func Schedules(p *graphir.Program, base configs.Schedule) (list []configs.Schedu
 	return list
 }
 
-// wordBytes is the size of a word of the machine's, of which each vector's first contents and its last are kept.
+// wordBytes is the size of a machine word. The first and the last contents of each vector are kept in words.
 const wordBytes = 4
 
-// accepts refuses graphs whose weights are none of the program's.
+// accepts refuses graphs whose weights do not match the program's.
 func accepts(p *graphir.Program, g *graph.Graph) error {
 	for _, v := range p.File.Globals {
 		if w := v.Type.Weight; v.Type.Kind == graphit.EdgeSet && w != nil && !w.IsReal() && g.WeightKind() == graph.FloatWeights {
@@ -221,20 +230,20 @@ type backend struct {
 
 	operators
 	session   *compose.Session
-	reference *eval.Reference           // nil: it has not run yet
-	initial   map[*graphit.Var][]uint32 // of vectors, until there is a session
+	reference *eval.Reference           // nil: not run yet
+	initial   map[*graphit.Var][]uint32 // initial contents of vectors, until there is a session
 	loops     map[graphir.Stmt]*fusedLoop
-	looping   bool // the device is in one of them
+	looping   bool // the device is inside a fused loop
 
-	// frontiers are sets as the session has them, so that it knows those that are still on the device.
+	// frontiers maps sets to the session's frontiers, to recognise those still on the device.
 	frontiers map[*eval.Set]*compose.Frontier
-	kept      []map[uint32]bool         // what filters have kept, in their order
-	ready     map[*eval.Queue]*eval.Set // taken out of a queue, and not asked for yet
+	kept      []map[uint32]bool         // results of the filters, in order
+	ready     map[*eval.Queue]*eval.Set // dequeued, and not requested yet
 	current   uint32                    // priority of the queue that an operator may change
 	bound     uint32
 }
 
-// Declare makes a vector's first contents: they come with the graph.
+// Declare sets a vector's initial contents, which are loaded with the graph.
 func (b *backend) Declare(v *graphit.Var, initial eval.Value, degrees []uint32) error {
 	n := v.Type.Size
 	if v.Type.Element != "" {
@@ -248,7 +257,7 @@ func (b *backend) Declare(v *graphit.Var, initial eval.Value, degrees []uint32) 
 	return nil
 }
 
-// word is a value as the machine has it.
+// word converts a value to the machine's representation.
 func word(v eval.Value, t *graphit.Type) uint32 {
 	if t.IsReal() {
 		return math.Float32bits(float32(v.F))
@@ -266,7 +275,7 @@ func value(w uint32, t *graphit.Type) eval.Value {
 	return eval.Int(int64(int32(w)))
 }
 
-// Element and SetElement are the host's accesses.
+// Element returns an element for the host.
 func (b *backend) Element(v *graphit.Var, n int) eval.Value {
 	if b.session == nil {
 		return value(b.initial[v][n], v.Type.Of)
@@ -274,7 +283,7 @@ func (b *backend) Element(v *graphit.Var, n int) eval.Value {
 	return value(b.session.Read(vectorName(v), n), v.Type.Of)
 }
 
-// SetElement writes one.
+// SetElement writes an element for the host.
 func (b *backend) SetElement(v *graphit.Var, n int, x eval.Value) {
 	if b.session == nil {
 		b.initial[v][n] = word(x, v.Type.Of)
@@ -283,10 +292,10 @@ func (b *backend) SetElement(v *graphit.Var, n int, x eval.Value) {
 	b.session.Write(vectorName(v), n, word(x, v.Type.Of))
 }
 
-// clock is how many cycles a second has, for timers.
+// clock is the number of cycles per second, for timers.
 const clock = 1e9
 
-// Seconds is the time of the launches so far, with their overhead, at 1 GHz.
+// Seconds returns the time of the launches so far, including overhead, at 1 GHz.
 func (b *backend) Seconds() float64 {
 	if b.session == nil {
 		return 0
@@ -294,18 +303,18 @@ func (b *backend) Seconds() float64 {
 	return float64(b.session.Times.Total()) / clock
 }
 
-// operators are those of a program, as compose has them.
+// operators are a program's operators in compose's form.
 type operators struct {
-	edges      map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or below and above a hybrid's threshold
+	edges      map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or two: below and above the hybrid's threshold
 	vertices   map[*graphir.VertexSetIterator]*compose.VertexOperator
-	takes      map[*graphit.Var]*compose.VertexOperator // of a queue: who is in the current bucket
-	finds      map[*graphit.Var]*compose.VertexOperator // of a queue: the least priority
-	queues     map[*graphit.Var]*graphit.Var            // the vectors of queues' priorities
+	takes      map[*graphit.Var]*compose.VertexOperator // per queue: dequeues the current bucket
+	finds      map[*graphit.Var]*compose.VertexOperator // per queue: finds the least priority
+	queues     map[*graphit.Var]*graphit.Var            // the queues' priority vectors
 	transposed map[*compose.EdgeOperator]bool
-	parts      compose.Parts // all of them, in their order
+	parts      compose.Parts // all parts, in order
 }
 
-// operators plans those of a program. mutate, of tests, may be nil.
+// operators plans a program's operators. mutate, for tests, may be nil.
 func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operators, err error) {
 	o = operators{
 		map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{}, map[*graphir.VertexSetIterator]*compose.VertexOperator{},
@@ -337,7 +346,7 @@ func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operat
 			o.edges[op] = append(o.edges[op], made)
 			o.parts.Edges = append(o.parts.Edges, made)
 		}
-		op.Depend() // by the directions that have been chosen
+		op.Depend() // by the chosen directions
 		mutate(op)
 	}
 	for _, op := range l.program.Vertices {
@@ -353,7 +362,8 @@ func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operat
 	return o, nil
 }
 
-// open compiles and places everything, when the first operator runs: what the host has done before comes with the graph.
+// open compiles and places everything when the first operator runs: the host's actions before that are part of the
+// input, like the graph.
 func (b *backend) open() (err error) {
 	if b.session != nil {
 		return nil
@@ -388,10 +398,10 @@ func (b *backend) open() (err error) {
 	return err
 }
 
-// errRehearsed ends a rehearsal: everything has its place, and the first launch comes.
+// errRehearsed ends a rehearsal: everything is placed, and the first launch would follow.
 var errRehearsed = errors.New("rehearsed")
 
-// start comes before a launch. Before the first one the reference runs: what it refuses is not simulated.
+// start is called before a launch. Before the first one the reference runs: a program that it refuses is not simulated.
 func (b *backend) start(ctx context.Context) error {
 	if b.session != nil {
 		return nil
@@ -409,13 +419,13 @@ func (b *backend) start(ctx context.Context) error {
 	return err
 }
 
-// checked is the program as the reference runs it: what has become of its operators here is none of its business.
+// checked returns the program for the reference, built afresh so that it does not depend on the operators' lowering.
 func (b *backend) checked() (*graphir.Program, eval.Options, error) {
 	p, err := Build(b.program.File, b.options.Schedule, b.options.Float)
 	return p, eval.Options{Args: b.options.Args, MaxSteps: b.options.MaxSteps}, err
 }
 
-// words are the program's numbers.
+// words returns the program's scalars.
 func (b *backend) words() map[string]uint32 {
 	words := map[string]uint32{priorityName: b.current, below: b.bound}
 	for _, v := range b.program.Scalars {
@@ -426,7 +436,7 @@ func (b *backend) words() map[string]uint32 {
 	return words
 }
 
-// frontier is a set as the session has it.
+// frontier returns the session's frontier of a set.
 func (b *backend) frontier(s *eval.Set) *compose.Frontier {
 	if s == nil {
 		return nil
@@ -439,15 +449,15 @@ func (b *backend) frontier(s *eval.Set) *compose.Frontier {
 	return f
 }
 
-// made is a set that the session has made.
+// made returns the set of a frontier that the session has produced.
 func (b *backend) made(f *compose.Frontier) *eval.Set {
 	s := &eval.Set{Vertices: f.Vertices}
-	clear(b.frontiers) // older ones are on the device no more, or laid out anew
+	clear(b.frontiers) // older frontiers are no longer on the device, or have been reallocated
 	b.frontiers[s] = f
 	return s
 }
 
-// Edges runs an operator, under the schedule for its input's size if there are two.
+// Edges runs an operator; if it has two schedules, under the one for its input's size.
 func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *eval.Set) (*eval.Set, error) {
 	if err := b.start(ctx); err != nil {
 		return nil, err
@@ -500,7 +510,7 @@ func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, i
 	return &eval.Set{Vertices: out.Vertices}, nil
 }
 
-// Queue makes a queue: its first vertices come with it.
+// Queue creates a queue; its initial vertices are part of the input.
 func (b *backend) Queue(ctx context.Context, q *eval.Queue) error {
 	if err := b.start(ctx); err != nil {
 		return err
@@ -518,7 +528,7 @@ func (b *backend) Queue(ctx context.Context, q *eval.Queue) error {
 	return nil
 }
 
-// Waiting reports whether a vertex waits, and takes those of the next bucket out.
+// Waiting reports whether a vertex waits, and dequeues the next bucket.
 func (b *backend) Waiting(ctx context.Context, q *eval.Queue) (bool, error) {
 	if b.ready[q] != nil {
 		return true, nil
@@ -531,7 +541,7 @@ func (b *backend) Waiting(ctx context.Context, q *eval.Queue) (bool, error) {
 	return true, nil
 }
 
-// Ready takes the vertices of the current bucket out; if there are none, of the next one.
+// Ready dequeues the current bucket or, if it is empty, the next one.
 func (b *backend) Ready(ctx context.Context, q *eval.Queue) (*eval.Set, error) {
 	if s := b.ready[q]; s != nil {
 		delete(b.ready, q)
@@ -570,7 +580,7 @@ func (b *backend) take(ctx context.Context, q *eval.Queue) (*eval.Set, error) {
 	return &eval.Set{}, nil
 }
 
-// greatest is a type's greatest number.
+// greatest returns the maximum of a type.
 func greatest(t *graphit.Type) int64 {
 	if t.Kind == graphit.Uint {
 		return math.MaxUint32
@@ -578,7 +588,7 @@ func greatest(t *graphit.Type) int64 {
 	return math.MaxInt32
 }
 
-// least finds the least priority that waits.
+// least finds the least waiting priority.
 func (b *backend) least(ctx context.Context, q *eval.Queue) (priority int64, any bool, err error) {
 	b.session.Write(least, 0, uint32(greatest(q.Vector.Type.Of)))
 	b.session.Write(least, 1, 0)
@@ -588,8 +598,8 @@ func (b *backend) least(ctx context.Context, q *eval.Queue) (priority int64, any
 	return value(b.session.Read(least, 0), q.Vector.Type.Of).I, b.session.Read(least, 1) != 0, nil
 }
 
-// check compares all vectors with the reference's, which may have run ahead. Where roundings decide whether a filter keeps a vertex, the
-// machine's answer counts.
+// check compares all vectors with the reference's, which may have run ahead. Where rounding determines whether a filter
+// keeps a vertex, the machine's result is taken.
 func (b *backend) check(ctx context.Context, r *Result) error {
 	ref := b.reference
 	if ref == nil {

@@ -3,20 +3,20 @@ package lower
 import (
 	"fmt"
 
-	"heddle/configs"
 	"heddle/kernels/compose"
+	"heddle/kernels/workload"
 )
 
-// Keys are the keys of workload that say how an operator runs of which no schedule says it. The others say what is
-// computed, or are about loops.
+// Keys are the workload's keys that determine how an operator without a schedule runs. The other keys determine the
+// computation, or concern loops.
 var Keys = []string{
 	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "block_vertices", "block_by", "shard_vertices",
 	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
 }
 
-// CheckWorkload refuses keys that a GraphIt program cannot follow. Those that say what heddle's own kernels compute
-// have no effect.
-func CheckWorkload(w *configs.Workload) error {
+// CheckWorkload returns an error for keys that a GraphIt program cannot follow. Keys that configure the computation of
+// heddle's own kernels have no effect.
+func CheckWorkload(w *workload.Workload) error {
 	refuse := func(key, format string, args ...any) error {
 		return &compose.KeyError{Key: "workload." + key, Msg: fmt.Sprintf(format, args...)}
 	}
@@ -27,7 +27,7 @@ func CheckWorkload(w *configs.Workload) error {
 		return refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
 	case w.Order != "none":
 		return refuse("order", " = %s: %s orders vertices by its own priority_queue: expected none", w.Order, w.Program)
-	case w.Kernel != configs.Compiled:
+	case w.Kernel != workload.Compiled:
 		return refuse("kernel", " = %s: expected compiled", w.Kernel)
 	}
 	return nil

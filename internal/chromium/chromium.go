@@ -17,7 +17,7 @@ import (
 	"heddle/internal/tools"
 )
 
-// Tab is a page, with all that it complained of or asked the network for.
+// Tab is a page, with its errors and network requests.
 type Tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -27,7 +27,7 @@ type Tab struct {
 	loaded []string
 }
 
-// Open shows a page, and waits until it says that it is ready: html has data-ready="yes".
+// Open loads a page, and waits until it is ready: html has data-ready="yes".
 func Open(t *testing.T, address string) *Tab {
 	t.Helper()
 	program := tools.Need(t, "chromium")
@@ -60,17 +60,17 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// Heard returns the errors of the page and what it loaded.
+// Heard returns the page's errors and the addresses it loaded.
 func (b *Tab) Heard() (said, loaded []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string{}, b.said...), append([]string{}, b.loaded...)
 }
 
-// Listen has f told of all that happens in the tab.
+// Listen calls f for all events in the tab.
 func (b *Tab) Listen(f func(event any)) { chromedp.ListenTarget(b.ctx, f) }
 
-// Run does actions.
+// Run executes actions.
 func (b *Tab) Run(actions ...chromedp.Action) {
 	b.t.Helper()
 	err := chromedp.Run(b.ctx, actions...)
@@ -91,7 +91,7 @@ func (b *Tab) Click(selector string) {
 	b.Run(chromedp.Click(selector, chromedp.ByQuery))
 }
 
-// Becomes waits until an expression has a value, for what the browser does in its own time. Hosts may be slow.
+// Becomes waits until an expression has an accepted value, for asynchronous changes. Hosts may be slow.
 func (b *Tab) Becomes(js string, ok func(string) bool, what string) {
 	b.t.Helper()
 	var last string

@@ -30,8 +30,7 @@ func Build(ctx context.Context, root, dir string, flags ...string) (string, erro
 	return program, err
 }
 
-// BuildAt builds the program of a commit into dir, in a work tree of its own that is removed again, and returns its
-// path.
+// BuildAt builds the program of a commit into dir, in a temporary work tree, and returns its path.
 func BuildAt(ctx context.Context, root, commit, dir string, flags ...string) (program string, err error) {
 	hash, err := output(ctx, root, "git", "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
 	if err != nil {
@@ -42,7 +41,7 @@ func BuildAt(ctx context.Context, root, commit, dir string, flags ...string) (pr
 		return "", err
 	}
 	defer func() {
-		// The interrupted context may not keep the work tree from being removed.
+		// An interrupted context must not prevent the removal of the work tree.
 		if _, e := output(context.WithoutCancel(ctx), root, "git", "worktree", "remove", "--force", tree); err == nil {
 			err = e
 		}
@@ -50,7 +49,7 @@ func BuildAt(ctx context.Context, root, commit, dir string, flags ...string) (pr
 	return Build(ctx, tree, dir, flags...)
 }
 
-// output runs a command in a directory and returns what it prints.
+// output runs a command in a directory and returns its output.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir = dir

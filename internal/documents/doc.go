@@ -1,2 +1,3 @@
-// Package documents tests the repository's documents: that links and anchors resolve, and what no document may say.
+// Package documents tests the repository's documents: links and anchors must resolve, and some words and phrases are
+// forbidden.
 package documents

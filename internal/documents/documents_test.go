@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 )
 
 // root is the repository, as seen from this package.
@@ -143,9 +143,9 @@ func TestREADME(t *testing.T) {
 	require.Contains(t, string(ci), "\n"+commands[1][1]+"\n", "CI runs what the README says")
 	require.FileExists(t, filepath.Join(root, strings.Fields(commands[0][1])[4]))
 	yaml := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)[1]
-	l, err := configs.ParseExperiment("README.md", []byte(yaml))
+	l, err := config.Parse("README.md", []byte(yaml))
 	require.NoError(t, err)
-	shipped, err := configs.LoadExperiment("quickstart", nil, nil)
+	shipped, err := config.Load("quickstart", nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, shipped.Value, l, "the README's experiment is the shipped one")
 }
@@ -160,7 +160,8 @@ func TestNothingPrivate(t *testing.T) {
 // generated matches the pages that programs write: references, outcomes, and golden files of tests.
 var generated = regexp.MustCompile(`^docs/(reference/(cli|configuration|statistics|isa)|results/(validation|reproduction.*)|design/speed)\.md$|/testdata/schema\.md$`)
 
-// TestLength: a reader can read all that is not generated. Of hardware-vs-tuned, what precedes the study's tables counts.
+// TestLength: a reader can read all that is not generated. Of hardware-vs-tuned, what precedes the study's tables
+// counts.
 func TestLength(t *testing.T) {
 	const longest, comparison = 45_000, "docs/results/hardware-vs-tuned.md"
 	words, all := 0, pages(t)

@@ -67,6 +67,7 @@ func TestRecipes(t *testing.T) {
 	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l'", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	t.Run("unit", func(t *testing.T) { addedUnit(t, filepath.Join(dir, strings.TrimSpace(built))) })
 }
 
 // whole splits a script into its commands, each with the text that it reads.

@@ -1,5 +1,5 @@
-// Package enum gives enumerations their names: what configurations, JSON and messages call them. It imports nothing of
-// ours.
+// Package enum names the values of enumerations in configurations, JSON and messages. It imports none of heddle's
+// packages.
 package enum
 
 import (
@@ -10,17 +10,17 @@ import (
 
 // Names are the names of an enumeration, whose values count from 0.
 type Names[T ~uint8] struct {
-	what string // the enumeration, in messages
+	what string // name of the enumeration, in messages
 	list []string
 }
 
-// Of makes them, in the order of the values.
+// Of returns the names, in the order of the values.
 func Of[T ~uint8](what string, names ...string) Names[T] { return Names[T]{what, names} }
 
-// List returns them.
+// List returns the names.
 func (n Names[T]) List() []string { return n.list }
 
-// Name is a value's; of a value that there is not, its number.
+// Name returns a value's name; for an invalid value, its number.
 func (n Names[T]) Name(v T) string {
 	if int(v) < len(n.list) {
 		return n.list[v]
@@ -28,7 +28,7 @@ func (n Names[T]) Name(v T) string {
 	return fmt.Sprintf("(%d)", v)
 }
 
-// Check refuses a value that there is not.
+// Check returns an error for an invalid value.
 func (n Names[T]) Check(v T) error {
 	if int(v) < len(n.list) {
 		return nil
@@ -36,10 +36,10 @@ func (n Names[T]) Check(v T) error {
 	return fmt.Errorf("%s = %d: expected one of %s", n.what, uint8(v), strings.Join(n.list, ", "))
 }
 
-// Marshal is the enumeration's MarshalText.
+// Marshal implements the enumeration's MarshalText.
 func (n Names[T]) Marshal(v T) ([]byte, error) { return []byte(n.Name(v)), nil }
 
-// Unmarshal is its UnmarshalText.
+// Unmarshal implements the enumeration's UnmarshalText.
 func (n Names[T]) Unmarshal(text []byte, v *T) error {
 	i := slices.Index(n.list, string(text))
 	if i < 0 {

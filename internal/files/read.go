@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// TypeError is a file that is none of those that are read.
+// TypeError is the error of a path that is no regular file.
 type TypeError struct {
 	Path string
 	Mode fs.FileMode
@@ -18,7 +18,7 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("%s: expected a regular file, found %s", e.Path, kind(e.Mode))
 }
 
-// kind names what a file is.
+// kind names a type of file.
 func kind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
@@ -33,13 +33,13 @@ func kind(m fs.FileMode) string {
 	return "a file of an unknown kind"
 }
 
-// Open opens a regular file to read.
+// Open opens a regular file for reading.
 func Open(path string) (*os.File, error) {
-	info, err := os.Stat(path) // opening a device may do something
+	info, err := os.Stat(path) // opening a device may have side effects
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, &TypeError{path, info.Mode()}
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a pipe
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have been replaced by a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// SizeError is a file that is larger than what is read.
+// SizeError is the error of a file that exceeds the limit of a read.
 type SizeError struct {
 	Path string
 	Most int64
@@ -77,13 +77,13 @@ func Read(path string, most int64) ([]byte, error) {
 	if info.Size() > most {
 		return nil, &SizeError{path, most}
 	}
-	data := make([]byte, 0, info.Size()+1) // and the end, which tells that there is no more
+	data := make([]byte, 0, info.Size()+1) // one more byte, so that the end of the file is seen
 	for {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		switch {
 		case int64(len(data)) > most:
-			return nil, &SizeError{path, most} // it grows, or tells no size
+			return nil, &SizeError{path, most} // it grows, or does not report its size
 		case err == io.EOF:
 			return data, nil
 		case err != nil:

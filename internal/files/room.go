@@ -21,8 +21,8 @@ func NamedIn(err error) (path string, ok bool) {
 	return "", false
 }
 
-// Room describes the file system that a path is on, or would be: where it is mounted, and what it has left. It is empty
-// of a device, and where the host does not tell.
+// Room describes the file system that contains a path, or would: its mount point and free space. It is empty for a
+// device, and where the host does not report it.
 func Room(path string) string {
 	at, err := filepath.Abs(path)
 	if err != nil {

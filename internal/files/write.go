@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Write writes a file: whole or not at all, if it is a regular one.
+// Write writes a file; a regular one atomically.
 func Write(path string, data []byte) error {
 	f, err := Create(path)
 	if err != nil {
@@ -23,23 +23,22 @@ func Write(path string, data []byte) error {
 	return f.Commit()
 }
 
-// File is a file that is being written. It has its name when it is committed, and not before; a device or a pipe has
-// what is written at once.
+// File is a file being written. It receives its name at Commit; a device or a pipe is written to at once.
 type File struct {
 	f    *os.File
 	path string // as the user named it
-	to   string // where it will be; "": it is there, a device or a pipe
+	to   string // its final path; "": written directly, a device or a pipe
 }
 
-// Create begins a file. What has its name stays until Commit, where a symbolic link points to; its permissions are
-// kept.
+// Create begins a file. An existing file of that name stays until Commit; symbolic links are followed, and permissions
+// are kept.
 func Create(path string) (*File, error) {
 	to, info, err := target(path)
 	if err != nil {
 		return nil, err
 	}
 	if to == "" {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) // behind what another has written to an open file
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) // appends to the output of others on an open file
 		return &File{f: f, path: path}, err
 	}
 	f, err := temporary(filepath.Dir(to))
@@ -56,10 +55,10 @@ func Create(path string) (*File, error) {
 	return w, nil
 }
 
-// maxLinks is how many symbolic links are followed, as by Linux.
+// maxLinks is the maximum number of symbolic links followed, as on Linux.
 const maxLinks = 40
 
-// target returns where a file of that name is, or will be, and what is there; no name if it is to be written directly.
+// target returns the final path of a file of that name, and the existing file; no path if it is to be written directly.
 func target(path string) (to string, is fs.FileInfo, err error) {
 	is, err = os.Stat(path)
 	switch {
@@ -74,12 +73,12 @@ func target(path string) (to string, is fs.FileInfo, err error) {
 	}
 	to = path
 	for range maxLinks {
-		if strings.HasPrefix(to, "/proc/") { // a process's open file, as behind /dev/stdout: its name is another's
+		if strings.HasPrefix(to, "/proc/") { // a process's open file, as behind /dev/stdout: its link's text is not its path
 			return "", nil, nil
 		}
 		link, err := os.Readlink(to)
 		if err != nil {
-			return to, is, nil // no link, or not there yet
+			return to, is, nil // no link, or does not exist yet
 		}
 		if !filepath.IsAbs(link) {
 			link = filepath.Dir(to) + string(filepath.Separator) + link
@@ -89,13 +88,13 @@ func target(path string) (to string, is fs.FileInfo, err error) {
 	return "", nil, fmt.Errorf("%s: more than %d symbolic links", path, maxLinks)
 }
 
-// unfinished are the temporary files of this process.
+// unfinished holds the temporary files of this process.
 var unfinished struct {
 	sync.Mutex
 	names map[string]bool
 }
 
-// temporary makes a file in a directory, with the permissions of a new one.
+// temporary creates a file in a directory, with the permissions of a new one.
 func temporary(dir string) (*os.File, error) {
 	unfinished.Lock()
 	defer unfinished.Unlock()
@@ -116,15 +115,15 @@ func forget(name string) {
 	delete(unfinished.names, name)
 }
 
-// RemoveUnfinished removes what a process that is about to exit has begun to write. What is begun later waits for ever.
+// RemoveUnfinished removes the temporary files of a process that is about to exit. Later writes block for ever.
 func RemoveUnfinished() {
-	unfinished.Lock() // for good
+	unfinished.Lock() // never unlocked
 	for name := range unfinished.names {
 		os.Remove(name) //nolint:errcheck // nobody is left to be told
 	}
 }
 
-// Error is an error of a file that a user named.
+// Error is an error with a file that a user named.
 type Error struct {
 	Path string
 	Err  error
@@ -134,7 +133,7 @@ func (e *Error) Error() string { return e.Path + ": " + e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// named puts the user's name for a file in place of the temporary one's.
+// named replaces the temporary file's name in an error by the user's.
 func named(path string, err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -151,7 +150,7 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Commit gives the file its name once it is on the disk. After an error there is none.
+// Commit syncs the file to disk and gives it its name. After an error there is no file.
 func (f *File) Commit() error {
 	if f.to == "" {
 		return f.f.Close()
@@ -169,7 +168,7 @@ func (f *File) Commit() error {
 	return syncDirectory(filepath.Dir(f.to))
 }
 
-// Abort leaves no file, and what had its name as it was.
+// Abort discards the file; an existing file of that name stays.
 func (f *File) Abort() error {
 	err := f.f.Close()
 	if f.to == "" {
@@ -183,11 +182,11 @@ func (f *File) remove() error {
 	return os.Remove(f.f.Name())
 }
 
-// syncDirectory makes a new name survive a power failure, where the file system can.
+// syncDirectory makes a new name survive a power failure, if the file system supports it.
 func syncDirectory(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil //nolint:nilerr // it may be written to and not read
+		return nil // it may be writable but not readable
 	}
 	d.Sync() //nolint:errcheck // some file systems have none
 	return d.Close()

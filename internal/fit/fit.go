@@ -1,5 +1,5 @@
-// Package fit writes tables that fit a terminal: long texts are wrapped, and columns that have no room are left out,
-// which a line below says.
+// Package fit renders tables that fit a terminal: long texts are wrapped, and columns for which there is no room are
+// dropped, with a note below.
 package fit
 
 import (
@@ -13,18 +13,18 @@ import (
 	"golang.org/x/term"
 )
 
-// Writer is a writer of which it is said how wide it is.
+// Writer is a writer with an explicit width.
 type Writer struct {
 	io.Writer
-	Columns int // 0: as wide as it takes
+	Columns int // 0: unlimited
 }
 
-// Columns is how wide w is: as was said, or as the terminal that it is; 0: as wide as it takes.
+// Columns returns the width of w: its explicit one, or its terminal's; 0: unlimited.
 func Columns(w io.Writer) int {
 	switch w := w.(type) {
 	case Writer:
 		return w.Columns
-	case interface{ Fd() uintptr }: // a file, or what stands for one
+	case interface{ Fd() uintptr }: // a file, or a wrapper of one
 		if columns, _, err := term.GetSize(int(w.Fd())); err == nil {
 			return columns
 		}
@@ -32,17 +32,17 @@ func Columns(w io.Writer) int {
 	return 0
 }
 
-// Table is a table and what may be done to it.
+// Table is a table and the permitted ways to narrow it.
 type Table struct {
 	table.Writer
 	Configs []table.ColumnConfig
 	Names   []string // of the columns
-	Widths  []int    // of the columns' cells, the widest; of those that may be wrapped
-	Words   []int    // the longest words, which are not broken up to half of what there is room for; nil: narrow ones
+	Widths  []int    // the columns' widest cells; only for columns that may be wrapped
+	Words   []int    // the columns' longest words, which are kept whole if they take up to half of the room; nil: short ones
 	Drop    []int    // columns, from 0, in the order in which they are left out
 }
 
-// narrow is as far as a column is wrapped.
+// narrow is the minimum width to which a column is wrapped.
 const narrow = 16
 
 // Render writes the table.
@@ -68,7 +68,7 @@ func (t *Table) Render(w io.Writer) {
 			i := t.Drop[len(dropped)]
 			gone[i] = true
 			dropped = append(dropped, t.Names[i])
-			wrapped = slices.Clone(t.Widths) // there may be room again
+			wrapped = slices.Clone(t.Widths) // dropping a column may have made room
 		default:
 			limit = 0
 		}
@@ -82,7 +82,7 @@ func (t *Table) Render(w io.Writer) {
 	}
 }
 
-// least is how narrow a column may become.
+// least returns the minimum width of a column.
 func (t *Table) least(i, limit int) int {
 	if i < len(t.Words) {
 		return max(narrow, min(t.Words[i], limit/2))
@@ -90,7 +90,7 @@ func (t *Table) least(i, limit int) int {
 	return narrow
 }
 
-// second is how wide the widest column but one is.
+// second returns the width of the second widest column.
 func second(wrapped []int, gone []bool, widest int) int {
 	most := narrow
 	for i, n := range wrapped {
@@ -120,8 +120,7 @@ func (t *Table) text(wrapped []int, gone []bool) string {
 	return t.Writer.Render()
 }
 
-// wrap breaks a cell between words, and words that are too long, such as kernels' names, behind a slash where they have
-// one.
+// wrap breaks a cell between words; words that are too long, such as kernels' names, preferably after a slash.
 func wrap(cell string, columns int) string {
 	if longest(strings.Fields(cell)) <= columns {
 		return text.WrapSoft(cell, columns)

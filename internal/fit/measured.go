@@ -11,18 +11,17 @@ import (
 	"heddle/internal/plain"
 )
 
-// measured is a table of what others may have written, which fits where it is written to. The last columns go first
-// where there is no room.
+// measured is a table of arbitrary text that fits its writer. The last columns are dropped first.
 type measured struct {
 	table.Writer
 	w       io.Writer
 	names   []string
 	widths  []int
-	words   []int // the longest
+	words   []int // longest words
 	configs []table.ColumnConfig
 }
 
-// New returns a table that Render writes to w as wide as w is, with each cell on a line where there is room.
+// New returns a table that Render fits to w's width, with each cell on one line if there is room.
 func New(w io.Writer, header ...any) table.Writer {
 	t := &measured{Writer: table.NewWriter(), w: w}
 	t.SetStyle(table.StyleLight)
@@ -36,7 +35,7 @@ func (t *measured) AppendRow(row table.Row, config ...table.RowConfig) {
 	t.Writer.AppendRow(t.measure(plainRow(row)), config...)
 }
 
-// AppendHeader adds a row to the head.
+// AppendHeader adds a header row.
 func (t *measured) AppendHeader(row table.Row, config ...table.RowConfig) {
 	row = plainRow(row)
 	for _, cell := range row {
@@ -57,7 +56,7 @@ func (t *measured) measure(row table.Row) table.Row {
 	return row
 }
 
-// SetColumnConfigs says how columns are aligned.
+// SetColumnConfigs sets the alignment of columns.
 func (t *measured) SetColumnConfigs(configs []table.ColumnConfig) { t.configs = configs }
 
 // Render writes the table.

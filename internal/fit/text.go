@@ -7,7 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Lines breaks a text between words into lines of at most so many columns; longer words are broken.
+// Lines breaks a text between words into lines of at most columns; longer words are broken.
 func Lines(s string, columns int) []string {
 	lines := strings.Split(text.WrapSoft(s, max(1, columns)), "\n")
 	for i := range lines {
@@ -16,18 +16,18 @@ func Lines(s string, columns int) []string {
 	return lines
 }
 
-// Print writes a text as wide as w is; see Text.
+// Print writes a text at w's width; see Text.
 func Print(w io.Writer, s string) error {
 	_, err := io.WriteString(w, Text(s, Columns(w)))
 	return err
 }
 
-// leastText is how narrow text is set at all.
+// leastText is the minimum width of text.
 const leastText = 40
 
-// Text makes what is longer than so many columns fit: a paragraph is set anew, and of a line of cells that are two
-// spaces or more apart, what does not fit goes on below. Indented lines without cells stay, since they may be commands
-// to copy. 0 columns: nothing is done.
+// Text fits lines longer than columns: a paragraph is wrapped, and in a line of cells two or more spaces apart, the
+// excess continues below. Indented lines without cells stay, since they may be commands to copy. 0 columns: the text is
+// unchanged.
 func Text(s string, columns int) string {
 	if columns == 0 {
 		return s
@@ -52,7 +52,7 @@ func Text(s string, columns int) string {
 	return strings.Join(out, "\n")
 }
 
-// lastCell is where the last cell of a line begins; 0: it has no cells.
+// lastCell returns the start of a line's last cell; 0: it has no cells.
 func lastCell(line string) int {
 	if i := strings.LastIndex(line, gap); i >= 0 && strings.TrimSpace(line[:i]) != "" {
 		return i + len(gap)
@@ -60,10 +60,10 @@ func lastCell(line string) int {
 	return 0
 }
 
-// gap is between cells.
+// gap separates cells.
 const gap = "  "
 
-// cells sets a line of cells.
+// cells wraps a line of cells.
 func cells(line string, columns int) (out []string) {
 	if line = strings.TrimRight(line, " "); text.StringWidthWithoutEscSequences(line) <= columns {
 		return []string{line}
@@ -78,7 +78,7 @@ func cells(line string, columns int) (out []string) {
 		case last == 0:
 			return append(Lines(line, columns), out...)
 		}
-		// The last cell stays beside the others if there is half of the line for it, else it goes below them.
+		// The last cell stays beside the others if half of the line is left for it, otherwise it goes below them.
 		cell, head := line[last:], strings.TrimRight(line[:last], " ")
 		hang := text.StringWidthWithoutEscSequences(line[:last])
 		if hang > columns/2 {

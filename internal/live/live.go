@@ -1,8 +1,8 @@
-// Package live writes what a command says while it works, so that nobody waits for whoever reads it: a terminal may be
-// stopped (Ctrl-S, a hung connection), and a pipe not read.
+// Package live writes a command's progress without ever blocking on the reader: a terminal may be stopped (Ctrl-S, a
+// hung connection), and a pipe not read.
 //
-// Callers queue text, or change state of their own which a function of theirs turns into lines. One goroutine asks it
-// and writes. It calls and writes under no lock, and no caller ever waits for a write.
+// Callers queue text, or update state of their own that a callback turns into lines. A single goroutine calls it and
+// writes. It does both without holding a lock, and no caller ever waits for a write.
 package live
 
 import (
@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	// refresh is the time between two drawings of a foot.
+	// refresh is the interval between redraws of a foot.
 	refresh = 150 * time.Millisecond
-	// patience is how long Close waits for what has been queued to be written.
+	// patience is the time that Close waits for queued text to be written.
 	patience = 2 * time.Second
-	// most bounds what is queued for a reader who does not read.
+	// most bounds the text queued for a reader that does not read.
 	most = 1 << 20
 )
 
-// Foot returns the lines that are kept at the foot of a terminal, for its size. Those that do not fit are cut.
+// Foot returns the lines to keep at the foot of a terminal of that size. Lines that do not fit are cut.
 type Foot func(now time.Time, rows, columns int) []string
 
-// Beat returns lines that are written now and then where there is no terminal; "": none.
+// Beat returns lines that are written periodically if there is no terminal; "": none.
 type Beat func(now time.Time) string
 
 // Writer writes lines.
@@ -47,12 +47,12 @@ type Writer struct {
 
 	mu     sync.Mutex
 	queued []byte
-	lost   int // bytes that there was no room for
+	lost   int // bytes dropped for lack of room
 
-	drawn int // rows of the foot on the screen; the goroutine's own
+	drawn int // rows of the foot on the screen; used only by the goroutine
 }
 
-// New returns a writer that also writes what beat says, every so often.
+// New returns a writer that also writes beat's lines at that interval.
 func New(w io.Writer, every time.Duration, beat Beat) *Writer {
 	return start(&Writer{w: w, beat: beat, ticks: time.NewTicker(every)})
 }
@@ -68,13 +68,13 @@ func start(l *Writer) *Writer {
 	return l
 }
 
-// IsTerminal reports whether a person reads what is written there.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// The size of a terminal that does not know its own.
+// The size of a terminal that does not report its own.
 const usualRows, usualColumns = 24, 80
 
 // Size returns the size of a terminal.
@@ -87,8 +87,8 @@ func Size(w io.Writer) (rows, columns int) {
 	return usualRows, usualColumns
 }
 
-// Write queues whole lines. It does not wait, and does not fail: of what nobody reads the newest is left out, which a
-// line says once somebody does.
+// Write queues whole lines. It neither waits nor fails: if the reader does not read, the newest text is dropped, and a
+// line reports this once reading resumes.
 func (l *Writer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	if len(l.queued)+len(b) > most {
@@ -104,7 +104,7 @@ func (l *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close writes what is queued and takes the foot away. It gives up after a while if nobody reads.
+// Close writes the queued text and removes the foot. It gives up after a while if the reader does not read.
 func (l *Writer) Close() {
 	l.once.Do(func() { close(l.stop) })
 	t := time.NewTimer(patience)
@@ -132,7 +132,7 @@ func (l *Writer) run() {
 	}
 }
 
-// take returns what is queued.
+// take returns the queued text.
 func (l *Writer) take() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,9 +144,9 @@ func (l *Writer) take() []byte {
 	return b
 }
 
-// write writes what is queued where the foot was, and the foot below it, in one piece. A foot is taken to have as many
-// rows as lines: after a change of size a terminal may have broken these, and what then is left of them stays, rather
-// than that something above is erased.
+// write writes the queued text in place of the foot, and the foot below it, in a single write. A foot is assumed to
+// have as many rows as lines: after a change of size a terminal may have wrapped them, and the remains then stay on the
+// screen rather than risk erasing text above.
 func (l *Writer) write(now time.Time, tick bool) {
 	var b bytes.Buffer
 	if l.drawn > 0 {
@@ -165,15 +165,15 @@ func (l *Writer) write(now time.Time, tick bool) {
 		}
 	}
 	if b.Len() > 0 {
-		_, _ = l.w.Write(b.Bytes()) // there is nobody to tell
+		_, _ = l.w.Write(b.Bytes()) // an error could not be reported
 	}
 }
 
-// narrow is how narrow a terminal may be to have a foot.
+// narrow is the minimum width of a terminal for a foot.
 const narrow = 10
 
-// fit cuts lines, and leaves out the first ones, so that neither the last column nor the last row is written to: either
-// may move the screen.
+// fit cuts lines, and drops the first ones, so that neither the last column nor the last row is written to: either may
+// scroll the screen.
 func fit(lines []string, rows, columns int) []string {
 	if columns < narrow {
 		return nil

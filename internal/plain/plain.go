@@ -1,5 +1,5 @@
-// Package plain keeps what others have written from doing more on a terminal than being read: line ends, escape
-// sequences, and controls that reorder text.
+// Package plain makes untrusted text safe to print on a terminal: it escapes line ends, escape sequences, and controls
+// that reorder text.
 package plain
 
 import (
@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Is reports whether a text is shown as it is: letters, marks, numbers, punctuation, symbols and spaces, on one line.
+// Is reports whether a text is printed unchanged: letters, marks, numbers, punctuation, symbols and spaces, on one
+// line.
 func Is(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
-// Line returns a text with all that is not shown as it is written as Go writes it: \n, \x1b, \u202e.
+// Line returns a text with all other characters escaped in Go's syntax: \n, \x1b, \u202e.
 func Line(s string) string {
 	if Is(s) {
 		return s

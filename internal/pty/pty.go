@@ -1,5 +1,5 @@
-// Package pty runs programs on pseudo-terminals, for tests: with a person's keys, a size that changes, and the picture
-// that is left on the screen.
+// Package pty runs programs on pseudo-terminals, for tests: with keyboard input, changes of size, and the resulting
+// screen.
 package pty
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/creack/pty"
 )
 
-// Keys that a terminal turns into signals and flow control.
+// Keys that a terminal translates to signals and flow control.
 const (
 	CtrlC = "\x03"
-	CtrlS = "\x13" // output stops
-	CtrlQ = "\x11" // and goes on
+	CtrlS = "\x13" // stops output
+	CtrlQ = "\x11" // resumes output
 )
 
-// Limit is the time within which a program ends, or shows what is awaited; then the test fails.
+// Limit is the time within which a program must end, or show an expected output; otherwise the test fails.
 const Limit = 2 * time.Minute
 
-// Program is a program on a terminal of its own, which it controls: its standard input, output and error.
+// Program is a program with a controlling terminal as its standard input, output and error.
 type Program struct {
 	t    testing.TB
 	cmd  *exec.Cmd
@@ -40,7 +40,7 @@ type Program struct {
 	paused bool
 }
 
-// Start starts a program on a terminal of so many rows and columns. It is killed when the test ends.
+// Start starts a program on a terminal of that size. It is killed when the test ends.
 func Start(t testing.TB, rows, columns int, c *exec.Cmd) *Program {
 	t.Helper()
 	if _, err := os.Stat("/dev/ptmx"); err != nil {
@@ -66,7 +66,7 @@ func size(rows, columns int) *pty.Winsize {
 	return &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)}
 }
 
-// read takes what the program writes, until nothing has the terminal open any more.
+// read reads the program's output until no process has the terminal open.
 func (p *Program) read() {
 	defer close(p.done)
 	b := make([]byte, 4096)
@@ -95,7 +95,7 @@ func (p *Program) kill() {
 	<-p.done
 }
 
-// Pid is the program's process.
+// Pid returns the program's process ID.
 func (p *Program) Pid() int { return p.cmd.Process.Pid }
 
 // Type types keys.
@@ -106,7 +106,7 @@ func (p *Program) Type(keys string) {
 	}
 }
 
-// Resize gives the terminal another size, of which the program is told by a signal.
+// Resize changes the terminal's size, which a signal reports to the program.
 func (p *Program) Resize(rows, columns int) {
 	p.t.Helper()
 	p.mu.Lock()
@@ -117,8 +117,7 @@ func (p *Program) Resize(rows, columns int) {
 	}
 }
 
-// Pause stops reading what the program writes, or goes on with it. What is written then blocks once the terminal's
-// buffer is full.
+// Pause stops or resumes reading the program's output. While paused, writes block once the terminal's buffer is full.
 func (p *Program) Pause(paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +131,7 @@ func (p *Program) Await(text string) {
 	p.Until("the output holds "+text, func() bool { return strings.Contains(p.Output(), text) })
 }
 
-// Until waits until something holds, and fails if the program ends before that.
+// Until waits until a condition holds, and fails if the program ends before that.
 func (p *Program) Until(what string, holds func() bool) {
 	p.t.Helper()
 	for begin := time.Now(); !holds(); time.Sleep(2 * time.Millisecond) {
@@ -151,7 +150,7 @@ func (p *Program) Until(what string, holds func() bool) {
 	}
 }
 
-// Wait waits for the end of the program and returns its exit code; 128 + the signal that ended it, as a shell has it.
+// Wait waits for the end of the program and returns its exit code; 128 + the signal that ended it, as in a shell.
 func (p *Program) Wait() int {
 	p.t.Helper()
 	ended := make(chan error, 1)
@@ -178,7 +177,7 @@ func (p *Program) Wait() int {
 	return exit.ExitCode()
 }
 
-// dump has a Go program that hangs write its goroutines.
+// dump makes a hanging Go program print its goroutines.
 func (p *Program) dump() {
 	_ = p.cmd.Process.Signal(syscall.SIGQUIT)
 	select {
@@ -187,28 +186,28 @@ func (p *Program) dump() {
 	}
 }
 
-// Output is all that the program has written, with plain ends of lines.
+// Output returns the program's whole output, with plain line ends.
 func (p *Program) Output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.ReplaceAll(string(p.raw), "\r\n", "\n")
 }
 
-// Lines are the lines on the screen and those that have scrolled off it, without what was erased.
+// Lines returns the lines on the screen and those that have scrolled off it, without erased text.
 func (p *Program) Lines() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.screen.Lines()
 }
 
-// Wrapped are the lines, erased or not, that were longer than the terminal is wide.
+// Wrapped returns the lines, erased or not, that exceeded the terminal's width.
 func (p *Program) Wrapped() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.screen.Wrapped)
 }
 
-// Unknown are controls that heddle does not use.
+// Unknown returns control sequences that heddle does not use.
 func (p *Program) Unknown() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,27 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// Screen is the picture that a terminal makes of its input, as xterm does: lines that are narrower after a change of
-// size are cut, not wrapped again. It knows the few controls that heddle uses; anything else is kept in Unknown.
+// Screen emulates a terminal's screen, as xterm does: after a change of size longer lines are cut, not rewrapped. It
+// supports the few controls that heddle uses; all others are kept in Unknown.
 type Screen struct {
 	Wrapped []string // lines that did not fit
 	Unknown []string // controls
 
 	rows, columns int
 	lines         [][]rune
-	row, column   int // of the cursor; row counts from the first line ever
+	row, column   int // cursor position; row counts from the first line ever
 	long          bool
-	rest          []byte // of a character or a control that is not there wholly
+	rest          []byte // incomplete character or control
 }
 
-// NewScreen returns an empty screen. 0 rows or columns are very many.
+// NewScreen returns an empty screen. 0 rows or columns: practically unlimited.
 func NewScreen(rows, columns int) *Screen {
 	s := &Screen{lines: [][]rune{nil}}
 	s.Resize(rows, columns)
 	return s
 }
 
-// Resize gives it another size.
+// Resize changes its size.
 func (s *Screen) Resize(rows, columns int) {
 	const large = 10_000
 	s.rows, s.columns = cmp.Or(rows, large), cmp.Or(columns, large)
@@ -40,7 +40,7 @@ func (s *Screen) Resize(rows, columns int) {
 // control matches the escape sequences of cursors and erasing.
 var control = regexp.MustCompile(`^\x1b\[([0-9;?]*)([A-Za-z])`)
 
-// Write draws.
+// Write interprets output.
 func (s *Screen) Write(b []byte) (int, error) {
 	s.draw(append(s.rest, b...))
 	return len(b), nil
@@ -104,7 +104,7 @@ func (s *Screen) down() {
 	}
 }
 
-// top is the first row on the screen.
+// top returns the first row on the screen.
 func (s *Screen) top() int { return max(0, len(s.lines)-s.rows) }
 
 func (s *Screen) control(parameters string, what byte) {
@@ -133,7 +133,7 @@ func (s *Screen) cut() {
 	}
 }
 
-// Lines are all lines, without spaces and empty lines at their ends.
+// Lines returns all lines, without trailing spaces and empty lines.
 func (s *Screen) Lines() []string {
 	var out []string
 	for _, line := range s.lines {

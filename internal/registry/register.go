@@ -1,6 +1,6 @@
-// Package registry keeps the rules for parts that a program adds to heddle when it starts: schedules, algorithms,
-// layouts, graph units and statistics (package heddle makes the entries). It knows none of them: an entry brings the
-// function that adds it.
+// Package registry holds the rules for parts that a program adds to heddle at its start: schedules, algorithms,
+// layouts, graph units and statistics (package heddle builds the entries). It knows none of these: an entry contains
+// the function that adds it.
 package registry
 
 import (
@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// Entry is one thing to add. Package heddle makes entries.
+// Entry is a part to add, built by package heddle.
 type Entry struct {
 	kind, name string
 	add        func() error
 }
 
-// New makes an entry: kind is its kind ("schedule"), name how a configuration calls it, and add adds it or says why
-// it cannot be added.
+// New returns an entry: kind is its kind ("schedule"), name its name in configurations, and add registers it or returns
+// the reason why it cannot.
 func New(kind, name string, add func() error) Entry { return Entry{kind, name, add} }
 
 var (
@@ -26,9 +26,9 @@ var (
 	closed bool
 )
 
-// Add adds entries, in their order. It has to come before anything is loaded or run, as the keys of configurations and
-// their documentation are made of what is there by then; after that it is an error, as is a name that is taken, an
-// entry that lacks something, and all else that would fail later. What comes behind an entry in error is not added.
+// Add adds entries, in order. It must be called before anything is loaded or run, since configuration keys and their
+// documentation are built from the registered parts; a later call is an error, as are a name that is taken, an
+// incomplete entry, and everything else that would fail later. Entries after a failed one are not added.
 func Add(entries ...Entry) error {
 	mu.Lock()
 	defer mu.Unlock()
@@ -48,14 +48,14 @@ func (e *Entry) run() (err error) {
 		return errors.New("configurations have been read already: add it first, as cmd.Main does")
 	}
 	defer func() {
-		if p := recover(); p != nil { // of the entry's own functions
+		if p := recover(); p != nil { // panic in the entry's own functions
 			err = fmt.Errorf("%v\n%s", p, debug.Stack())
 		}
 	}()
 	return e.add()
 }
 
-// Close ends the time in which entries can be added. It is called when configurations are first read.
+// Close ends registration. It is called when configurations are first read.
 func Close() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -64,10 +64,10 @@ func Close() {
 
 var names = regexp.MustCompile(`^[a-z][a-z0-9]*([-_][a-z0-9]+)*$`)
 
-// ErrTaken says that a name is taken.
+// ErrTaken is the error of a name that is taken.
 var ErrTaken = errors.New("there is one of that name already: expected another name")
 
-// Name refuses what cannot be a name in a configuration, or is taken by one of those that are there.
+// Name returns an error for a string that cannot be a name in a configuration, or that is already taken.
 func Name(name string, there []string) error {
 	if name == "" {
 		return errors.New("it has no name")

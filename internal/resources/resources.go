@@ -1,5 +1,5 @@
-// Package resources says how much of the host a process may use: processors and memory, as the machine has them and as
-// affinity, GOMAXPROCS and control groups (versions 1 and 2, at any level) limit them. It imports nothing of ours.
+// Package resources reports the processors and memory that a process may use: those of the machine, within the limits
+// of affinity, GOMAXPROCS and control groups (versions 1 and 2, at any level). It imports none of heddle's packages.
 package resources
 
 import (
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Processors is how many processors this process may keep busy, at least 1. A quota of 1.5 processors is two. Go's own
-// GOMAXPROCS follows affinity and quotas, too, but is never 1 because of a quota.
+// Processors returns the number of processors that this process may keep busy, at least 1. A quota of 1.5 processors is
+// rounded up to 2. Go's own GOMAXPROCS follows affinity and quotas, too, but is never 1 because of a quota.
 func Processors() int {
 	n := runtime.GOMAXPROCS(0)
 	if quota, ok := host.quota(); ok {
@@ -25,8 +25,8 @@ func Processors() int {
 	return max(1, n)
 }
 
-// Memory is how many bytes more this process may have before the host, or a control group, has none left; ok is false
-// where nobody says.
+// Memory returns how many more bytes this process may allocate before the host, or a control group, runs out; ok is
+// false if unknown.
 func Memory() (free uint64, ok bool) {
 	free, ok = host.available()
 	for _, g := range host.groups("memory") {
@@ -43,7 +43,8 @@ func Memory() (free uint64, ok bool) {
 	return free, ok
 }
 
-// AddressSpace is the limit of this process's address space, in bytes (ulimit -v); limited is false where there is none.
+// AddressSpace returns the limit of this process's address space, in bytes (ulimit -v); limited is false if there is
+// none.
 func AddressSpace() (limit uint64, limited bool) {
 	var r syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &r) != nil || r.Cur > math.MaxInt64 {
@@ -52,14 +53,14 @@ func AddressSpace() (limit uint64, limited bool) {
 	return r.Cur, true
 }
 
-// mapped is how much of its address space this process has mapped; 0: nobody knows.
+// mapped returns how much of its address space this process has mapped; 0: unknown.
 func mapped() uint64 {
 	n, _ := fieldOf("/proc/self/status", "VmSize:")
 	return n << 10
 }
 
-// PeakRSS is the most memory that this process has had, in bytes; 0: nobody knows. Where Linux's getrusage answers, a
-// program begins with the peak of the process that started it.
+// PeakRSS returns this process's peak memory, in bytes; 0: unknown. On Linux, getrusage starts a program at the peak of
+// the process that started it.
 func PeakRSS() uint64 {
 	if kib, ok := fieldOf("/proc/self/status", "VmHWM:"); ok {
 		return kib << 10
@@ -79,7 +80,7 @@ func maxRSS(system string, n uint64) uint64 {
 	return n << 10
 }
 
-// ProcessorSeconds is the processor time that this process has used so far; 0: nobody knows.
+// ProcessorSeconds returns the processor time that this process has used so far; 0: unknown.
 func ProcessorSeconds() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -88,14 +89,14 @@ func ProcessorSeconds() float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// system is the host, by where its files are.
+// system is the host, identified by the root of its files.
 type system struct{ root string }
 
 var host = system{"/"}
 
 func (s system) path(name string) string { return filepath.Join(s.root, name) }
 
-// available returns the memory that the kernel could give without swapping.
+// available returns the memory that the kernel could provide without swapping.
 func (s system) available() (free uint64, ok bool) {
 	if kib, ok := fieldOf(s.path("proc/meminfo"), "MemAvailable:"); ok {
 		return kib << 10, true
@@ -103,7 +104,7 @@ func (s system) available() (free uint64, ok bool) {
 	return math.MaxUint64, false
 }
 
-// quota is how many processors' time the tightest control group gives.
+// quota returns the processor quota of the tightest control group.
 func (s system) quota() (processors float64, ok bool) {
 	processors = math.Inf(1)
 	for _, g := range s.groups("cpu") {
@@ -124,7 +125,7 @@ type group struct {
 	v2  bool
 }
 
-// groups are the control groups of this process that have a controller, and those above them as far as can be seen.
+// groups returns this process's control groups with a controller, and their visible ancestors.
 func (s system) groups(controller string) (all []group) {
 	mounts := s.mounts()
 	for _, line := range lines(s.path("proc/self/cgroup")) {
@@ -145,7 +146,7 @@ func (s system) groups(controller string) (all []group) {
 	return all
 }
 
-// mount is where a hierarchy of control groups is to be seen.
+// mount is the mount point of a control group hierarchy.
 type mount struct {
 	root, dir string // dir shows what is below root
 	v2        bool
@@ -164,7 +165,7 @@ func (s system) mounts() (all []mount) {
 	return all
 }
 
-// above are a group and those above it, up to the mount's root. A group that is not below it is the root itself: a
+// above returns a group and its ancestors up to the mount's root. A group outside the mount is the root itself: a
 // container's.
 func (m *mount) above(s system, path string) (all []group) {
 	at, inside := strings.CutPrefix(path, strings.TrimSuffix(m.root, "/"))
@@ -179,21 +180,21 @@ func (m *mount) above(s system, path string) (all []group) {
 	}
 }
 
-// left returns the memory that a group may still take, with what it can drop.
+// left returns the memory that a group may still allocate, counting memory that it can reclaim.
 func (g group) left() (bytes uint64, ok bool) {
 	limit, used, drop := "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 	if g.v2 {
 		limit, used, drop = "memory.max", "memory.current", "inactive_file"
 	}
 	most, is := g.number(limit), g.number(used)
-	if most < 0 || is < 0 || most >= 1<<60 { // version 1 has a number near 2^63 where there is no limit
+	if most < 0 || is < 0 || most >= 1<<60 { // version 1 has a number near 2^63 for no limit
 		return 0, false
 	}
 	file, _ := fieldOf(filepath.Join(g.dir, "memory.stat"), drop)
 	return uint64(max(0, most-max(0, is-float64(file)))), true
 }
 
-// number reads a file of one number; -1: there is none, or it says "max".
+// number reads a file with one number; -1: no file, or "max".
 func (g group) number(file string) float64 {
 	n, _ := g.pair(file)
 	return n
@@ -213,7 +214,7 @@ func (g group) pair(file string) (a, b float64) {
 	return n[0], n[1]
 }
 
-// fieldOf reads the number behind a word that begins a line of a file.
+// fieldOf returns the number after a word that begins a line of a file.
 func fieldOf(file, word string) (n uint64, ok bool) {
 	for _, line := range lines(file) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == word {
@@ -224,7 +225,7 @@ func fieldOf(file, word string) (n uint64, ok bool) {
 	return 0, false
 }
 
-// lines are those of a file; none if it cannot be read.
+// lines returns a file's lines; none if it cannot be read.
 func lines(file string) (all []string) {
 	f, err := os.Open(file)
 	if err != nil {

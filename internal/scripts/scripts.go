@@ -1,5 +1,4 @@
-// Package scripts plays the scripts of units' tests: files with commands, and, below each, the trace
-// that it left when it was last looked at.
+// Package scripts runs the scripts of units' tests: files with commands, each followed by its expected trace.
 package scripts
 
 import (
@@ -15,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected traces of testdata/*.txt")
 
-// Play plays each file that matches the pattern, and compares the traces. play is given a file's commands, with
-// comments and empty lines, and returns them with what they leave below them, in lines that begin with Indent.
+// Play runs each file that matches the pattern, and compares the traces. play receives a file's commands, with comments
+// and empty lines, and returns them with their traces below, in lines that begin with Indent.
 func Play(t *testing.T, pattern string, play func(t *testing.T, commands []string) []string) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -38,7 +37,7 @@ func Play(t *testing.T, pattern string, play func(t *testing.T, commands []strin
 // Indent begins the lines of traces.
 const Indent = "    "
 
-// commands returns the lines that are no traces.
+// commands returns the lines that are not traces.
 func commands(text string) (list []string) {
 	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		if !strings.HasPrefix(line, Indent) {

@@ -1,4 +1,4 @@
-// Package suggest finds the name that somebody meant, for messages about one that does not exist.
+// Package suggest finds the name closest to an unknown one, for messages.
 package suggest
 
 import "strings"
@@ -6,7 +6,7 @@ import "strings"
 // longest bounds the work on hostile words; names are far shorter.
 const longest = 80
 
-// DidYouMean is the tail of a message about an unknown name: empty if no name is close.
+// DidYouMean returns the tail of a message about an unknown name: empty if no name is close.
 func DidYouMean(word string, names []string) string {
 	if n := Nearest(word, names); n != "" {
 		return "; did you mean " + n + "?"
@@ -15,7 +15,8 @@ func DidYouMean(word string, names []string) string {
 }
 
 // Nearest returns the name closest to word, the first of equals, or "" if none is close: a third of the letters may
-// differ, but one at least. Case does not count.
+// differ, and always one. If none is that close, it returns the only name that contains word or is contained in it
+// ("peg" for "graphpeg"), with three letters in common or more. Case is ignored.
 func Nearest(word string, names []string) string {
 	if len(word) > longest {
 		return ""
@@ -26,11 +27,30 @@ func Nearest(word string, names []string) string {
 			best, found = d, name
 		}
 	}
+	if found == "" {
+		found = contained(strings.ToLower(word), names)
+	}
 	return found
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (the optimal
-// string alignment distance).
+// contained returns the only name that contains word or that word contains, or "".
+func contained(word string, names []string) (found string) {
+	const least = 3
+	for _, name := range names {
+		lower := strings.ToLower(name)
+		if min(len(lower), len(word)) < least || !strings.Contains(lower, word) && !strings.Contains(word, lower) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = name
+	}
+	return found
+}
+
+// distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b (the
+// optimal string alignment distance).
 func distance(a, b string) int {
 	row := func() []int { return make([]int, len(b)+1) }
 	before, last, now := row(), row(), row()

@@ -24,6 +24,10 @@ func TestDidYouMean(t *testing.T) {
 	require.Equal(t, "; did you mean commit?", DidYouMean("comit", names))
 	require.Equal(t, "; did you mean Core0?", DidYouMean("CORE0", names))
 	require.Empty(t, DidYouMean("zzzzzz", names))
+	require.Equal(t, "; did you mean peg?", DidYouMean("graphpeg", []string{"weaver", "peg", "hwwl", "eghw"}))
+	require.Equal(t, "; did you mean graphpeg?", DidYouMean("peg", []string{"weaver", "graphpeg", "hwwl", "eghw"}))
+	require.Empty(t, DidYouMean("core", []string{"core.warps", "core.threads"}), "two contain it")
+	require.Empty(t, DidYouMean("me", []string{"memory"}), "two letters alone")
 	require.Empty(t, DidYouMean("", nil))
 }
 

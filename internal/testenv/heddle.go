@@ -12,8 +12,9 @@ import (
 	"syscall"
 )
 
-// Heddle builds the program of the work tree, and returns its path in the user's cache: all packages' tests share one,
-// which is linked again only if something has changed. What is compiled without a profile tests have compiled anyway.
+// Heddle builds the program of the work tree, and returns its path in the user's cache: the tests of all packages share
+// one, which is relinked only after a change. It is built without a profile, since tests have already compiled those
+// packages.
 var Heddle = sync.OnceValues(func() (string, error) {
 	mod, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {

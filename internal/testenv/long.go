@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// LongVariable has tests that are long by nature run whole: random campaigns draw as many cases as evidence needs, all
-// combinations run, and so does what is skipped otherwise. 1 is that much; n draws n times as many cases.
+// LongVariable enables the full size of long tests: random campaigns draw as many cases as evidence requires, all
+// combinations run, and skipped tests run. 1 is that size; n draws n times as many cases.
 const LongVariable = "HEDDLE_LONG"
 
-// SeedVariable is the seed from which random campaigns draw instead of their own.
+// SeedVariable overrides the seed of random campaigns.
 const SeedVariable = "HEDDLE_SEED"
 
-// Long returns how many times the long size of a campaign is asked for; 0 means the short one.
+// Long returns the requested multiple of a campaign's long size; 0: the short size.
 func Long(t testing.TB) uint64 {
 	t.Helper()
 	return number(t, LongVariable, 0)
 }
 
-// NeedLong skips a test that runs only with LongVariable, and says why.
+// NeedLong skips a test that runs only with LongVariable, and gives the reason.
 func NeedLong(t testing.TB, why string) {
 	t.Helper()
 	if Long(t) == 0 {
@@ -27,7 +27,7 @@ func NeedLong(t testing.TB, why string) {
 	}
 }
 
-// Cases returns how many cases a campaign draws: short, or with LongVariable a multiple of long.
+// Cases returns the number of cases that a campaign draws: short, or with LongVariable a multiple of long.
 func Cases(t testing.TB, short, long uint64) uint64 {
 	t.Helper()
 	if n := Long(t); n > 0 {
@@ -36,7 +36,7 @@ func Cases(t testing.TB, short, long uint64) uint64 {
 	return short
 }
 
-// Seed returns the seed of a campaign: otherwise, unless SeedVariable names one.
+// Seed returns the seed of a campaign: SeedVariable's if set, else otherwise.
 func Seed(t testing.TB, otherwise uint64) uint64 {
 	t.Helper()
 	return number(t, SeedVariable, otherwise)
@@ -55,8 +55,8 @@ func number(t testing.TB, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// Some returns a few of all values, for each nth case others, so that the cases together have all; with LongVariable
-// each has all.
+// Some returns a few of all values, different ones for each nth case, so that the cases together cover all; with
+// LongVariable each case has all.
 func Some[T any](t testing.TB, nth, few int, all []T) (some []T) {
 	t.Helper()
 	if Long(t) > 0 {

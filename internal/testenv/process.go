@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Used returns the processor time of another process; 0 if there is none. A test that waits for it, not for time to
-// pass, finds the process at work on a busy host too.
+// Used returns the processor time of another process; 0 if there is none. A test that waits for processor time, not for
+// wall time, works on a busy host too.
 func Used(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	_, behind, _ := strings.Cut(string(text), ") ") // the name, which may hold anything but this
+	_, behind, _ := strings.Cut(string(text), ") ") // the name, which may contain anything but this
 	fields := strings.Fields(behind)
 	const user, system, ticks = 11, 12, 100
 	if len(fields) <= system {

@@ -1,4 +1,4 @@
-// Package tools finds the programs that tests need beyond Go.
+// Package tools finds the non-Go programs that tests need.
 package tools
 
 import (
@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Need returns the path of an installed program. Without it the test is
-// skipped with the reason; where HEDDLE_REQUIRE_TOOLS is set, as in CI, it
-// fails, so that nothing is skipped unseen.
+// Need returns the path of an installed program. If it is missing, the test is skipped with the reason; where
+// HEDDLE_REQUIRE_TOOLS is set, as in CI, it fails, so that no test is skipped unnoticed.
 func Need(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -1,4 +1,4 @@
-// Package version says which build of heddle runs.
+// Package version identifies the running build of heddle.
 package version
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Text is the commit, or without one the program's own hash. Results are of one version.
+// Text is the commit or, if unknown, the program's own hash. Results belong to one version.
 var Text = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -34,11 +34,11 @@ var Text = sync.OnceValue(func() string {
 	return cmp.Or(v, info.Main.Version) + modified
 })
 
-// Executable tells builds without a commit apart: a hash of the program.
+// Executable distinguishes builds without a commit: a hash of the program.
 func Executable() string {
-	f, err := os.Open("/proc/self/exe") // also when another build is there now
+	f, err := os.Open("/proc/self/exe") // valid even if the file has been replaced
 	if err != nil {
-		name, _ := os.Executable() // without one nothing is there
+		name, _ := os.Executable() // on systems without /proc
 		f, err = os.Open(name)
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ func Executable() string {
 	return fmt.Sprintf("%.6x", h.Sum(nil))
 }
 
-// Short is the commit in twelve digits, and whether files had changed since; without a commit it is Text.
+// Short returns the commit in twelve digits, and whether files had been modified since; without a commit, Text.
 func Short() string { return short(settings()) }
 
 func short(vcs map[string]string) string {
@@ -66,7 +66,7 @@ func short(vcs map[string]string) string {
 	return commit[:12]
 }
 
-// Time is when the commit was made; zero if the build does not say.
+// Time returns the commit's time; zero if the build does not record it.
 func Time() time.Time { return commitTime(settings()) }
 
 func commitTime(vcs map[string]string) time.Time {
@@ -77,7 +77,7 @@ func commitTime(vcs map[string]string) time.Time {
 	return t.UTC()
 }
 
-// Line describes the build for a person: commit, date, compiler and platform.
+// Line returns a readable description of the build: commit, date, compiler and platform.
 func Line() string { return line(settings()) }
 
 func line(vcs map[string]string) string {
@@ -88,7 +88,7 @@ func line(vcs map[string]string) string {
 	return fmt.Sprintf("%s (%s), %s %s/%s", short(vcs), date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// settings are those of the build.
+// settings returns the build's settings.
 func settings() map[string]string {
 	all := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -1,15 +1,13 @@
 // Package asm assembles GNU-style RISC-V assembly into programs.
 //
-// It knows the instructions only through isa's rows: a new row assembles
-// without a change here. Expressions, symbols, directives and macros mean what
-// they mean to GNU as 2.40; what that only warns about is an error here, and
-// so is what it does and this package does not. There is no linker relaxation
-// (a `call` stays auipc + jalr, as with `as -mno-relax` and `ld --no-relax`).
+// It knows the instructions only through isa's rows: a new row assembles without a change here. Expressions, symbols,
+// directives and macros mean the same as in GNU as 2.40; its warnings are errors here, and so are the features that
+// this package lacks. There is no linker relaxation (a `call` stays auipc + jalr, as with `as -mno-relax` and `ld
+// --no-relax`).
 //
-// A source is read once, top to bottom (read.go, macro.go): statements get
-// their sizes and symbols their meanings, so that a use is bound to the
-// meaning that its name has there (symbol.go). Sections are then placed, and
-// the bytes are written when every expression has its value (expr.go).
+// A source is read once, top to bottom (read.go, macro.go): statements get their sizes and symbols their meanings, so
+// that a use is bound to the meaning of its name at that point (symbol.go). Sections are then placed, and the bytes are
+// written when every expression has its value (expr.go).
 package asm
 
 import (
@@ -26,13 +24,13 @@ import (
 type Options struct {
 	Base    uint32           // address of .text; 0: DefaultBase
 	Defines map[string]int64 // symbols defined beforehand, as by --defsym
-	Lines   *isa.Lines       // filled with the lines that instructions come from; nil: nobody asks
+	Lines   *isa.Lines       // filled with the source lines of instructions; nil: not wanted
 }
 
 // DefaultBase is where programs start, as in Vortex.
 const DefaultBase = 0x80000000
 
-// Limits on what is accepted.
+// Limits on the input.
 const (
 	maxSource = 64 << 20 // bytes
 	maxErrors = 20       // reported
@@ -252,7 +250,7 @@ func (a *assembler) program() (*isa.Program, error) {
 	return p, nil
 }
 
-// lines says where what is in sections with code comes from.
+// lines records the source lines of all statements in sections with code.
 func (a *assembler) lines(l *isa.Lines) {
 	l.Files = []string{a.file}
 	for _, s := range a.stmts {

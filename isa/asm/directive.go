@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// directives maps each to its handler, which gets what follows the name.
+// directives maps each directive to its handler, which gets the rest of the line.
 var directives map[string]func(a *assembler, t token, after source) error
 
 type handler = func(a *assembler, t token, args [][]token, end int) error
@@ -50,7 +50,7 @@ func init() {
 	}
 }
 
-// listed makes a handler of one that is given operands, none of them empty.
+// listed returns a handler for a directive with a list of operands, none of them empty.
 func listed(f handler) func(*assembler, token, source) error {
 	return func(a *assembler, t token, after source) error {
 		toks, err := tokens(after)
@@ -76,7 +76,7 @@ func withGaps(f handler) func(*assembler, token, source) error {
 	}
 }
 
-// failing is .err and .error: what a source says of itself.
+// failing is .err and .error: errors raised by the source itself.
 func failing(_ *assembler, t token, after source) error {
 	if after.text == "" {
 		return errAt(t.col, "%s", t.text)
@@ -84,7 +84,7 @@ func failing(_ *assembler, t token, after source) error {
 	return errAt(t.col, "%s: %s", t.text, after.text)
 }
 
-// option takes what says nothing of the machine's instructions.
+// option accepts an .option that does not affect the machine's instructions.
 func option(_ *assembler, t token, after source) error {
 	switch after.text {
 	case "push", "pop", "pic", "nopic", "relax", "norelax", "norvc", "csr-check", "no-csr-check":
@@ -325,7 +325,7 @@ func (a *assembler) org(t token, args [][]token, end int) error {
 	return a.moveTo(x, pattern, args[0][0].col)
 }
 
-// moveTo adds what is missing up to a place of the section: an offset, or an address in it.
+// moveTo pads up to a position in the section: an offset, or an address in it.
 func (a *assembler) moveTo(x expr, fill []byte, col int) error {
 	at := a.here()
 	v, err := x.eval(&at)
@@ -374,7 +374,7 @@ func align(log bool) handler {
 	}
 }
 
-// nops fills up code: behind an odd byte and a compressed nop there are as many nops as it takes.
+// nops pads code with nops, after an odd byte and a compressed nop if necessary.
 func (a *assembler) nops(n int64) error {
 	return a.add(n, func(_ *statement, out []byte) error {
 		i := len(out) & 1

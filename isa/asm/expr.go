@@ -88,7 +88,7 @@ func (u unaryOp) eval(c *context) (value, error) {
 	return v, nil
 }
 
-// truth is what a comparison is: all ones if it holds. What !, && and || say is 1.
+// truth returns the value of a comparison: all ones if it holds. The results of !, && and || are 1.
 func truth(b bool) int64 {
 	if b {
 		return -1
@@ -132,7 +132,7 @@ func (b binaryOp) eval(c *context) (value, error) {
 	return x, &posError{b.col, fmt.Errorf("- of addresses of two sections %w", errPlaces)}
 }
 
-// errPlaces ends what is said of a value before addresses are known.
+// errPlaces ends messages about values that depend on addresses.
 var errPlaces = errors.New("is not known before the sections are placed")
 
 // absolute is the value once sections have addresses.
@@ -266,8 +266,8 @@ func (p *parser) col() int {
 	return p.end
 }
 
-// precedence is GNU as's: the bitwise operators bind tighter than + and -, shifts tighter than both. Binary ! is "or not", and
-// !! is ^.
+// precedence is GNU as's: the bitwise operators bind tighter than + and -, shifts tighter than both. Binary ! is "or
+// not", and !! is ^.
 var precedence = map[string]int{
 	"||": 1, "&&": 2,
 	"==": comparison, "!=": comparison, "<>": comparison,
@@ -355,7 +355,7 @@ func (p *parser) unary(op string, t token) (expr, error) {
 	return unaryOp{op, x, t.col}, err
 }
 
-// symbol reads a name: of what .eqv defined, the expression as if it stood here in parentheses.
+// symbol reads a name; one defined by .eqv stands for its expression in parentheses.
 func (p *parser) symbol(t token) (expr, error) {
 	s := p.a.symbol(t.text)
 	switch {

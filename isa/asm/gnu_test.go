@@ -34,7 +34,8 @@ func TestOperatorsBindAsGNUs(t *testing.T) {
 	}
 }
 
-// A symbol that is assigned again means at each use what it does there; before the first assignment it has that one's value.
+// A symbol that is assigned again means at each use what it does there; before the first assignment it has that one's
+// value.
 func TestRedefinedSymbols(t *testing.T) {
 	for _, c := range []struct {
 		src  string

@@ -29,7 +29,7 @@ type insnField struct {
 
 var opcode, funct3 = insnField{0, 7, "opcode"}, insnField{12, 3, "funct3"}
 
-// opcodes are the names that GNU as knows for the first field.
+// opcodes are the names that GNU as accepts in the first field.
 var opcodes = map[string]int64{
 	"LOAD": 0x03, "LOAD_FP": 0x07, "CUSTOM_0": 0x0B, "MISC_MEM": 0x0F, "OP_IMM": 0x13, "AUIPC": 0x17,
 	"STORE": 0x23, "STORE_FP": 0x27, "CUSTOM_1": 0x2B, "AMO": 0x2F, "OP": 0x33, "LUI": 0x37,

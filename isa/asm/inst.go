@@ -44,7 +44,7 @@ func (a *assembler) instruction(t token, toks []token, end int) error {
 	return nil
 }
 
-// expand replaces a pseudo-instruction by what it stands for.
+// expand replaces a pseudo-instruction by its expansion.
 func (a *assembler) expand(t token, args [][]token, end int) ([][]token, error) {
 	name := strings.ToLower(t.text)
 	if name == "li" {
@@ -138,7 +138,7 @@ var suffixes = []struct {
 	{".n", func(i *isa.Inst) { i.Neg = 1 }},
 }
 
-// lookup finds the row of a mnemonic and sets what its suffix says.
+// lookup finds the row of a mnemonic and applies the mnemonic's suffix.
 func lookup(name string, in *isa.Inst) bool {
 	if in.Row = isa.Lookup(name); in.Row != nil {
 		return true
@@ -157,8 +157,8 @@ func lookup(name string, in *isa.Inst) bool {
 	return false
 }
 
-// one adds a single machine instruction. col is where the source line's
-// mnemonic stands, for messages about what it expanded to.
+// one adds a single machine instruction. col is the column of the source line's mnemonic, for messages about its
+// expansion.
 func (a *assembler) one(t token, args [][]token, end, col int) error {
 	in := isa.Inst{}
 	if !lookup(strings.ToLower(t.text), &in) {

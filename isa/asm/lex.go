@@ -17,8 +17,7 @@ const (
 	tokPunct              // operators, parentheses, comma, colon
 )
 
-// token is one word of a line. val is a number's value, text a string's
-// contents or the token as written.
+// token is one word of a line. val is a number's value, text a string's contents or the token as written.
 type token struct {
 	kind kind
 	text string

@@ -9,7 +9,7 @@ import (
 // block is a part of the source that is kept as it is written: the body of a macro or a repetition.
 type block struct {
 	name string // of the directive
-	head source // what follows the name
+	head source // the rest of the line after the name
 	nest int    // blocks within that have not ended
 	body []source
 }
@@ -35,11 +35,11 @@ func init() {
 	}
 }
 
-// expander is what macros need.
+// expander is the state of macro expansion.
 type expander struct {
 	macros   map[string]*macro
-	readers  []*reader // the source's, and those of the expansions that are under way
-	invoked  int       // macros, so far: what \@ stands for
+	readers  []*reader // the source's, and those of the expansions in progress
+	invoked  int       // number of macro invocations: the value of \@
 	expanded int       // statements
 	bytes    int
 }
@@ -234,7 +234,7 @@ func loopHead(b *block) (name string, values source, err error) {
 	return name, values, nil
 }
 
-// macro is what .macro defines.
+// macro is a definition by .macro.
 type macro struct {
 	name   string
 	params []param

@@ -74,8 +74,7 @@ var pseudos = []pseudo{
 	{"fmv.s.x", 2, []string{"fmv.w.x $0, $1"}},
 }
 
-// toImmediate are the register instructions that accept an immediate third
-// operand, and what they become.
+// toImmediate maps register instructions that accept an immediate third operand to their immediate forms.
 var toImmediate = map[string]string{
 	"add": "addi", "and": "andi", "or": "ori", "xor": "xori", "slt": "slti", "sltu": "sltiu",
 	"sll": "slli", "srl": "srli", "sra": "srai",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// byteOrderMark is what some editors write at the beginning of a UTF-8 text.
+// byteOrderMark is written by some editors at the beginning of a UTF-8 text.
 const byteOrderMark = "\ufeff"
 
 // source is a statement as written, without comments.
@@ -16,7 +16,7 @@ type source struct {
 	flat bool
 }
 
-// rest is what follows the first n bytes and the blanks behind them.
+// rest returns the part after the first n bytes and the blanks behind them.
 func (s source) rest(n int) source {
 	text := strings.TrimLeft(s.text[n:], " \t")
 	if !s.flat {
@@ -191,7 +191,7 @@ func (r *reader) feed(s source) {
 	}
 }
 
-// close checks at the end that what was begun has ended.
+// close reports constructs left open at the end.
 func (r *reader) close() error {
 	if b := r.block; b != nil {
 		r.a.line = b.head.line
@@ -389,7 +389,7 @@ func same(want bool) func(*assembler, source) (bool, error) {
 	}
 }
 
-// unknownDirective says what to do about a directive that is not supported.
+// unknownDirective returns the advice for a directive that is not supported.
 func unknownDirective(name string) string {
 	if hint := unsupported[name]; hint != "" {
 		return fmt.Sprintf("%s is not supported: %s", name, hint)
@@ -397,7 +397,7 @@ func unknownDirective(name string) string {
 	return fmt.Sprintf("unknown directive %s: take it out, or assemble with riscv64-unknown-elf-as, link, and run the ELF file", name)
 }
 
-// unsupported are directives of GNU as that are refused, and what to write instead.
+// unsupported maps directives of GNU as that are refused to their replacement.
 var unsupported = map[string]string{
 	".include":    "preprocess the source, as with gcc -E, or write the text here",
 	".incbin":     "write the bytes with .byte or .word",

@@ -2,7 +2,7 @@ package asm
 
 import "strings"
 
-// section returns the section of a name that says what it is for, nil if it does not.
+// section returns the section with a well-known name, nil for other names.
 func (a *assembler) section(name string) *section {
 	if s := a.named[name]; s != nil {
 		return s
@@ -76,7 +76,7 @@ func sectionDir(a *assembler, t token, after source) error {
 	return nil
 }
 
-// sectionFlags reads what follows the name; sizes and groups that follow are for the linker.
+// sectionFlags reads the flags and type after the name; the sizes and groups after them are for the linker.
 func sectionFlags(s source) (flags, kind string, ok bool) {
 	parts := strings.Split(s.text, ",")
 	for i := range parts {

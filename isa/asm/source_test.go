@@ -200,7 +200,8 @@ func (g *sourceWriter) symbol() {
 		g.line(".equiv %s, %s", name, g.known(3))
 		g.constant = append(g.constant, name)
 	case n == 5:
-		// Of what never changes: within parentheses GNU as takes what the names meant at the .eqv, elsewhere what they mean now.
+		// Of what never changes: within parentheses GNU as takes what the names meant at the .eqv, elsewhere what they
+		// mean now.
 		name := g.fresh("e")
 		g.line(".eqv %s, %s", name, g.expression(2, g.constant))
 		g.derived = append(g.derived, name)

@@ -6,11 +6,10 @@ import (
 	"strconv"
 )
 
-// symbol is one meaning of a name: a label, or what .equ, .set or = gave it.
+// symbol is one meaning of a name: a label, or a value assigned by .equ, .set or =.
 //
-// A name that is assigned again gets another symbol, so that expressions read
-// before keep the meaning that the name had there. One that is used before
-// anything defines it has the first meaning that it is given.
+// Reassigning a name creates another symbol, so that expressions read before keep the meaning that the name had there.
+// A name used before its definition has the first meaning that it is given.
 type symbol struct {
 	name     string
 	defined  bool
@@ -21,7 +20,7 @@ type symbol struct {
 	expr     expr    // of an assignment
 	at       context // where that stands
 	deferred *source // of .eqv: its text, which each use reads anew
-	known    memo    // what expr came to
+	known    memo    // memo of the value of expr
 	open     bool    // expr is being evaluated, or deferred being read
 }
 
@@ -44,18 +43,18 @@ func (e *undefined) Error() string {
 	return fmt.Sprintf("symbol %q is not defined", e.symbol.name)
 }
 
-// Steps that evaluating the symbols of a source may take, beside some for each byte. Symbols need a handful each;
-// only sources made to be slow, which redefine what long chains hang on again and again, need more.
+// Bounds on the steps of evaluating the symbols of a source, besides a number for each byte. Symbols need a handful
+// each; only sources made to be slow, which repeatedly redefine the base of long chains, need more.
 const (
 	freeWork    = 1 << 20
 	workPerByte = 2
-	// For each token of an expression that .eqv defers: what reading it takes.
+	// For each token of an expression deferred by .eqv: the cost of reading it.
 	workPerToken = 16
 )
 
 var errWork = errors.New("symbols that are defined by one another change too often: the source would take too long to assemble")
 
-// valid reports whether what was found still holds: a value does for ever.
+// valid reports whether the memo still holds. A value holds forever.
 func (m *memo) valid(a *assembler) bool {
 	return m.done && (m.err == nil || m.placed == a.placed && (m.waits == nil || !m.waits.defined))
 }
@@ -136,7 +135,7 @@ func references(x expr, to []*symbol) []*symbol {
 	return to
 }
 
-// symbol returns what a name means here.
+// symbol returns the current meaning of a name.
 func (a *assembler) symbol(name string) *symbol {
 	s := a.symbols[name]
 	if s == nil {
@@ -152,7 +151,7 @@ func (s *symbol) define(as symbol) {
 	*s = as
 }
 
-// assign is .set, .equ and name = value, and with constant .equiv: a name that has a meaning may get another one.
+// assign is .set, .equ and name = value, and with constant .equiv, which does not permit reassignment.
 func (a *assembler) assign(name token, toks []token, end int, constant bool) error {
 	x, err := a.wholeExpr(toks, end)
 	if err != nil {
@@ -199,7 +198,7 @@ func (a *assembler) assignable(name token, constant bool) (*symbol, error) {
 	return s, nil
 }
 
-// deferExpr is .eqv: each use reads the expression anew, with what the names in it mean there.
+// deferExpr is .eqv: each use reads the expression again, with the meanings that its names have there.
 func (a *assembler) deferExpr(name token, src source) error {
 	s, err := a.assignable(name, true)
 	if err != nil {
@@ -240,7 +239,7 @@ func (a *assembler) defineLocal(n int64) {
 	l.last.define(symbol{label: true, sec: a.sec, off: a.sec.size})
 }
 
-// localRef returns what a reference like 1f or 1b names.
+// localRef returns the symbol of a reference like 1f or 1b.
 func (a *assembler) localRef(t token) (*symbol, error) {
 	l := a.local(t.val)
 	if t.text[len(t.text)-1] == 'b' {

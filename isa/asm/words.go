@@ -75,7 +75,7 @@ func words(s string) iter.Seq[string] {
 	}
 }
 
-// unquoted is what an argument that is a string stands for.
+// unquoted returns the content of an argument that is a string.
 func unquoted(s string) string {
 	if len(s) < 2 || s[0] != '"' || quoted([]byte(s)) != len(s) {
 		return s

@@ -1,9 +1,8 @@
-// Package elf reads programs from files: ELF executables for RV32 and flat
-// images; and writes the ELF that the assembler's programs are stored in.
+// Package elf reads programs from files: ELF executables for RV32 and flat images; and writes the assembler's programs
+// as ELF.
 //
-// A file is not trusted: every size in it is checked against the file before
-// anything is allocated, and what the machine could not run is refused with
-// the reason. This package knows no machine.
+// A file is not trusted: every size in it is checked against the file before anything is allocated, and programs that
+// the machine could not run are refused with the reason. This package knows no machine.
 package elf
 
 import (
@@ -92,8 +91,8 @@ func acceptable(f *elf.File, data []byte) error {
 	return nil
 }
 
-// segments returns what is to be loaded. Segments have no byte of the file in common: a small file could make a huge
-// image otherwise.
+// segments returns the segments to load. Segments must not overlap in the file: otherwise a small file could make a
+// huge image.
 func segments(progs []*elf.Prog, data []byte) (out []isa.Segment, err error) {
 	left := uint64(len(data))
 	for i, ph := range progs {

@@ -12,9 +12,8 @@ import (
 	"heddle/isa"
 )
 
-// What is read of line tables. The package debug/dwarf is not used: it makes tables as long as a file says that they
-// are, and follows as many references to a table as there are. Here the section is read once, from its beginning to its
-// end.
+// Limits and constants of line tables. The package debug/dwarf is not used: it allocates tables of whatever length a
+// file states, and follows any number of references to a table. Here the section is read once, from beginning to end.
 const (
 	maxLineBytes = 64 << 20 // of a section
 	maxLineRows  = 8 << 20
@@ -41,7 +40,7 @@ func Lines(data []byte) (*isa.Lines, error) {
 	return readLines(content[0], content[1], content[2])
 }
 
-// debugSection returns what is in a section, unpacked; a file without it has nothing there.
+// debugSection returns the content of a section, uncompressed; empty if the file has no such section.
 func debugSection(f *elf.File, name string) ([]byte, error) {
 	s := f.Section(name)
 	switch {
@@ -86,7 +85,7 @@ func (c *cursor) take(n uint64) []byte {
 	return out
 }
 
-// number reads so many bytes.
+// number reads a little-endian number of n bytes.
 func (c *cursor) number(n uint64) uint64 {
 	var v [8]byte
 	copy(v[:], c.take(n))
@@ -198,7 +197,7 @@ func (r *lineReader) header(in *cursor) error {
 			return fmt.Errorf("%d operations an instruction: expected 1", n)
 		}
 	}
-	in.number(1) // is_stmt, which is for breakpoints
+	in.number(1) // is_stmt, which only breakpoints use
 	r.base, r.width = int64(int8(in.number(1))), in.number(1)
 	if r.width == 0 && !in.short {
 		return errors.New("line_range is 0")
@@ -231,7 +230,7 @@ func (r *lineReader) oldTables(in *cursor) error {
 
 var errFiles = fmt.Errorf("more than %d files or directories", maxLineFiles)
 
-// addFile reads what follows a file's name.
+// addFile reads the entry after a file's name.
 func (r *lineReader) addFile(name []byte, in *cursor) error {
 	r.files = append(r.files, lineFile{name, in.uleb()})
 	in.uleb() // time
@@ -254,7 +253,7 @@ func (r *lineReader) tables(in *cursor) error {
 	return err
 }
 
-// What a table's columns hold, and in which form.
+// Contents and forms of a table's columns.
 const (
 	columnPath = 1
 	columnDir  = 2

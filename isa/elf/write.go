@@ -9,8 +9,7 @@ import (
 	"heddle/isa"
 )
 
-// Write stores a program as an ELF32 executable with its segments and symbols.
-// What it writes, Read reads back equal.
+// Write stores a program as an ELF32 executable with its segments and symbols. Read returns an equal program.
 func Write(w io.Writer, p *isa.Program) error {
 	const ehSize, phSize, shSize, symSize, pageSize = 52, 32, 40, 16, 4096
 	n := uint32(len(p.Segments))

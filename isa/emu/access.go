@@ -94,8 +94,8 @@ func (c *Core) writeScratchpad(l int, a uint32, size uint8, v uint32) error {
 	return nil
 }
 
-// deviceAddr tells the words of all scratchpads and of memory apart: one
-// scratchpad's addresses carry its core above bit 32.
+// deviceAddr makes addresses of all scratchpads and of memory distinct: a scratchpad's address carries its core above
+// bit 32.
 func (x *Access) deviceAddr(l int) uint64 {
 	a := uint64(x.Addr[l])
 	if a >= ScratchpadBase {

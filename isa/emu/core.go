@@ -18,11 +18,11 @@ type Core struct {
 	mtvec    uint32 // where traps go; 0: they end the run
 	units    []Unit
 	stats    Stats
-	clock    func() uint64 // a machine with time has one
-	released func()        // called when a device-wide barrier lets warps go; nil: nobody asks
+	clock    func() uint64 // a timed machine's clock
+	released func()        // called when a device-wide barrier releases warps; nil: no observer
 
-	counters     func(int) uint64 // what performance counters read; nil: 0
-	halted       func()           // called when the program has ended for all warps at once; nil: nobody asks
+	counters     func(int) uint64 // source of performance counters; nil: they read 0
+	halted       func()           // called when the program has ended for all warps at once; nil: no observer
 	allAtBarrier func()           // called when all warps wait at a device-wide barrier; nil: the core has arrived then
 	announced    bool             // it was called
 	arrived      bool             // and Arrive followed
@@ -38,7 +38,7 @@ type declaration struct {
 	pc        uint32
 }
 
-// barrier is one core-local barrier: who has arrived, and for how many it waits.
+// barrier is one core-local barrier: the warps that have arrived, and the number that it waits for.
 type barrier struct {
 	arrived uint64
 	count   uint32
@@ -129,14 +129,14 @@ func (c *Core) arrive(w *Warp, id, count uint32) error {
 	return nil
 }
 
-// release lets waiting warps run.
+// release makes waiting warps runnable.
 func (c *Core) release(set uint64) {
 	for ; set != 0; set &= set - 1 {
 		c.warps[bits.TrailingZeros64(set)].state = running
 	}
 }
 
-// open lets warps run that waited at a device-wide barrier.
+// open makes warps runnable that waited at a device-wide barrier.
 func (c *Core) open(set uint64) {
 	if set == 0 {
 		return
@@ -168,7 +168,7 @@ type deviceBarriers struct {
 
 type deviceBarrier struct {
 	waiting []uint64 // per core: warps that have arrived
-	count   uint32   // cores it waits for; 0: nobody has arrived
+	count   uint32   // cores that it waits for; 0: no warp has arrived
 }
 
 func newDeviceBarriers(cfg *Config) deviceBarriers {
@@ -198,7 +198,7 @@ func (d *deviceBarriers) arrive(w *Warp, id, count uint32) error {
 	return nil
 }
 
-// declare notes for how many cores a barrier is.
+// declare records the number of cores of a barrier.
 func (d *deviceBarriers) declare(id, count uint32) error {
 	b := &d.m[id]
 	if b.count != 0 && b.count != count {
@@ -247,7 +247,7 @@ func (b *deviceBarrier) arrived(m *Machine) (n uint32) {
 	return n
 }
 
-// announce tells that all warps of the core wait at b, once.
+// announce reports, once, that all warps of the core wait at b.
 func (c *Core) announce(b *deviceBarrier) {
 	if !c.announced && b.waiting[c.id] == c.active {
 		c.announced = true

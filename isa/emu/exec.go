@@ -17,7 +17,7 @@ type Op struct {
 	reads, swaps       bool // memory instructions: rs2 is read, rs3 is
 	signed, isIndirect bool
 	write              bool  // CSR instructions: writes the CSR
-	edge               uint8 // who handles an edge by executing it: 0, nobody; 1, each lane; more, a thread block of so many warps
+	edge               uint8 // counts an edge: 0, never; 1, per lane; n, per block of n warps
 	fn                 uint8 // which function of the unit
 	phase              isa.Phase
 	imm, pc            uint32
@@ -300,9 +300,8 @@ func execJump(w *Warp, o *Op) error {
 	return nil
 }
 
-// Access is one memory instruction of one warp between the moment its operands
-// are read and the moment memory is: on the untimed machine the same, on a
-// timed one apart, with other instructions of the warp between.
+// Access is one memory instruction of one warp from the read of its operands to the access to memory. On the functional
+// machine these coincide; on a timed one other instructions of the warp execute between them.
 type Access struct {
 	op   *Op
 	w    *Warp
@@ -312,10 +311,10 @@ type Access struct {
 
 	first   uint32    // the address of the first active lane
 	differ  uint32    // bits in which addresses of others differ from it
-	data    isa.Lanes // what a store or an atomic brings: rs2
-	want    isa.Lanes // what a compare-and-swap expects: rd before
+	data    isa.Lanes // data of a store or an atomic: rs2
+	want    isa.Lanes // expected value of a compare-and-swap: rd before
 	wrote   uint32    // lanes of an atomic that have written
-	outcome *Outcome  // nil: nobody asks
+	outcome *Outcome  // nil: not recorded
 	given   bool      // there is no data, and writes are the lanes that write
 	writes  uint32
 }
@@ -351,7 +350,7 @@ func (a *Access) misaligned() error {
 	return exceptionf(as, a.Addr[l], MisalignedAccess, l, "address 0x%08x is not a multiple of %d", a.Addr[l], a.op.size)
 }
 
-// execMemory does a memory instruction in one go.
+// execMemory performs a memory instruction at once.
 func execMemory(w *Warp, o *Op) error {
 	if err := w.access.begin(w, o); err != nil {
 		return err
@@ -363,8 +362,7 @@ func execMemory(w *Warp, o *Op) error {
 	return nil
 }
 
-// atomic gives rd what f returns for the word of every active lane, lower
-// lanes first.
+// atomic sets rd to the results of f for the word of every active lane, lower lanes first.
 func (a *Access) atomic(f func(a *Access, l int) (uint32, error)) error {
 	d := &a.w.regs[a.op.rd]
 	for m := a.Mask; m != 0; m &= m - 1 {
@@ -449,7 +447,7 @@ func execCSR(w *Warp, o *Op) error {
 	}
 	d := &w.regs[o.rd]
 	if o.info.Scope == isa.PerLane {
-		first := w.csr(o.CSR, 0) // of a thread, the next lane's is one more
+		first := w.csr(o.CSR, 0) // thread numbers: the next lane's is one higher
 		for m := w.mask; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m) % isa.MaxLanes
 			d[l] = first + uint32(l)

@@ -17,14 +17,14 @@ type hostWords struct {
 	last uint32 // the lower word when it was written last
 }
 
-// HostError says that a program asks the host for what it does not do.
+// HostError is a request of the program that the host does not support.
 type HostError struct{ Low, High uint32 }
 
 func (e *HostError) Error() string {
 	return fmt.Sprintf("the program has asked the host for 0x%08x%08x at %s: only its end, an odd number below 2^32, is done", e.High, e.Low, HostSymbol)
 }
 
-// listen has the machine look at what the program writes to the host, if it does.
+// listen makes the machine observe the words that the program uses to call the host, if it has them.
 func (m *Machine) listen(p *isa.Program) {
 	if m.host != nil {
 		m.Mem.entry(m.host.addr >> pageBits).host = nil
@@ -40,8 +40,8 @@ func (m *Machine) listen(p *isa.Program) {
 	page.forgetCode()
 }
 
-// wrote is for a store to the words' page. A request is there with its upper word, or, of programs that write none,
-// when the lower one is written again.
+// wrote is called for a store to the page of these words. A write of the upper word completes a request; in programs
+// that never write it, a second write of the lower one does.
 func (h *hostWords) wrote(addr uint32) {
 	low, high := h.m.Mem.Load32(h.addr), h.m.Mem.Load32(h.addr+4)
 	before := h.last
@@ -78,5 +78,5 @@ func (m *Machine) halt() {
 	}
 }
 
-// Asked returns what the program has asked the host for, if it does not do that: a *HostError.
+// Asked returns the program's unsupported request to the host, a *HostError, or nil.
 func (m *Machine) Asked() error { return m.asked }

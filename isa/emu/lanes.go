@@ -6,8 +6,8 @@ import (
 	"heddle/isa"
 )
 
-// What follows lets all lanes of an access reach memory. The short ways are for lanes whose addresses are in ordinary
-// memory; read and write, a lane at a time, are for all others and say what is wrong with an address.
+// Access to memory by all lanes. The fast paths are for lanes whose addresses are in ordinary memory; read and write,
+// one lane at a time, are for all others and report invalid addresses.
 
 // ordinary reports whether an address is in memory proper: no scratchpad, and not the uncached region.
 func ordinary(addr uint32) bool { return addr-UncachedEnd < ScratchpadBase-UncachedEnd }
@@ -43,7 +43,7 @@ func loadWords(a *Access) error {
 	return nil
 }
 
-// untouched is the content of pages that do not exist. Nobody writes it.
+// untouched is the content of pages that do not exist. It must not be written.
 var untouched = page{data: new([pageBytes]byte)}
 
 // loadPages is loadWords for lanes in several pages.
@@ -157,7 +157,7 @@ func storeLanes(a *Access) error {
 	return nil
 }
 
-// amoLanes does the read-modify-writes of all lanes, in their order.
+// amoLanes performs the read-modify-writes of all lanes, in order.
 func amoLanes(a *Access) error {
 	if len(a.w.m.resv.list) > 0 {
 		return a.op.atomic(a)
@@ -176,7 +176,7 @@ func amoLanes(a *Access) error {
 	return amoPages(a)
 }
 
-// amo does the read-modify-writes of lanes that share a table.
+// amo performs the read-modify-writes of lanes that share a table.
 func (a *Access) amo(table *[pageBytes]byte) {
 	a.op.amo(&a.w.regs[a.op.rd], table, &a.Addr, &a.data, a.Mask)
 	a.wrote |= a.Mask

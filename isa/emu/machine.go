@@ -1,8 +1,7 @@
-// Package emu runs programs with no notion of time: the lock-step reference of
-// what every instruction does on cores × warps × lanes. The timed machine is
-// built on the same warps and must agree with it.
+// Package emu executes programs functionally: it is the lock-step reference for the effect of every instruction on
+// cores × warps × lanes. The timed machine is built on the same warps and must agree with it.
 //
-// This package knows no pipeline, no cache and no graph unit by name.
+// This package knows no pipeline, no cache, and no graph unit by name.
 package emu
 
 import (
@@ -39,7 +38,7 @@ const (
 	maxConsoleBytes    = 16 << 20
 )
 
-// Config describes an untimed machine.
+// Config describes a functional machine.
 type Config struct {
 	Cores           int    // 1..MaxCores
 	Warps           int    // of a core, 1..MaxWarps
@@ -49,7 +48,7 @@ type Config struct {
 	Quantum         int    // instructions a warp runs before the next; 0: 128
 	MaxInstrs       uint64 // warp instructions before LimitError; 0: no limit
 
-	Divergent Divergence // what becomes of a branch on which lanes differ
+	Divergent Divergence // treatment of a branch on which lanes differ
 
 	Units func(core int) []Unit // the graph units of a core; nil: none
 	Trace func(*Step)           // called after each instruction; nil: off
@@ -106,7 +105,7 @@ type Step struct {
 	NextMask   uint32
 }
 
-// Stats counts what was executed.
+// Stats are the counts of executed instructions.
 type Stats struct {
 	WarpInstrs   uint64
 	ThreadInstrs uint64
@@ -119,7 +118,7 @@ type Stats struct {
 	Shuffles     uint64                 // lanes that executed a shuffle
 }
 
-// Since returns what was executed after an earlier count.
+// Since returns the counts since an earlier copy.
 func (s Stats) Since(before Stats) Stats {
 	s.WarpInstrs -= before.WarpInstrs
 	s.ThreadInstrs -= before.ThreadInstrs
@@ -149,15 +148,15 @@ type Machine struct {
 	console console
 	exit    uint32
 	exited  bool
-	step    Step // what cfg.Trace is given
+	step    Step // argument of cfg.Trace
 
 	preparing sync.Mutex
 	constants map[uint32]*isa.Lanes `checkpoint:"assembled"` // rows of immediates, of prepared instructions
 
-	effect    func(*Access, uint32) // nil: nobody looks
-	partEnded func(name string)     `checkpoint:"assembled"` // nil: nobody asks
+	effect    func(*Access, uint32) // nil: no observer
+	partEnded func(name string)     `checkpoint:"assembled"` // nil: no observer
 	host      *hostWords            // nil: the program has none
-	asked     error                 // what the program has asked the host for, which it does not do
+	asked     error                 // the program's unsupported request to the host
 }
 
 // New makes a machine; Load gives it a program.
@@ -185,11 +184,12 @@ func New(cfg Config) (*Machine, error) {
 // of this name, or with a dot and more behind it. It is only counted.
 const EdgeSymbol = "heddle.edge"
 
-// BlockEdgeSymbol begins the names of instructions that all lanes of so many neighbouring warps, a thread block, execute
-// once for one edge that they share: heddle.edge.block4.
+// BlockEdgeSymbol begins the symbols of instructions that all lanes of a thread block, a number of neighbouring warps,
+// execute once for one shared edge: heddle.edge.block4.
 const BlockEdgeSymbol = EdgeSymbol + ".block"
 
-// edgeMarks returns where a program counts edges, and how many warps share one there, or 1: each lane has its own.
+// edgeMarks returns the addresses at which a program counts edges, with the number of warps that share an edge; 1: each
+// lane has its own.
 func edgeMarks(p *isa.Program) map[uint32]uint8 {
 	at := map[uint32]uint8{}
 	for _, s := range p.Symbols {
@@ -213,14 +213,14 @@ func (m *Machine) Load(p *isa.Program) {
 	m.Mem.Load(p)
 	m.program = p
 	m.edges = edgeMarks(p)
-	m.phases, _ = p.PhaseMarks() // who gets a program from outside has checked them
+	m.phases, _ = p.PhaseMarks() // programs from outside have been checked before
 	m.parts = partMarks(p)
 	m.listen(p)
 	m.Launch(p.Entry)
 }
 
-// Launch makes warp 0, lane 0 of every core start at pc. Units forget what
-// they hold; memory, scratchpads and statistics stay.
+// Launch makes warp 0, lane 0 of every core start at pc. Units lose their state; memory, scratchpads and statistics
+// stay.
 func (m *Machine) Launch(pc uint32) {
 	m.exit, m.exited, m.asked = 0, false, nil
 	m.resv.list = m.resv.list[:0]
@@ -230,14 +230,13 @@ func (m *Machine) Launch(pc uint32) {
 	}
 }
 
-// SetArg sets what mscratch holds at the next launch.
+// SetArg sets the value of mscratch at the next launch.
 func (m *Machine) SetArg(arg uint32) { m.cfg.Arg = arg }
 
 // Core returns core i.
 func (m *Machine) Core(i int) *Core { return m.cores[i] }
 
-// ExitCode returns what the program stored at ExitAddr; ok is false when it
-// stored nothing.
+// ExitCode returns the value that the program has stored at ExitAddr; ok is false if it has stored none.
 func (m *Machine) ExitCode() (code uint32, ok bool) { return m.exit, m.exited }
 
 // Console returns everything the program printed.
@@ -291,7 +290,7 @@ func (m *Machine) Run(ctx context.Context) error {
 	}
 }
 
-// round gives every running warp a turn and returns how many instructions ran.
+// round gives every running warp a turn, and returns the number of instructions executed.
 func (m *Machine) round(left *uint64) (ran uint64, err error) {
 	for _, c := range m.cores {
 		for set := c.active; set != 0; set &= set - 1 {
@@ -313,7 +312,7 @@ func (m *Machine) round(left *uint64) (ran uint64, err error) {
 	return ran, nil
 }
 
-// ended tells a finished run from a deadlock.
+// ended distinguishes a finished run from a deadlock.
 func (m *Machine) ended() error {
 	var e DeadlockError
 	for _, c := range m.cores {

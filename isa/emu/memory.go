@@ -21,12 +21,11 @@ const (
 type page struct {
 	data   *[pageBytes]byte     // nil: never written
 	code   atomic.Pointer[code] // nil: nothing prepared, or a store made it stale
-	shared bool                 // data is the host's: who writes gets a copy
-	host   *hostWords           // nil: what is written is nobody's business. Such a page has code, so that stores look
+	shared bool                 // data belongs to the host: it is copied before a write
+	host   *hostWords           // nil: stores are not observed. Else the page has code too, for the slow path
 }
 
-// code is the prepared instructions of a page. Cores of several goroutines fetch at the same time, and prepare what is
-// not prepared yet.
+// code is the prepared instructions of a page. Cores on several goroutines fetch concurrently, and prepare missing ones.
 type code [pageBytes / 4]atomic.Pointer[Op]
 
 // Memory is the sparse image of the device's 4 GiB address space. Bytes never
@@ -37,7 +36,7 @@ type Memory struct {
 	*image
 	last  *page     `checkpoint:"assembled"` // the page touched last: most accesses go to it again
 	lastN uint32    `checkpoint:"assembled"`
-	later *deferred // nil: what is stored is there at once
+	later *deferred // nil: stores are visible at once
 }
 
 // image is the part that all views of a memory share.
@@ -52,19 +51,19 @@ func NewMemory() *Memory { return (&Memory{image: new(image)}).View() }
 // View returns another way to the same image, for a goroutine of its own.
 func (m *Memory) View() *Memory { return &Memory{image: m.image, lastN: ^uint32(0)} }
 
-// deferred holds what a view has stored and others do not see yet.
+// deferred holds the stores of a view that others do not see yet.
 type deferred struct {
 	words []word
-	tell  func() // that there is the first of them
+	tell  func() // called for the first of them
 }
 
 type word struct{ addr, v uint32 }
 
-// Defer has others see what is stored by Store32 from the next Land on; tell is called when there is something to land.
-// Load32 of this view sees it at once.
+// Defer delays the visibility of Store32 to others until Land; tell is called when there is something to land. Load32
+// of this view sees it at once.
 func (m *Memory) Defer(tell func()) { m.later = &deferred{tell: tell} }
 
-// Land has others see what has been stored.
+// Land makes deferred stores visible.
 func (m *Memory) Land() {
 	for _, w := range m.later.words {
 		m.store(w.addr, 4, w.v)
@@ -129,8 +128,8 @@ func (m *Memory) entry(n uint32) *page {
 	return &t[n%(1<<tableBits)]
 }
 
-// Share writes words to addr on, a multiple of 4, which the image may go on to read where they are: nobody may change
-// them. What is written there later is the image's alone. Addresses do not wrap.
+// Share places words at addr, a multiple of 4, without copying them: the caller must not change them afterwards. Later
+// stores of the program go to a copy. Addresses do not wrap.
 func (m *Memory) Share(addr uint32, words []uint32) {
 	head := min(len(words), int(-addr%pageBytes/4))
 	m.WriteWords(addr, words[:head])
@@ -218,7 +217,7 @@ func (p *page) setWord(addr, v uint32) {
 	}
 }
 
-// wrote is for a store to a page with code: what is there is another instruction.
+// wrote is called for a store to a page with code: it invalidates the prepared instruction.
 func (p *page) wrote(c *code, addr uint32) {
 	c[addr/4%(pageBytes/4)].Store(nil)
 	if p.host != nil {

@@ -30,12 +30,13 @@ func partMarks(p *isa.Program) (marks []partMark) {
 	return marks
 }
 
-// ObserveParts has f called with a part's name when the barrier that ends it has opened, before a warp goes on. On a
-// machine with time that is at the end of a cycle, if there are several cores, and else within it; nil: nobody asks.
+// ObserveParts makes the machine call f with a part's name when the barrier that ends the part has opened, before a
+// warp goes on. On a timed machine with several cores that is at the end of a cycle, otherwise within it; nil: no
+// observer.
 func (m *Machine) ObserveParts(f func(name string)) { m.partEnded = f }
 
-// opened is told that a barrier has opened at which the warp was the last to arrive, or one of those that waited. pc is
-// behind it.
+// opened is called when a barrier has opened at which the warp waited, or was the last to arrive. pc is the address
+// after it.
 func (m *Machine) opened(pc uint32) {
 	if m.partEnded == nil || len(m.parts) == 0 {
 		return

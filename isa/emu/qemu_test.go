@@ -170,7 +170,7 @@ func put[A [128]uint32 | [codeWords]uint32](b *bytes.Buffer, a A) {
 	_ = binary.Write(b, binary.LittleEndian, a)
 }
 
-// ours runs cases on the untimed machine, at the addresses they have in QEMU.
+// ours runs cases on the functional machine, at the addresses they have in QEMU.
 type ours struct{ m *emu.Machine }
 
 func newOurs(t testing.TB, back uint32) *ours {

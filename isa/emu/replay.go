@@ -6,12 +6,12 @@ import (
 	"heddle/isa"
 )
 
-// What follows is for machines with time that record what a program's instructions came
-// to, and for those that are told it and have no data: registers and memory mean nothing
-// there, but masks, divergence, barriers and counts are those of the program.
+// Recording and replay on timed machines. A recording machine notes the outcomes of a program's instructions; a
+// replaying one is given them and has no data: its registers and memory are meaningless, but masks, divergence,
+// barriers and counts are those of the program.
 
-// Decides says what of an instruction's outcome does not follow from the code, beside the
-// addresses of memory accesses and the operands of unit instructions.
+// Decides is the part of an instruction's outcome that does not follow from the code, besides the addresses of memory
+// accesses and the operands of unit instructions.
 type Decides uint8
 
 // A branch is taken or not, an indirect jump has a target, control has operands.
@@ -22,7 +22,7 @@ const (
 	DecidesControl
 )
 
-// Decides returns what the instruction decides.
+// Decides returns the kind of outcome of the instruction.
 func (o *Op) Decides() Decides {
 	switch {
 	case o.test != nil:
@@ -35,7 +35,7 @@ func (o *Op) Decides() Decides {
 	return DecidesNothing
 }
 
-// Chooses reports whether an atomic writes or does not, by what it finds.
+// Chooses reports whether an atomic may or may not write, depending on memory.
 func (o *Op) Chooses() bool {
 	switch o.Sem.(type) {
 	case isa.StoreConditional, isa.CompareSwap:
@@ -53,13 +53,13 @@ func (w *Warp) ControlArgs(o *Op) isa.ControlArgs {
 	return isa.ControlArgs{A: w.regs[o.Rs1][last], B: w.regs[o.Rs2][last], Pred: w.predicate(o.Rs1), Negated: o.Neg != 0}
 }
 
-// Outcome is told which lanes of an access have written, as they take effect.
+// Outcome records the lanes of an access that have written, as they take effect.
 type Outcome struct {
 	Wrote uint32
 	Left  uint32 // lanes that have not taken effect
 }
 
-// Tell has the access tell out; nil: nobody.
+// Tell sets the recorder of the access; nil: none.
 func (a *Access) Tell(out *Outcome) {
 	if a.outcome = out; out != nil {
 		*out = Outcome{Left: a.Mask}
@@ -113,8 +113,7 @@ func (w *Warp) IssueGiven(o *Op, a *Access, writes uint32) {
 	w.pc += 4
 }
 
-// performGiven has the effects of an access without data: the counts of scratchpad uses and atomics, and which
-// lanes wrote.
+// performGiven performs an access without data: it counts scratchpad uses and atomics, and the lanes that wrote.
 func (a *Access) performGiven() {
 	a.wrote = a.Mask & a.writes
 	if a.op.class == isa.ClassAtomic {

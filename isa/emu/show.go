@@ -2,7 +2,7 @@ package emu
 
 import "heddle/isa"
 
-// What follows is for those who show the state of a machine. It changes nothing.
+// Read-only access to a machine's state, for display.
 
 var stateNames = [...]string{
 	stopped: "stopped", running: "running", atBarrier: "at a barrier", atDeviceBarrier: "at a device barrier", spawning: "in wspawn", polling: "waiting for its graph unit",
@@ -11,7 +11,7 @@ var stateNames = [...]string{
 // ID returns which warp of which core it is.
 func (w *Warp) ID() (core, warp int) { return w.core.id, w.id }
 
-// StateName reports whether the warp may execute, and if not, what it waits for.
+// StateName returns the warp's state: running, or the cause of its wait.
 func (w *Warp) StateName() string { return stateNames[w.state] }
 
 // BarrierState is a barrier at which warps wait.
@@ -40,7 +40,7 @@ func (c *Core) Barriers() (all []BarrierState) {
 // Units returns the core's graph units.
 func (c *Core) Units() []Unit { return c.units }
 
-// Cores is how many cores the machine has, Warps and Threads of what size they are.
+// Cores returns the number of cores; Warps and Threads their size.
 func (m *Machine) Cores() int   { return m.cfg.Cores }
 func (m *Machine) Warps() int   { return m.cfg.Warps }
 func (m *Machine) Threads() int { return m.cfg.Threads }

@@ -14,7 +14,7 @@ const (
 	pagesEnd
 )
 
-// errPages says that bytes are no pages of this image.
+// errPages is the error for bytes that are no pages of this image.
 var errPages = errors.New("it holds pages of memory that cannot be")
 
 // SaveState writes the image's pages. The host's arrays are not written: they are there again when the host program has
@@ -45,8 +45,8 @@ func (m *image) SaveState(to io.Writer) error {
 	return w.Flush()
 }
 
-// LoadState reads pages into the image of a machine whose host has placed the same arrays. What is read may be
-// hostile: a page is allocated when it has come.
+// LoadState reads pages into the image of a machine whose host has placed the same arrays. The input may be hostile: a
+// page is allocated only after its bytes have been read.
 func (m *image) LoadState(from io.Reader) error {
 	had, number := m.numbers(), [5]byte{}
 	for last := int64(-1); ; {

@@ -6,9 +6,8 @@ import (
 	"heddle/isa"
 )
 
-// What follows is for machines with time, which decide themselves when a warp
-// fetches, when an instruction takes effect, and when memory is reached. Run
-// does the same in one go.
+// Interface for timed machines, which decide themselves when a warp fetches, when an instruction takes effect, and when
+// memory is accessed. Run does all of it at once.
 
 // Decode returns the instruction at pc, prepared, without executing it.
 func (w *Warp) Decode(pc uint32) (*Op, error) {
@@ -43,8 +42,8 @@ func (w *Warp) Issue(o *Op, a *Access) error {
 	return nil
 }
 
-// Perform lets an issued access take effect: memory is read and written, and
-// rd gets its value. Accesses take effect in the order of the calls.
+// Perform applies an issued access: it reads and writes memory, and sets rd. Accesses take effect in the order of the
+// calls.
 func (a *Access) Perform() error {
 	if f := a.w.m.effect; f != nil {
 		f(a, a.Mask)
@@ -63,8 +62,8 @@ func (a *Access) Perform() error {
 	return nil
 }
 
-// PerformLanes lets some lanes of an issued access take effect, lower lanes
-// first, and reports whether one of an atomic wrote.
+// PerformLanes applies some lanes of an issued access, lower lanes first, and reports whether an atomic among them
+// wrote.
 func (a *Access) PerformLanes(lanes uint32) (wrote bool, err error) {
 	all := a.Mask
 	a.Mask, a.wrote = all&lanes, 0
@@ -94,8 +93,8 @@ func (w *Warp) count(o *Op) {
 	}
 }
 
-// countEdges books what handles edges: an edge a lane, or one for all warps of a thread block, which is its first
-// lane's.
+// countEdges counts executions that handle edges: one edge per lane, or one for all warps of a thread block, attributed
+// to its first lane.
 func (w *Warp) countEdges(o *Op, mask uint32, lanes uint64) {
 	st := &w.core.stats
 	st.Iterations++
@@ -119,7 +118,7 @@ func (c *laneCount) add(mask uint32) {
 	}
 }
 
-// digits returns how many bits the largest count has.
+// digits returns the number of bits of the largest count.
 func (c *laneCount) digits() int {
 	n := len(c)
 	for n > 0 && c[n-1] == 0 {
@@ -128,7 +127,7 @@ func (c *laneCount) digits() int {
 	return n
 }
 
-// of returns a lane's count, of so many bits.
+// of returns a lane's count, which has that many bits.
 func (c *laneCount) of(lane, digits int) (n uint64) {
 	for i, w := range c[:digits] {
 		n |= uint64(w>>lane&1) << i
@@ -136,8 +135,8 @@ func (c *laneCount) of(lane, digits int) (n uint64) {
 	return n
 }
 
-// LaneEdges returns how many edges each lane has handled since the machine was made, core
-// by core and warp by warp.
+// LaneEdges returns the number of edges that each lane has handled since the machine was created, core by core and warp
+// by warp.
 func (m *Machine) LaneEdges() []uint64 {
 	n := make([]uint64, 0, m.cfg.Cores*m.cfg.Warps*m.cfg.Threads)
 	for _, c := range m.cores {
@@ -151,30 +150,31 @@ func (m *Machine) LaneEdges() []uint64 {
 	return n
 }
 
-// SetClock tells what mcycle reads.
+// SetClock sets the source of mcycle.
 func (c *Core) SetClock(now func() uint64) { c.clock = now }
 
-// SetReleased tells whom to call when another core's arrival or end opens a device-wide
-// barrier at which warps of this core wait.
+// SetReleased sets the callback for device-wide barriers that open, by another core's arrival or end, while warps of
+// this core wait there.
 func (c *Core) SetReleased(f func()) { c.released = f }
 
-// SetCounters tells what mhpmcounter3 and those behind it read, from number 0 on.
+// SetCounters sets the source of mhpmcounter3 and the following counters, from number 0 on.
 func (c *Core) SetCounters(f func(n int) uint64) { c.counters = f }
 
-// SetHalted tells whom to call when the program has asked the host for its end: all warps are over, wherever they are.
+// SetHalted sets the callback for the end of the program by a request to the host, which ends all warps.
 func (c *Core) SetHalted(f func()) { c.halted = f }
 
-// SetAllAtBarrier tells whom to call when all of the core's warps wait at a device-wide barrier.
-// The core has then not arrived there before Arrive.
+// SetAllAtBarrier sets the callback for the moment when all of the core's warps wait at a device-wide barrier. The core
+// then arrives there only with Arrive.
 func (c *Core) SetAllAtBarrier(f func()) { c.allAtBarrier = f }
 
-// What follows reaches beyond the core. On a machine with time that happens at the end of a cycle, core by core, so
-// that nothing depends on which core was first within it.
+// Effects beyond the core. A timed machine applies them at the end of a cycle, core by core, so that results do not
+// depend on the order of cores within the cycle.
 
-// DeferUnits has what the core's graph units store reach others with LandUnits only; tell is called when there is some.
+// DeferUnits delays the visibility of stores by the core's graph units until LandUnits; tell is called when there are
+// some.
 func (c *Core) DeferUnits(tell func()) { c.memory.Defer(tell) }
 
-// LandUnits has others see what the core's graph units have stored.
+// LandUnits makes the stores of the core's graph units visible.
 func (c *Core) LandUnits() { c.memory.Land() }
 
 // Declare has other cores know of arrivals at device-wide barriers. The error is the first that disagrees with them.
@@ -188,7 +188,7 @@ func (c *Core) Declare() (err error) {
 	return err
 }
 
-// Arrive lets the core arrive at the barrier at which all its warps wait.
+// Arrive makes the core arrive at the barrier at which all its warps wait.
 func (c *Core) Arrive() {
 	c.arrived = true
 	c.m.device.check(c)
@@ -241,12 +241,12 @@ func (o *Op) Reads() uint64 { return o.demands.waitsFor }
 // Writes returns the bit of the register that the instruction writes; 0: none.
 func (o *Op) Writes() uint64 { return o.demands.writes }
 
-// BankConflicts returns how many cycles more than one it takes to read the operands: each bank of the register file
-// reads one a cycle.
+// BankConflicts returns the number of cycles beyond one that the read of the operands takes: each bank of the register
+// file delivers one per cycle.
 func (o *Op) BankConflicts() uint8 { return o.demands.bankConflicts }
 
-// Steers reports whether the instruction decides where its warp goes on, or with which lanes: branches, jumps and warp
-// control. Unit instructions that set the mask do so too, which only their unit knows.
+// Steers reports whether the instruction determines its warp's next address or mask: branches, jumps and warp control.
+// Unit instructions that set the mask do so too, which only their unit's traits state.
 func (o *Op) Steers() bool { return o.demands.steers }
 
 // FloatCSR reports whether the instruction accesses fflags, frm or fcsr, which all of the warp's
@@ -270,7 +270,7 @@ func (w *Warp) Waiting() bool {
 	return w.state == atBarrier || w.state == atDeviceBarrier || w.state == spawning
 }
 
-// Stats returns what the core has executed.
+// Stats returns the core's counts.
 func (c *Core) Stats() Stats { return c.stats }
 
 // SymbolAt is where an address lies in the program that was loaded last, as " <name+0x8>"; empty: behind no symbol.

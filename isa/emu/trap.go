@@ -34,7 +34,7 @@ var causeNames = [...]string{
 
 func (c Cause) String() string { return causeNames[c] }
 
-// Trap is a program error: what went wrong, and where.
+// Trap is a program error, with its cause and position.
 type Trap struct {
 	Cause  Cause
 	Detail string
@@ -45,7 +45,7 @@ type Trap struct {
 	Inst   string // disassembly
 	Symbol string // "loop+0x8", when known
 
-	As          isa.Exception // what the architecture calls it
+	As          isa.Exception // the architecture's exception
 	Exceptional bool          // it calls it something: a handler of the program's may take it
 	Value       uint32        // mtval
 }
@@ -63,11 +63,12 @@ func (t *Trap) Error() string {
 	return s.String()
 }
 
-// Handles reports whether a handler of the program's takes the warp's trap: the cause is one of the architecture's, and
-// mtvec says where to go.
+// Handles reports whether a handler of the program takes the warp's trap: its cause is an exception of the
+// architecture, and mtvec is set.
 func (w *Warp) Handles(t *Trap) bool { return t.Exceptional && w.core.mtvec != 0 }
 
-// Handle has the warp go on in the handler. What stood before the trap must have been executed, and nothing behind.
+// Handle continues the warp in the handler. All instructions before the trap must have been executed, and none after
+// it.
 func (w *Warp) Handle(t *Trap) {
 	m := &w.machine
 	m.epc, m.cause, m.tval = t.PC, uint32(t.As), t.Value
@@ -98,7 +99,7 @@ func faultf(c Cause, lane int, format string, args ...any) error {
 	return &fault{cause: c, lane: lane, detail: fmt.Sprintf(format, args...)}
 }
 
-// exceptionf is a fault that a handler may take, with what mcause and mtval then hold.
+// exceptionf returns a fault that a handler may take, with the values for mcause and mtval.
 func exceptionf(as isa.Exception, value uint32, c Cause, lane int, format string, args ...any) error {
 	return &fault{cause: c, lane: lane, detail: fmt.Sprintf(format, args...), as: as, exceptional: true, value: value}
 }
@@ -119,14 +120,14 @@ func (w *Warp) trap(err error, pc uint32) *Trap {
 	return t
 }
 
-// LimitError says that the instruction limit ended the run.
+// LimitError is the end of a run by the instruction limit.
 type LimitError struct{ Limit uint64 }
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("instruction limit reached: %d warp instructions", e.Limit)
 }
 
-// DeadlockError says that warps are left and none can run.
+// DeadlockError is the end of a run in which warps are left and none can run.
 type DeadlockError struct{ Waiting []string }
 
 func (e *DeadlockError) Error() string {

@@ -2,7 +2,7 @@ package emu
 
 import "heddle/isa"
 
-// Unit is a graph unit as the untimed machine drives it: every request is
+// Unit is a graph unit as the functional machine drives it: every request is
 // answered at once. The state behind it is the one that the unit's timed model
 // uses, so the two agree.
 type Unit interface {
@@ -34,12 +34,11 @@ type UnitRequest struct {
 	Out     []uint32 // the answer, for instructions with rd
 	NewMask uint32   // the warp's mask afterwards; Mask unless the unit changes it
 	Retry   bool     // nothing yet: ask again when other warps have moved
-	Tag     int      // on a machine with time: what it knows the request by
+	Tag     int      // on a timed machine: its identifier of the request
 }
 
-// UnitCall is one unit instruction of one warp, on a machine with time: from the
-// moment its operands are read, through the unit's answer, to the moment that the
-// answer reaches the warp. Other instructions of the warp come between.
+// UnitCall is one unit instruction of one warp on a timed machine, from the read of its operands, through the unit's
+// answer, to the delivery of the answer to the warp. Other instructions of the warp execute meanwhile.
 type UnitCall struct {
 	UnitRequest
 	op      *Op

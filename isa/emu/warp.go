@@ -7,7 +7,7 @@ import (
 	"heddle/isa"
 )
 
-// warpState says whether a warp may execute, and if not, what it waits for.
+// warpState is the state of a warp: running, or the cause of its wait.
 type warpState uint8
 
 const (
@@ -47,7 +47,7 @@ type Warp struct {
 	page    *page     `checkpoint:"assembled"` // the page of pc, looked up before
 	pageN   uint32    `checkpoint:"assembled"`
 
-	barrier    uint32 // what atBarrier and atDeviceBarrier wait for
+	barrier    uint32 // barrier of atBarrier and atDeviceBarrier
 	spawnCount uint32
 	spawnPC    uint32
 	rd         isa.Reg   // destination of the control instruction that executes
@@ -142,7 +142,7 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 	return ran, nil
 }
 
-// traced shows an instruction to who wants to see all. It is small enough to be inlined.
+// traced passes an instruction to the trace function. It must stay small enough to be inlined.
 func (w *Warp) traced(o *Op, pc, mask uint32) {
 	if w.m.cfg.Trace != nil {
 		w.trace(o, pc, mask)
@@ -186,7 +186,7 @@ func (w *Warp) fetchNew(pc uint32) (*Op, error) {
 	return w.m.prepareIn(w.page, pc)
 }
 
-// DescribeWait says where the warp is and what holds it.
+// DescribeWait describes the warp's position and the cause of its wait.
 func (w *Warp) DescribeWait() string {
 	why := "?"
 	switch w.state {
@@ -207,7 +207,7 @@ func (w *Warp) DescribeWait() string {
 	return fmt.Sprintf("core %d warp %d, next pc %s: %s", w.core.id, w.id, where, why)
 }
 
-// What follows is isa.Warp: what control instructions do.
+// Implementation of isa.Warp: the effects of control instructions.
 
 // Mask returns the active lanes.
 func (w *Warp) Mask() uint32 { return w.mask }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,11 +39,23 @@ func Names() []string {
 // Source returns the assembly text of a program, or of one of those that mix mechanisms or press on one in a way that
 // depends on the machine's shape.
 func Source(name string) ([]byte, error) {
+	if v, ok := variants[name]; ok {
+		text, err := programs.ReadFile("mixes/" + v.of + ".s")
+		return slices.Concat([]byte(v.set), text), err
+	}
 	text, err := programs.ReadFile("programs/" + name + ".s")
 	if errors.Is(err, fs.ErrNotExist) {
 		return programs.ReadFile("mixes/" + name + ".s")
 	}
 	return text, err
+}
+
+// variants are programs that differ from another in what a symbol is set to.
+var variants = map[string]struct{ of, set string }{
+	"ldv2":  {"ldv", ".set LOADS, 2\n"},
+	"fp_b0": {"fp_b", ".set SAME, 0\n"},
+	"fp_b1": {"fp_b", ".set SAME, 1\n"},
+	"fp_b2": {"fp_b", ".set SAME, 2\n"},
 }
 
 // Program assembles a program for that many iterations of its loop.

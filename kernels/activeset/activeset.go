@@ -1,10 +1,8 @@
-// Package activeset holds the data structures of a super-step's active vertices: the code
-// that walks, asks and fills them, and the host's side of them (GRAssembler, CGO 2024,
-// §5.2; UGF).
+// Package activeset holds the data structures for a super-step's active vertices: the code that traverses, tests and
+// fills them, and their host side (GRAssembler, CGO 2024, §5.2; UGF).
 //
-// A set that is filled is not the one that is read: a map is read in one super-step,
-// zeroed in the next and filled in the one after that, so that zeroing costs a share of a
-// kernel and no launch.
+// The set being filled is never the set being read. A map rotates through three roles (read in one super-step, zeroed
+// in the next, filled in the one after), so zeroing is a share of an existing kernel and costs no launch.
 package activeset
 
 import (
@@ -14,47 +12,47 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Set is the active set in one kernel: its methods emit code.
+// Set is the active set within one kernel; its methods emit code.
 type Set interface {
-	// Places is how many places a walk over the active vertices has.
+	// Places returns the number of entries that a traversal of the active vertices visits.
 	Places() ir.Value
-	// Vertex is the vertex at a place. It is active if Holds says so.
+	// Vertex returns the vertex at an entry; it is active only if Holds reports so.
 	Vertex(place ir.Value) ir.Value
-	// Holds reports whether v is active; nil where every vertex that is asked for counts as active.
+	// Holds reports whether v is active; nil if every vertex tested counts as active.
 	Holds(v ir.Value) ir.Value
-	// Add makes v active in the next super-step.
+	// Add activates v for the next super-step.
 	Add(v ir.Value)
-	// Clear zeroes what the super-step after next will fill.
+	// Clear zeroes the memory that the super-step after next will fill.
 	Clear()
 }
 
-// Choice is a data structure for active sets.
+// Choice is a data structure for the active set.
 type Choice struct {
 	Name string
 	Doc  string
-	// Members says that a vertex can be looked up. Without, only a walk tells what is active.
+	// Members is set if membership of a vertex can be tested; otherwise active vertices are found only by traversal.
 	Members bool
-	// Lists says that a walk has active vertices only, some perhaps twice.
+	// Lists is set if a traversal visits only active vertices, though perhaps some twice.
 	Lists bool
-	// Sized says that the set only counts: every vertex is walked.
+	// Sized is set if the set only keeps a count: every vertex is visited.
 	Sized bool
-	// Queue says that a kernel lists the active vertices before each push, and Reverse that it lists the destinations
-	// which can still take something before each pull.
+	// Queue is set if a kernel compacts the active vertices into a queue before each push; Reverse, if it compacts the
+	// destinations that can still accept a value before each pull.
 	Queue, Reverse bool
-	// OfUnit says that graph units hold the set, and only they walk it.
+	// OfUnit is set if graph units hold the set and only they traverse it.
 	OfUnit bool
 	set    func(k *emit.Kernel, d *Dedup) Set
-	filled func(k *emit.Kernel) Set // nil: it cannot be walked before the next super-step
+	filled func(k *emit.Kernel) Set // nil: not traversable before the next super-step
 	state  func(vertices, edges int, d *Dedup) State
 }
 
-// choices are all of them, one file each.
+// choices holds every data structure, one file each.
 var choices = []*Choice{queue, bitmap, bytemap, counter, list, qnbBitmap, qnbBytemap, rqnbBitmap, rqnbBytemap}
 
-// Choices lists them.
+// Choices returns every data structure for the active set.
 func Choices() []*Choice { return choices }
 
-// ByName finds a choice.
+// ByName returns the data structure with that name.
 func ByName(name string) (*Choice, error) {
 	for _, c := range choices {
 		if c.Name == name {
@@ -64,7 +62,7 @@ func ByName(name string) (*Choice, error) {
 	return nil, fmt.Errorf("no active set %q", name)
 }
 
-// Room is how many places a walk may have.
+// Room returns the maximum number of entries of a traversal.
 func (c *Choice) Room(vertices, edges int, d *Dedup) int {
 	if c.Lists {
 		return d.room(vertices, edges)
@@ -72,11 +70,11 @@ func (c *Choice) Room(vertices, edges int, d *Dedup) int {
 	return vertices
 }
 
-// In returns the set in a kernel.
+// In returns the set within a kernel.
 func (c *Choice) In(k *emit.Kernel, d *Dedup) Set { return c.set(k, d) }
 
-// Filled is the set of the next super-step in a kernel that comes when all of it has been added: it is walked and asked
-// for as the active one is otherwise, and only that. nil: it cannot be.
+// Filled returns the next super-step's set within a kernel that runs once all vertices have been added. That kernel
+// traverses and tests it like the active set, and has no other set. nil: not supported.
 func (c *Choice) Filled(k *emit.Kernel) Set {
 	if c.filled == nil {
 		return nil
@@ -84,5 +82,5 @@ func (c *Choice) Filled(k *emit.Kernel) Set {
 	return c.filled(k)
 }
 
-// New returns the host's side of a set.
+// New returns the host side of a set.
 func (c *Choice) New(vertices, edges int, d *Dedup) State { return c.state(vertices, edges, d) }

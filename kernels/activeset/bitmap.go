@@ -7,7 +7,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// bitmap has a bit for each vertex.
+// bitmap has one bit per vertex.
 var bitmap = &Choice{
 	Name:    "bitmap",
 	Doc:     "a bit a vertex, set by an atomic",
@@ -32,17 +32,17 @@ func (s bitmapSet) Add(v ir.Value) {
 	s.something()
 }
 
-// bitOf returns the word that v's bit is in, and the bit.
+// bitOf returns the word that holds v's bit, and the bit's mask.
 func bitOf(k *emit.Kernel, v ir.Value) (word, bit ir.Value) {
 	return k.Shr(v, k.U32(5)), k.Shl(k.U32(1), k.And(v, k.U32(31)))
 }
 
-// bitWords is how many words have the bits of n vertices.
+// bitWords returns the number of words for n bits.
 func bitWords(k *emit.Kernel, n ir.Value) ir.Value {
 	return k.Shr(k.Add(n, k.U32(31)), k.U32(5))
 }
 
-// bitsOf lists the vertices whose bits are set.
+// bitsOf returns the vertices whose bits are set.
 func bitsOf(words []uint32, _ int) (vertices []uint32) {
 	for i, w := range words {
 		for ; w != 0; w &= w - 1 {

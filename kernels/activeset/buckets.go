@@ -7,21 +7,22 @@ import (
 	"heddle/kernels/ir"
 )
 
-// DefaultBuckets is how many are open unless that is said.
+// DefaultBuckets is the default number of open buckets.
 const DefaultBuckets = 8
 
-// Buckets keep waiting vertices by their values: bucket n has those from n·delta on (Δ-stepping: Meyer, Sanders, J.
-// Algorithms 2003). A window of them is open; what lies behind it spills over into one more, and is dealt out when the
-// window is empty (Julienne: Dhulipala, Blelloch, Shun, SPAA 2017; GraphIt, CGO 2020).
+// Buckets hold waiting vertices by value: bucket n covers the values from n·delta on (Δ-stepping: Meyer, Sanders, J.
+// Algorithms 2003). A window of buckets is open; vertices beyond it go to one overflow bucket, which is redistributed
+// when the window is empty (Julienne: Dhulipala, Blelloch, Shun, SPAA 2017; GraphIt, CGO 2020).
 //
-// They are eager (GraphIt): a vertex enters its bucket when its value falls, and its entry in the bucket before stays.
-// An entry whose vertex has a value below its bucket is stale: the vertex has been active with that value.
+// Updates are eager (GraphIt): a vertex enters its bucket when its value falls, and its entry in the former bucket
+// remains. An entry is stale if its vertex's value lies below the entry's bucket: the vertex has already been active
+// with that value.
 //
-// bucket.queues has room for all vertices in each bucket, since a vertex enters a bucket once: bucket.entered keeps the
-// complement of the least bucket that it has entered, so that zeros mean none. Spilled entries have two queues, in
-// turn, since those that spill over again are written while the others are read.
+// bucket.queues has room for all vertices in each bucket, since a vertex enters a bucket at most once: bucket.entered
+// keeps the complement of the lowest bucket that the vertex has entered, so that zero means none. Overflow has two
+// queues that alternate, since entries that overflow again are written while the others are read.
 
-// enterBucket puts v into the bucket of its value.
+// enterBucket adds v to the bucket of its value.
 func enterBucket(k *emit.Kernel, v, value ir.Value) {
 	own, limit := k.Div(value, k.Count("bucket.delta")), k.Count("bucket.limit")
 	n := k.Min(own, limit)
@@ -40,8 +41,8 @@ func enterBucket(k *emit.Kernel, v, value ir.Value) {
 	})
 }
 
-// splitBucket goes through a bucket, all of which becomes active, or through what has spilled over, of which the least
-// bucket does. Stale entries are dropped.
+// splitBucket drains a bucket, activating all its vertices, or the overflow, activating those of its lowest bucket.
+// Stale entries are dropped.
 func splitBucket(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 	from := k.Mul(k.Count("bucket.split"), k.Count("vertices"))
 	k.Strided(k.Count("far.size"), func(i ir.Value) {
@@ -49,25 +50,25 @@ func splitBucket(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 		x := value(v)
 		k.When(k.Ge(x, k.Count("far.before")), func() {
 			k.If(Near(k, x), func() { near.Add(v) }, func() {
-				k.Store(k.Addr("bucket.entered"), v, k.U32(0)) // its only entry is the one that is read
+				k.Store(k.Addr("bucket.entered"), v, k.U32(0)) // the entry being read is its only one
 				enterBucket(k, v, x)
 			})
 		})
 	})
 }
 
-// buckets is the host's side.
+// buckets is the host side of the buckets.
 type buckets struct {
 	queues, entered, counts, least *Array
 
 	delta   uint64
 	open    int
 	first   uint64 // number of the first open bucket
-	current uint64 // whose vertices are active
-	spill   int    // where what lies behind the open ones goes: slot open or open+1
-	split   int    // the slot that is gone through
-	before  uint64 // what is below has been active
-	size    uint32 // of what is gone through
+	current uint64 // the bucket whose vertices are active
+	spill   int    // the overflow slot: open or open+1
+	split   int    // the slot being drained
+	before  uint64 // buckets below it have been active
+	size    uint32 // entries of the slot being drained
 }
 
 func newBuckets(vertices int, delta uint32, open int) Pile {
@@ -93,7 +94,7 @@ func (b *buckets) Places() map[string]uint32 {
 
 func (b *buckets) Delta() uint32 { return uint32(b.delta) }
 
-// mostValue is the greatest that a vertex which has been reached may have, and so the last bucket there can be.
+// mostValue is the maximum value of a reached vertex, which bounds the bucket numbers.
 const mostValue = math.MaxUint32 - 1
 
 func (b *buckets) limit() uint64 { return min(b.first+uint64(b.open), mostValue) }
@@ -107,7 +108,7 @@ func (b *buckets) Words() map[string]uint32 {
 	}
 }
 
-// Rise goes on to the next bucket that is not empty.
+// Rise advances to the next non-empty bucket.
 func (b *buckets) Rise(m Memory) (more bool) {
 	counts := make([]uint32, b.counts.Words)
 	m.ReadWords(b.counts.Addr, counts)
@@ -130,7 +131,7 @@ func (b *buckets) Rise(m Memory) (more bool) {
 	return true
 }
 
-// take empties a slot that will be gone through.
+// take empties a slot that is about to be drained.
 func (b *buckets) take(m Memory, counts []uint32, slot int) {
 	b.split, b.size = slot, counts[slot]
 	counts[slot] = 0

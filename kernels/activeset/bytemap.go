@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// bytemap has a byte for each vertex.
+// bytemap has one byte per vertex.
 var bytemap = &Choice{
 	Name:    "bytemap",
 	Doc:     "a byte a vertex, set by a store",

@@ -5,10 +5,10 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Sets that are filled as a map and walked as a queue, which a kernel of its own makes of the map before a gather:
+// Sets that are filled as a map and traversed as a queue, which a separate kernel builds from the map before a gather:
 // GRAssembler's QnB and RQnB (CGO 2024, Table 4), UGF's unfused frontier creation (UNFUSED_BITMAP, UNFUSED_BOOLMAP).
-// GRAssembler's names are GSwitch's (PPoPP 2019; filter.cuh): its filter lists the active vertices of a bitmap for an
-// expansion, and the inactive ones for one that goes backwards.
+// GRAssembler's names are GSwitch's (PPoPP 2019; filter.cuh), whose filter lists the active vertices of a bitmap for a
+// forward expansion, and the inactive ones for a backward one.
 var (
 	qnbBitmap = compacted(bitmap, "qnb-bitmap", false,
 		"a bit a vertex, of which a kernel makes a list of active vertices before each push (QnB; UNFUSED_BITMAP)")
@@ -20,7 +20,7 @@ var (
 		"a byte a vertex; before each pull a kernel lists destinations that can still take something (RQnB), before each push active vertices")
 )
 
-// compacted is a map that kernels walk as a queue.
+// compacted returns a map that kernels traverse as a queue.
 func compacted(c *Choice, name string, reverse bool, doc string) *Choice {
 	q := *c
 	q.Name, q.Doc, q.Queue, q.Reverse = name, doc, true, reverse
@@ -34,13 +34,13 @@ func compacted(c *Choice, name string, reverse bool, doc string) *Choice {
 	return &q
 }
 
-// Compact emits the kernel that lists the vertices which holds reports. A warp takes room for all its lanes by one
-// atomic.
+// Compact emits the kernel that appends the vertices for which holds reports true. A warp reserves space for all its
+// lanes with one atomic.
 func Compact(k *emit.Kernel, holds func(v ir.Value) ir.Value) {
 	vertices := k.Count("vertices")
 	lane := k.LaneID()
 	first := k.Eq(lane, k.U32(0))
-	// Lane 0 counts all lanes that have a vertex, the others those before them.
+	// Lane 0 counts all lanes that have a vertex; every other lane counts those before it.
 	counted := k.Select(first, k.U32(^uint32(0)), k.Sub(k.Shl(k.U32(1), lane), k.U32(1)))
 	k.For(k.SpreadWarp(), vertices, k.NumThreads(), func(from ir.Value) {
 		v := k.Add(from, lane)
@@ -56,7 +56,7 @@ func Compact(k *emit.Kernel, holds func(v ir.Value) ir.Value) {
 	})
 }
 
-// Compacted is a set in a kernel that walks the list.
+// Compacted returns a set within a kernel that traverses the compacted list.
 func Compacted(k *emit.Kernel, s Set) Set { return compactSet{s, k} }
 
 type compactSet struct {
@@ -69,13 +69,13 @@ func (s compactSet) Vertex(place ir.Value) ir.Value {
 	return s.k.Load(ir.U32, s.k.Addr("active.queue"), place)
 }
 
-// Compacter is the state of a set of which a kernel makes a list.
+// Compacter is the state of a set that a kernel compacts into a list.
 type Compacter interface {
-	// Compacted is told that it has, for a super-step.
+	// Compacted is called after the list of a super-step has been built.
 	Compacted(m Memory)
 }
 
-// compactState is the host's side: the map's, and how long the list is.
+// compactState is the host side: the map's state and the length of the list.
 type compactState struct {
 	State
 	queue, count *Array

@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// counter only counts. Every vertex is walked, and what it holds says whether it is active.
+// counter only counts. Every vertex is visited, and its own value determines whether it is active.
 var counter = &Choice{
 	Name:  "counter",
 	Doc:   "only the number of vertices added: every vertex is walked in every super-step",
@@ -27,7 +27,7 @@ func (s counterSet) Add(ir.Value) {
 	s.AtomicAdd(s.Addr("next.count"), s.U32(0), s.U32(1))
 }
 
-// counterState is the host's side. It does not know which vertices are active.
+// counterState is the host side. It does not know which vertices are active.
 type counterState struct{ count *Array }
 
 func (s *counterState) Arrays() []*Array              { return []*Array{s.count} }

@@ -7,19 +7,18 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Dedup keeps a queue from taking a vertex twice in a super-step (UGF: monotonic_counters,
-// bitmap, boolmap).
+// Dedup keeps a vertex from entering a queue twice in a super-step (UGF: monotonic_counters, bitmap, boolmap).
 type Dedup struct {
 	Name  string
 	Doc   string
-	exact bool // no vertex is ever there twice
-	// once emits add, to run if v has not been added in this super-step.
+	exact bool // no vertex ever appears twice
+	// once emits add, executed unless v has already been added in this super-step.
 	once   func(k *emit.Kernel, v ir.Value, add func())
 	clear  func(k *emit.Kernel)
 	arrays func(vertices int) []*Array
 }
 
-// dedups are all of them.
+// dedups holds every method.
 var dedups = []*Dedup{
 	{
 		Name: "none", Doc: "as often as it is added",
@@ -58,10 +57,10 @@ var dedups = []*Dedup{
 	},
 }
 
-// Dedups lists them.
+// Dedups returns every method of deduplication.
 func Dedups() []*Dedup { return dedups }
 
-// DedupByName finds one.
+// DedupByName returns the method with that name.
 func DedupByName(name string) (*Dedup, error) {
 	for _, d := range dedups {
 		if d.Name == name {
@@ -71,11 +70,11 @@ func DedupByName(name string) (*Dedup, error) {
 	return nil, fmt.Errorf("no dedup %q", name)
 }
 
-// Exact reports whether no vertex is ever in the queue twice.
+// Exact reports whether a vertex never appears in the queue twice.
 func (d *Dedup) Exact() bool { return d.exact }
 
-// room bounds a queue's length. Without an exact dedup it is the most that a super-step can add, but for vertices that
-// are in the queue several times.
+// room bounds the queue's length. Without an exact dedup it is the maximum that a super-step adds if each active vertex
+// is in the queue only once; vertices that appear several times can exceed it.
 func (d *Dedup) room(vertices, edges int) int {
 	if d.exact {
 		return vertices

@@ -5,8 +5,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// addFar puts v on the far pile, once between two splits (near-far: Davidson, Baxter,
-// Garland, Owens, IPDPS 2014).
+// addFar appends v to the far pile, at most once between two splits (near-far: Davidson, Baxter, Garland, Owens, IPDPS
+// 2014).
 func (c *Choice) addFar(k *emit.Kernel, v ir.Value, list uint32) {
 	period := k.Count("far.period")
 	k.When(k.Lt(k.AtomicMax(k.Addr("far.added"), v, period), period), func() {
@@ -19,8 +19,8 @@ func (c *Choice) addFar(k *emit.Kernel, v ir.Value, list uint32) {
 	})
 }
 
-// splitFar goes through the far pile. The unit's list that is split cannot be pushed to: the rest goes to the one that
-// is read in a super-step, which is empty then.
+// splitFar drains the far pile. The unit's list being split cannot be pushed to: the remainder goes to the list that a
+// super-step reads, which is empty at that point.
 func (c *Choice) splitFar(k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 	sort := func(v ir.Value) {
 		x := value(v)
@@ -35,17 +35,17 @@ func (c *Choice) splitFar(k *emit.Kernel, near Set, value func(v ir.Value) ir.Va
 	k.Strided(k.Count("far.size"), func(i ir.Value) { sort(k.Load(ir.U32, k.Addr("far.queue"), i)) })
 }
 
-// far is the host's side of the pile.
+// far is the host side of the pile.
 type far struct {
 	piles     []*Array
 	count     *Array
 	added     *Array
 	delta     uint32
 	threshold uint32
-	before    uint32 // the threshold before
-	size      uint32 // of the pile that is split
+	before    uint32 // the previous threshold
+	size      uint32 // entries of the pile being split
 	period    int    // splits so far
-	ofUnit    bool   // the piles are a vertex-list
+	ofUnit    bool   // the piles are vertex-lists of a graph unit
 }
 
 func (c *Choice) newFar(vertices int, delta uint32) Pile {
@@ -95,7 +95,7 @@ func (f *far) Rise(m Memory) (more bool) {
 	return f.size > 0
 }
 
-// Split makes the rest the far pile.
+// Split makes the remainder the new far pile.
 func (f *far) Split(m Memory) {
 	if f.ofUnit {
 		m.Lists().Swap(InList, FarList)

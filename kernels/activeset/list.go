@@ -5,15 +5,15 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Numbers of the vertex-lists of a graph unit.
+// Numbers of a graph unit's vertex-lists.
 const (
 	InList  = iota // read in a super-step
-	OutList        // filled
+	OutList        // filled during a super-step
 	FarList        // the far pile
 )
 
-// list keeps the active vertices in vertex-lists of the cores' graph units (GraphPEG, ACM
-// TACO 2021, §3.2), which only the units read.
+// list keeps the active vertices in vertex-lists of the cores' graph units (GraphPEG, ACM TACO 2021, §3.2), which only
+// the units read.
 var list = &Choice{
 	Name:   "list",
 	Doc:    "vertex-lists of the cores' GraphPEGs or hardware worklists, filled by their instructions",
@@ -39,7 +39,7 @@ func (s listSet) Add(v ir.Value) {
 	s.dedup.once(s.Kernel, v, func() { s.ListPush(v, s.U32(OutList)) })
 }
 
-// listState is the host's side.
+// listState is the host side.
 type listState struct{ dedup []*Array }
 
 func (s *listState) Arrays() []*Array         { return s.dedup }

@@ -5,11 +5,11 @@ import (
 	"heddle/kernels/ir"
 )
 
-// mapSet is the common part of maps, which have an entry for every vertex.
+// mapSet is the common part of maps, which have one entry per vertex.
 type mapSet struct {
 	*emit.Kernel
 	words  func(k *emit.Kernel, vertices ir.Value) ir.Value
-	walked string // the role of the map that is walked and asked for
+	walked string // role of the map that is traversed and tested
 }
 
 // Roles of maps.
@@ -19,10 +19,10 @@ func (s mapSet) Places() ir.Value               { return s.Count("vertices") }
 func (s mapSet) Vertex(place ir.Value) ir.Value { return place }
 func (s mapSet) Clear()                         { s.Wipe(s.Addr("spare.map"), s.words(s.Kernel, s.Count("vertices"))) }
 
-// something tells the host that the next set is not empty.
+// something signals to the host that the next set is not empty.
 func (s mapSet) something() { s.Store(s.Addr("next.some"), s.U32(0), s.U32(1)) }
 
-// mapState is the host's side.
+// mapState is the host side.
 type mapState struct {
 	maps     []*Array
 	some     *Array

@@ -7,15 +7,15 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Order says which active vertices go first.
+// Order determines which active vertices are processed first.
 type Order struct {
 	Name string
 	Doc  string
-	// Piles says that vertices above a threshold wait.
+	// Piles is set if vertices above a threshold wait.
 	Piles bool
-	// Listed says that they wait in a unit's list if the active vertices are in lists of the unit.
+	// Listed is set if they wait in a vertex-list of the unit whenever the unit holds the active set.
 	Listed bool
-	// Buckets says that several wait apart, by their values.
+	// Buckets is set if they wait in several buckets, by value.
 	Buckets bool
 
 	later func(c *Choice, k *emit.Kernel, v, value ir.Value)
@@ -23,23 +23,23 @@ type Order struct {
 	pile  func(c *Choice, vertices int, delta uint32, buckets int) Pile
 }
 
-// Pile is the host's side of the vertices that wait.
+// Pile is the host side of the waiting vertices.
 type Pile interface {
-	// Arrays are placed, and zeroed, before the first super-step.
+	// Arrays returns the arrays to place and zero before the first super-step.
 	Arrays() []*Array
-	// Places are the addresses of the arrays by the kernels' names.
+	// Places returns the addresses of the arrays by the kernels' parameter names.
 	Places() map[string]uint32
-	// Words are parameters by their names.
+	// Words returns the parameters by name.
 	Words() map[string]uint32
-	// Delta is how far apart thresholds are.
+	// Delta returns the distance between thresholds.
 	Delta() uint32
-	// Rise raises the threshold, for a split; more is false if none waits.
+	// Rise raises the threshold for a split; more is false if no vertex waits.
 	Rise(m Memory) (more bool)
-	// Split is told that the split is done.
+	// Split is called after the split.
 	Split(m Memory)
 }
 
-// orders are all of them.
+// orders holds every order.
 var orders = []*Order{
 	{Name: "none", Doc: "all active vertices at once"},
 	{
@@ -57,10 +57,10 @@ var orders = []*Order{
 	},
 }
 
-// Orders lists them.
+// Orders returns every order.
 func Orders() []*Order { return orders }
 
-// OrderByName finds one.
+// OrderByName returns the order with that name.
 func OrderByName(name string) (*Order, error) {
 	for _, o := range orders {
 		if o.Name == name {
@@ -73,16 +73,16 @@ func OrderByName(name string) (*Order, error) {
 // Near reports whether a value is below the threshold.
 func Near(k *emit.Kernel, value ir.Value) ir.Value { return k.Lt(value, k.Count("far.threshold")) }
 
-// Later has v wait, whose value is above the threshold.
+// Later emits the code that defers v, whose value is above the threshold.
 func (o *Order) Later(c *Choice, k *emit.Kernel, v, value ir.Value) { o.later(c, k, v, value) }
 
-// Split emits the kernel that goes through vertices that wait when the threshold has risen: what is below it now
-// becomes active, what was below it before has been so, the rest goes on waiting.
+// Split emits the kernel that drains the waiting vertices after the threshold has risen: values below the new threshold
+// become active, values below the previous one have already been active, the rest keep waiting.
 func (o *Order) Split(c *Choice, k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 	o.split(c, k, near, value)
 }
 
-// New returns the host's side, with nothing that waits and a threshold of delta.
+// New returns the host side, with no waiting vertex and a threshold of delta.
 func (o *Order) New(c *Choice, vertices int, delta uint32, buckets int) Pile {
 	return o.pile(c, vertices, delta, buckets)
 }

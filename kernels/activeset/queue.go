@@ -34,7 +34,7 @@ func (s queueSet) Add(v ir.Value) {
 	})
 }
 
-// filledQueue is the one that has been filled.
+// filledQueue is the queue that the super-step has filled.
 type filledQueue struct{ queueSet }
 
 func (s filledQueue) Places() ir.Value { return s.Load(ir.U32, s.Addr("next.size"), s.U32(0)) }
@@ -42,12 +42,12 @@ func (s filledQueue) Vertex(place ir.Value) ir.Value {
 	return s.Load(ir.U32, s.Addr("next.queue"), place)
 }
 
-// queueState is the host's side.
+// queueState is the host side.
 type queueState struct {
 	queues []*Array
 	size   *Array
 	dedup  []*Array
-	active uint32 // vertices in the queue that is read
+	active uint32 // vertices in the queue being read
 	step   int
 }
 

@@ -5,9 +5,9 @@ import (
 	"heddle/kernels/ir"
 )
 
-// kept is the queue of a run that goes back through its super-steps, in which no vertex is active twice: the
-// vertices of all super-steps, one behind the other (S of Brandes, J. Math. Sociol. 2001; S and ends of McLaughlin
-// and Bader, SC 2014).
+// kept is the queue of a run that returns through its super-steps, in which no vertex is active twice: the vertices of
+// all super-steps, one after the other (S of Brandes, J. Math. Sociol. 2001; S and ends of McLaughlin and Bader, SC
+// 2014).
 var kept = &Choice{
 	Name:  "queue",
 	Doc:   "a list of the vertices of all super-steps, filled by atomic additions to its size",
@@ -16,7 +16,7 @@ var kept = &Choice{
 	state: func(vertices, _ int, d *Dedup) State { return newStack(vertices, d, false) },
 }
 
-// keptList is the list of a unit. Units forget their lists, so a stack keeps them.
+// keptList is the counterpart for a unit's list. Units discard their lists, so a stack in memory keeps them.
 var keptList = &Choice{
 	Name:   "list",
 	Doc:    "the units' vertex-lists, and a list of the vertices of all super-steps",
@@ -26,7 +26,7 @@ var keptList = &Choice{
 	state:  func(vertices, _ int, d *Dedup) State { return newStack(vertices, d, true) },
 }
 
-// past walks the stack, and adds nothing.
+// past traverses the stack, and adds nothing.
 var past = &Choice{
 	Name:  "past",
 	Doc:   "the vertices that were active in a super-step",
@@ -34,8 +34,8 @@ var past = &Choice{
 	set:   func(k *emit.Kernel, _ *Dedup) Set { return pastSet{k} },
 }
 
-// Kept is the choice in a run that goes back through its super-steps. What does not list vertices keeps none: there
-// they are asked.
+// Kept returns the variant for a run that returns through its super-steps. Sets that do not list vertices keep none: on
+// the way back each vertex is tested instead.
 func (c *Choice) Kept() *Choice {
 	switch {
 	case !c.Lists:
@@ -46,7 +46,7 @@ func (c *Choice) Kept() *Choice {
 	return kept
 }
 
-// Back is the choice by which the kernels that go back walk a super-step's vertices.
+// Back returns the variant with which the backward kernels traverse a super-step's vertices.
 func (c *Choice) Back() *Choice {
 	if c.Lists {
 		return past
@@ -54,7 +54,7 @@ func (c *Choice) Back() *Choice {
 	return counter
 }
 
-// pastSet walks the vertices of a super-step.
+// pastSet traverses the vertices of one super-step.
 type pastSet struct{ *emit.Kernel }
 
 func (s pastSet) Places() ir.Value { return s.Count("stack.size") }
@@ -65,7 +65,7 @@ func (s pastSet) Holds(ir.Value) ir.Value { return nil }
 func (s pastSet) Clear()                  {}
 func (s pastSet) Add(ir.Value)            { panic("BUG: activeset: what was is not added to") }
 
-// stackSet adds, too.
+// stackSet also adds vertices.
 type stackSet struct {
 	pastSet
 	dedup *Dedup
@@ -77,7 +77,7 @@ func (s stackSet) Add(v ir.Value) {
 	s.dedup.once(s.Kernel, v, func() { keep(s.Kernel, v) })
 }
 
-// keep puts v on the stack.
+// keep pushes v onto the stack.
 func keep(k *emit.Kernel, v ir.Value) {
 	k.Store(k.Addr("stack"), k.AtomicAdd(k.Addr("stack.top"), k.U32(0), k.U32(1)), v)
 }
@@ -93,16 +93,16 @@ func (s stackListSet) Add(v ir.Value) {
 
 // Keeper is the state of a set that keeps the vertices of all super-steps.
 type Keeper interface {
-	// Again makes a super-step's vertices those that are walked, from 0.
+	// Again selects the super-step, from 0, whose vertices are traversed.
 	Again(step int)
 }
 
-// stackState is the host's side.
+// stackState is the host side.
 type stackState struct {
 	vertices, top *Array
 	dedup         []*Array
-	ends          []uint32 // where the vertices of each super-step end
-	at            int      // the super-step whose vertices are walked
+	ends          []uint32 // end of each super-step's vertices
+	at            int      // super-step whose vertices are traversed
 	ofUnit        bool
 }
 
@@ -121,7 +121,7 @@ func (s *stackState) Words() map[string]uint32 {
 	return map[string]uint32{"stack.first": first, "stack.size": size}
 }
 
-// part is where the vertices that are walked begin, and how many they are.
+// part returns the first entry and the number of the vertices being traversed.
 func (s *stackState) part() (first, size uint32) {
 	if len(s.ends) == 0 {
 		return 0, 0

@@ -1,6 +1,5 @@
-// Package algorithm holds graph algorithms as their user-defined functions (GRAssembler,
-// CGO 2024, Table 2): init, gather, sum, apply, filters, and when it is over. Each is
-// written once and knows no schedule, layout or active set.
+// Package algorithm holds graph algorithms as their user-defined functions (GRAssembler, CGO 2024, Table 2): init,
+// gather, sum, apply, filters, and termination. Each is written once and knows no schedule, layout or active set.
 package algorithm
 
 import (
@@ -17,140 +16,140 @@ import (
 	"heddle/kernels/reference"
 )
 
-// Algorithm is a choice.
+// Algorithm describes a vertex program: its arrays, user functions and reduction, and the check of its result.
 type Algorithm struct {
 	Name string
 	Doc  string
 
-	// Dense says that all vertices are active in every super-step.
+	// Dense is set if all vertices are active in every super-step.
 	Dense bool
-	// Single says that one super-step is all there is.
+	// Single is set if the algorithm has a single super-step.
 	Single bool
-	// FromSource says that one vertex is active at first; otherwise all are.
+	// FromSource is set if one vertex is initially active; otherwise all are.
 	FromSource bool
-	// Target says that a second vertex is active at first.
+	// Target is set if a second vertex is initially active.
 	Target bool
-	// PushOnly says that there is no pull: what an edge does depends on a vertex's having left, or
-	// vertices change at both its ends (GraphPEG, ACM TACO 2021, §4.4).
+	// PushOnly is set if the algorithm has no pull: an edge's effect depends on its source having left, or edges change
+	// vertices at both ends (GraphPEG, ACM TACO 2021, §4.4).
 	PushOnly bool
-	// Undirected says that every edge must be there in both directions.
+	// Undirected is set if the graph must have every edge in both directions.
 	Undirected bool
-	// NoLoops says that no vertex may have an edge to itself.
+	// NoLoops is set if the graph must have no self-loops.
 	NoLoops bool
-	// NoDuplicates says that no edge may be there twice.
+	// NoDuplicates is set if the graph must have no duplicate edges.
 	NoDuplicates bool
-	// Weighted says that edges have lengths, which are integers and not negative.
+	// Weighted is set if edges have lengths, which are non-negative integers.
 	Weighted bool
-	// NeedsSet says that what a vertex holds does not tell whether it is active, so that a
-	// set which only counts is not enough.
+	// NeedsSet is set if a vertex's values do not determine whether it is active, so that an active set that only
+	// counts is insufficient.
 	NeedsSet bool
-	// Ordered says that vertices with small values had better go first: their sum is a
-	// minimum, and what goes along an edge is not smaller than what its source has.
+	// Ordered is set if processing vertices with small values first saves work: the reduction is a minimum, and an
+	// edge's contribution is no smaller than its source's value.
 	Ordered bool
-	// Once says that a vertex becomes active once, so that in the direction pull the rest of its row
-	// can be skipped, unless the sum needs it.
+	// Once is set if a vertex becomes active at most once, so that a pull can skip the rest of its row, unless the
+	// reduction needs it.
 	Once bool
 
-	// Vector names the array in which vertices have vectors of Width numbers, if they have: what an edge
-	// brings is Gather's value times its source's vector, and Into takes vectors too. "": single numbers.
+	// Vector names the array of the vertices' vectors of Width numbers, if the algorithm has one: an edge's
+	// contribution is Gather's value times its source's vector, and Into holds vectors too. "": single numbers.
 	Vector string
 
-	// Arrays are the values of vertices.
+	// Arrays are the vertices' values.
 	Arrays []Array
-	// Result is the array that is checked.
+	// Result is the array that is verified.
 	Result string
-	// Sum reduces the values of gather, and Into is the array that takes the results. If Sum adds,
-	// Into holds zeros when a gather begins: Init and Apply see to it.
+	// Sum reduces the contributions that Gather returns, and Into is the array of the results. If Sum adds, Into must
+	// hold zeros when a gather begins: Init and Apply ensure it.
 	Sum  *emit.Reduction
 	Into string
 
-	// Init gives vertex v its first values; with vectors, number v of them.
+	// Init sets vertex v's initial values; with vectors, element number v of all of them.
 	Init func(k *emit.Kernel, v ir.Value)
-	// SrcFilter reports by v's values whether it may be active, where the set does not
-	// know; nil: it may.
+	// SrcFilter reports from v's values whether it may be active, where the set cannot be tested; nil: it may.
 	SrcFilter func(k *emit.Kernel, v ir.Value) ir.Value
-	// DstFilter reports whether v still takes anything; nil: always. It is asked once a row in the direction pull; in
-	// push at every edge, but only if the sum does not see it.
+	// DstFilter reports whether v still accepts a contribution; nil: always. It is evaluated once per row in pull; in
+	// push at every edge, but only if the reduction does not imply it.
 	DstFilter func(k *emit.Kernel, v ir.Value) ir.Value
-	// Asked says that DstFilter decides what the sum does not see, so that it is asked at every edge in push.
+	// Asked is set if the reduction does not imply DstFilter, so that it is evaluated at every edge in push.
 	Asked bool
-	// EdgeFilter reports whether an edge counts; nil: every edge does.
+	// EdgeFilter reports whether an edge contributes; nil: every edge does.
 	EdgeFilter func(k *emit.Kernel, e *layout.Edge) ir.Value
-	// Hook processes an edge instead of Gather in algorithms that join trees: value is summed up at vertex to, which
-	// need not be an end of the edge, where useful. Every edge is looked at in each super-step until one changes
-	// nothing.
+	// Hook processes an edge instead of Gather in algorithms that join trees: where useful, value is reduced at vertex
+	// to, which need not be an end of the edge. Every super-step visits every edge, until one changes nothing.
 	Hook func(k *emit.Kernel, e *layout.Edge) (to, value, useful ir.Value)
-	// Body processes an edge instead of Gather where that is more than one sum: it changes arrays by itself, by atomics
-	// where threads may meet, and calls changed with a vertex that it makes active. nil: there is a Gather.
+	// Body processes an edge instead of Gather where that takes more than one reduction: it updates arrays itself, by
+	// atomics where threads may share an element, and calls changed for each vertex that it activates. nil: Gather
+	// applies.
 	Body func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value))
-	// Before begins a kernel that handles edges by Body, and After ends it, where all lanes run; nil: there is nothing
-	// to do.
+	// Before is emitted at the start of a kernel that processes edges by Body, and After at its end, where all lanes
+	// are active; nil: nothing.
 	Before, After func(k *emit.Kernel)
-	// Unsettled is a DstFilter for the direction pull by what the host knows of a super-step: bound is the least that
-	// an edge can bring in it, Bound. nil: there is none.
+	// Unsettled is a DstFilter for pull that uses the host's knowledge of a super-step: bound is a lower bound of its
+	// edges' contributions, returned by Bound. nil: none.
 	Unsettled func(k *emit.Kernel, v ir.Value) ir.Value
 	Bound     func(p *Problem, active, values []uint32) uint32
-	// CountsFirst says that all vertices are active in a super-step of their own before round 0.
+	// CountsFirst is set if all vertices are active in a separate super-step before round 0.
 	CountsFirst bool
-	// Seed reports whether v becomes active in a new round, whose number, from 0, is in round; nil:
-	// there is one round. With it nothing is active at first; a round begins when nothing is
-	// active, until every vertex has been.
+	// Seed reports whether v becomes active in a new round, whose number, from 0, is in round; nil: there is a single
+	// round. With Seed no vertex is initially active; a round begins when no vertex is active, until every vertex has
+	// been.
 	Seed func(k *emit.Kernel, v ir.Value) ir.Value
-	// Changed is done with a vertex that becomes active; nil: nothing.
+	// Changed is emitted for a vertex that becomes active; nil: nothing.
 	Changed func(k *emit.Kernel, v ir.Value)
-	// Silent says that nothing becomes active, whatever the sum tells.
+	// Silent is set if no vertex becomes active, whatever changes the reduction reports.
 	Silent bool
-	// Stop is an array whose first word ends the run, when it is not 0; empty: there is none.
+	// Stop is an array whose first word ends the run once it is non-zero; empty: none.
 	Stop string
-	// Gather computes the contribution of an edge.
+	// Gather returns the contribution of an edge.
 	Gather func(k *emit.Kernel, e *layout.Edge) ir.Value
-	// GatherBy is it where it is a coefficient that can be computed in several ways; nil: Gather says it.
+	// GatherBy replaces Gather where the contribution is a coefficient with several ways to compute it; nil: Gather
+	// applies.
 	GatherBy func(k *emit.Kernel, e *layout.Edge, by *Coefficient) ir.Value
-	// Apply ends a super-step for v; nil: there is nothing to do. Residual is called with
-	// the size of a change, when that is asked for.
+	// Apply ends a super-step for v; nil: nothing to do. If residuals are requested, it calls residual with the size of
+	// v's change.
 	Apply func(k *emit.Kernel, v ir.Value, residual func(change ir.Value))
-	// Sends is Apply in an algorithm whose sums do not tell what becomes active: it reports whether v is active in the
-	// next super-step. With it a run may have a tolerance.
+	// Sends is Apply in an algorithm whose reduction does not determine the next active vertices: it reports whether v
+	// is active in the next super-step. With Sends a run may have a tolerance.
 	Sends func(k *emit.Kernel, v ir.Value, residual func(change ir.Value)) (active ir.Value)
-	// Cut says that a run which max_iterations stops has a result, although vertices are active.
+	// Cut is set if a run stopped by max_iterations has a result although vertices are active.
 	Cut bool
-	// Stopped is how such a run is checked where what it has come to is a part of the result; nil, and neither Cut nor
-	// Dense: it cannot be checked, and there is no max_iterations.
+	// Stopped verifies such a run where its progress is part of the result. With nil, and neither Cut nor Dense, it
+	// cannot be verified, and max_iterations is not available.
 	Stopped *Stopped
-	// Back goes back through the super-steps when nothing is active any more, from the last but one, behind which there
-	// is something, to the second, as the first is the source's: its active vertices push once more, and the number of
-	// the super-step, from 0, is in depth. Its SrcFilter tells by that and by what a vertex holds whether it was
-	// active. nil: there is no way back. With it a vertex is active once in a run.
+	// Back returns through the super-steps once no vertex is active, from the last but one (the last has no successor)
+	// to the second (the first is the source's): the active vertices of each push once more, with its number, from 0,
+	// in depth. Back's SrcFilter determines from depth and a vertex's values whether it was active. nil: no backward
+	// pass. With Back a vertex is active at most once in a run.
 	Back *Algorithm
-	// ToSource says that what an edge brings is summed up at its source.
+	// ToSource is set if contributions are reduced at an edge's source.
 	ToSource bool
 
-	// Words are its parameters, floats as their bits; source and step (from 1) all have.
+	// Words returns the algorithm's parameters, floats as their bits; all algorithms have source and step (from 1).
 	Words func(p *Problem) map[string]uint32
-	// Fits refuses problems whose numbers the kernels cannot hold; nil: there are none.
+	// Fits returns an error for problems whose numbers exceed the kernels' types; nil: all fit.
 	Fits func(p *Problem) error
-	// Exact says that the result is the same words however the work is dealt out.
+	// Exact is set if the result is bit-identical whatever the distribution of work.
 	Exact bool
-	// Range returns the reference's floats after some super-steps, and how far a result may be from them; nil: the
-	// result is no float, or one whose range depends on more.
+	// Range returns the reference's floats after some super-steps, and the bounds of a result's error; nil: the result
+	// is no float, or its bound has further inputs.
 	Range func(p *Problem, steps int) (want, bound []float64)
-	// Check compares with the reference.
+	// Check compares the result with the reference.
 	Check func(p *Problem, o *Outcome) error
 }
 
-// Stopped is how a run is checked that max_iterations has stopped while vertices are active.
+// Stopped verifies a run that max_iterations stopped while vertices were active.
 type Stopped struct {
-	// Check compares with what the reference has come to after as many super-steps.
+	// Check compares the result with the reference's state after as many super-steps.
 	Check func(p *Problem, o *Outcome) error
-	// Alike says that all runs have come to the same after as many super-steps. In others a value may be used in the
-	// super-step that brings it, so that they have come to one or another.
+	// Alike is set if all runs reach the same state after as many super-steps. In other algorithms a value may already
+	// be used in the super-step that produces it, so that states differ.
 	Alike bool
 }
 
-// Array is a value of every vertex.
+// Array is an array with a value per vertex.
 type Array struct {
 	Name string
-	Data func(p *Problem) []uint32 // nil: the kernels fill it
+	Data func(p *Problem) []uint32 // nil: filled by kernels
 }
 
 // Problem describes the computation: graph, source vertices and parameters.
@@ -160,25 +159,25 @@ type Problem struct {
 	Target    uint32
 	Damping   float64
 	Tolerance float64
-	Threshold float64 // the least change that is sent, as a part of what a vertex holds
+	Threshold float64 // the least change that is sent, relative to the vertex's value
 	Seed      uint64
-	Width     int // numbers of a vertex's vector; 1 without
+	Width     int // numbers per vector; 1 without vectors
 
-	Coefficient *Coefficient // how it is computed, where there is one
+	Coefficient *Coefficient // how the coefficient is computed, if there is one
 }
 
 // Outcome is the result of a run.
 type Outcome struct {
 	Result    []uint32
 	Steps     int
-	Stopped   bool      // by Stop
-	Ended     bool      // no vertex was active any more
-	Residuals []float32 // of the super-steps, if there is a tolerance
+	Stopped   bool      // ended by Stop
+	Ended     bool      // ended because no vertex was active
+	Residuals []float32 // of the super-steps, if the run has a tolerance
 
-	Undone *reference.Undone // remaining work at max_iterations, of algorithms with Stopped; nil: none
+	Undone *reference.Undone // remaining work at max_iterations, for algorithms with Stopped; nil: none
 }
 
-// Verify compares with the reference, at the end of the run or where max_iterations has stopped it.
+// Verify compares with the reference, at the end of the run or where max_iterations stopped it.
 func (a *Algorithm) Verify(p *Problem, o *Outcome) error {
 	if o.Undone != nil {
 		return a.Stopped.Check(p, o)
@@ -186,19 +185,19 @@ func (a *Algorithm) Verify(p *Problem, o *Outcome) error {
 	return a.Check(p, o)
 }
 
-// Stops reports whether max_iterations may stop a run that has vertices to go on with.
+// Stops reports whether max_iterations may stop a run while vertices are active.
 func (a *Algorithm) Stops() bool { return a.Dense || a.Cut || a.Stopped != nil }
 
-// algorithms are all of them, one file each, and then those that were added.
+// algorithms holds every algorithm, one file each, followed by registered ones.
 var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc, pageRankDelta, triangles}
 
-// Own is how many of Algorithms are heddle's own: they come first.
+// Own is the number of built-in algorithms, which come first in Algorithms.
 var Own = len(algorithms)
 
-// Algorithms lists them.
+// Algorithms returns every algorithm.
 func Algorithms() []*Algorithm { return slices.Clone(algorithms) }
 
-// Add adds one, when the program starts. An error says what it lacks, or that its name is taken.
+// Add registers an algorithm at program start. It returns an error if a required field is missing or the name is taken.
 func Add(a *Algorithm) error {
 	if a == nil {
 		return errors.New("it is nil")
@@ -217,7 +216,7 @@ func Add(a *Algorithm) error {
 	return nil
 }
 
-// check refuses an algorithm that lacks something.
+// check returns an error for an incomplete algorithm.
 func (a *Algorithm) check() error {
 	for _, x := range []struct {
 		lacks bool
@@ -248,12 +247,12 @@ func (a *Algorithm) check() error {
 	return nil
 }
 
-// has reports whether an array is the algorithm's.
+// has reports whether the algorithm declares an array.
 func (a *Algorithm) has(array string) bool {
 	return slices.ContainsFunc(a.Arrays, func(x Array) bool { return x.Name == array && array != "" })
 }
 
-// ByName finds an algorithm.
+// ByName returns the algorithm with that name.
 func ByName(name string) (*Algorithm, error) {
 	for _, a := range algorithms {
 		if a.Name == name {
@@ -263,7 +262,7 @@ func ByName(name string) (*Algorithm, error) {
 	return nil, fmt.Errorf("no algorithm %q", name)
 }
 
-// Accepts refuses graphs that the algorithm does not work on.
+// Accepts returns an error for graphs that the algorithm does not support.
 func (a *Algorithm) Accepts(g *graph.Graph) error {
 	if a.Undirected && !symmetric(g) {
 		return fmt.Errorf("%s needs both directions of every edge: give graph.clean.symmetrise: true", a.Name)
@@ -280,21 +279,21 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 	return nil
 }
 
-// Decides reports whether, in the direction pull, the first edge with an active source decides its destination: only
-// those that are not decided walk their rows, and what comes after it changes nothing.
+// Decides reports whether, in pull, the first edge with an active source decides its destination: only undecided
+// vertices walk their rows, and later edges of a row change nothing.
 func (a *Algorithm) Decides() bool { return a.DstFilter != nil && a.Settles() }
 
-// Applies reports whether a super-step ends with a kernel for all vertices.
+// Applies reports whether a super-step ends with a kernel over all vertices.
 func (a *Algorithm) Applies() bool { return a.Apply != nil || a.Sends != nil }
 
-// Converges reports whether a tolerance may end a run. Others end when no vertex is active, whatever their apply step
-// changes.
+// Converges reports whether a tolerance may end a run. Other runs end when no vertex is active, whatever their apply
+// step changes.
 func (a *Algorithm) Converges() bool { return a.Dense && a.Apply != nil || a.Sends != nil }
 
-// Settles reports whether, in the direction pull, a vertex that has changed changes no more.
+// Settles reports whether, in pull, a changed vertex does not change again.
 func (a *Algorithm) Settles() bool { return a.Once && !a.Sum.Blind() }
 
-// Size is how many words the array has.
+// Size returns the number of words in an array.
 func (a *Algorithm) Size(array string, p *Problem) int {
 	if a.Vector != "" && (array == a.Vector || array == a.Into) {
 		return p.Graph.Vertices() * p.Width
@@ -308,7 +307,7 @@ func symmetric(g *graph.Graph) bool {
 	return slices.Equal(out.Offsets, in.Offsets) && slices.Equal(out.IDs, in.IDs)
 }
 
-// loop finds a vertex with an edge to itself.
+// loop returns a vertex with a self-loop.
 func loop(g *graph.Graph) (vertex int, ok bool) {
 	for v := range g.Vertices() {
 		if slices.Contains(g.CSR().Row(v), uint32(v)) {
@@ -318,7 +317,7 @@ func loop(g *graph.Graph) (vertex int, ok bool) {
 	return 0, false
 }
 
-// duplicate finds an edge that is there twice.
+// duplicate returns a duplicate edge.
 func duplicate(g *graph.Graph) (from int, to uint32, ok bool) {
 	for v := range g.Vertices() {
 		row := g.CSR().Row(v)
@@ -331,18 +330,18 @@ func duplicate(g *graph.Graph) (from int, to uint32, ok bool) {
 	return 0, 0, false
 }
 
-// none is a word that no vertex, level or distance is.
+// none is a word that is no vertex, level or distance.
 const none = math.MaxUint32
 
 // set stores a word of a vertex.
 func set(k *emit.Kernel, array string, v, value ir.Value) { k.Store(k.Addr(array), v, value) }
 
-// word loads one.
+// word loads a word of a vertex.
 func word(k *emit.Kernel, array string, v ir.Value) ir.Value {
 	return k.Load(ir.U32, k.Addr(array), v)
 }
 
-// float loads one that is a float.
+// float loads a float of a vertex.
 func float(k *emit.Kernel, array string, v ir.Value) ir.Value {
 	return k.Load(ir.F32, k.Addr(array), v)
 }

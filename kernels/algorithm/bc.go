@@ -7,8 +7,8 @@ import (
 	"heddle/kernels/reference"
 )
 
-// bc finds how much the paths from one source depend on each vertex, which Brandes (J. Math. Sociol. 2001) adds up over
-// sources: forward a breadth-first search that counts shortest paths, then back from level to level.
+// bc computes one source's dependencies of betweenness centrality, which Brandes (J. Math. Sociol. 2001) sums over
+// sources: forward, a breadth-first search that counts shortest paths; then backward from level to level.
 var bc = &Algorithm{
 	Name:       "bc",
 	Doc:        "betweenness centrality from one source (Brandes): for each vertex the sum, over all others, of the share of the shortest paths to them that lead through it",
@@ -27,7 +27,7 @@ var bc = &Algorithm{
 	SrcFilter: func(k *emit.Kernel, v ir.Value) ir.Value {
 		return k.Eq(word(k, "level", v), k.Sub(k.Count("step"), k.U32(1)))
 	},
-	// A vertex that has been reached in this super-step takes the paths of its other parents too.
+	// A vertex reached in this super-step also accepts the paths of its other parents.
 	DstFilter: func(k *emit.Kernel, v ir.Value) ir.Value { return k.Ge(word(k, "level", v), k.Count("step")) },
 	Changed:   func(k *emit.Kernel, v ir.Value) { set(k, "level", v, k.Count("step")) },
 	Gather:    func(k *emit.Kernel, e *layout.Edge) ir.Value { return float(k, "paths", e.Src) },
@@ -38,7 +38,7 @@ var bc = &Algorithm{
 	},
 }
 
-// dependencies go back: a vertex takes from those of the next level along its own edges.
+// dependencies is the backward pass: a vertex accumulates from its out-neighbours in the next level.
 var dependencies = &Algorithm{
 	Name:      "bc",
 	Sum:       emit.AddF32,

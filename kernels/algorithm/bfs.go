@@ -7,7 +7,7 @@ import (
 	"heddle/kernels/reference"
 )
 
-// bfs finds levels. A vertex's level is the number of the super-step that reached it.
+// bfs computes levels. A vertex's level is the number of the super-step that reached it.
 var bfs = &Algorithm{
 	Name:       "bfs",
 	Doc:        "breadth-first search: the level of every vertex, in edges from the source",

@@ -7,7 +7,7 @@ import (
 	"heddle/kernels/reference"
 )
 
-// bfsParents finds a tree. Which tree is a matter of luck, so its validity is checked.
+// bfsParents computes a breadth-first tree. The tree depends on timing, so its validity is checked.
 var bfsParents = &Algorithm{
 	Name:       "bfs-parents",
 	Doc:        "breadth-first search: a parent of every vertex, one level nearer to the source",

@@ -7,7 +7,7 @@ import (
 	"heddle/kernels/reference"
 )
 
-// cc spreads the least vertex of each component along its edges.
+// cc propagates the least vertex number of each component along edges.
 var cc = &Algorithm{
 	Name:       "cc",
 	Doc:        "connected components by label propagation: each vertex gets its component's smallest vertex",
@@ -27,7 +27,7 @@ var cc = &Algorithm{
 	}},
 }
 
-// labels are how the least vertex of each component spreads.
+// labels is the relaxation by which the least vertex number of each component spreads.
 func labels(p *Problem) *reference.Relaxation {
 	final, first := reference.Components(p.Graph.CSR()), make([]uint32, p.Graph.Vertices())
 	for v := range first {

@@ -7,13 +7,13 @@ import (
 	"heddle/kernels/reference"
 )
 
-// ccSoman finds components as Soman, Kishore and Narayanan do (IPDPSW 2010): vertices are trees' nodes, whose label is
-// their parent. A super-step hooks, for every edge, the greater of its ends' roots to the smaller one; apply jumps
-// pointers until every tree is a star. The label of a vertex never grows, so the root of a component is its smallest
+// ccSoman finds components by the algorithm of Soman, Kishore and Narayanan (IPDPSW 2010): vertices are nodes of trees,
+// and a vertex's label is its parent. A super-step hooks, for every edge, the greater of its ends' roots to the smaller
+// one; apply jumps pointers until every tree is a star. A label never grows, so the root of a component is its smallest
 // vertex.
 //
-// They hook with plain stores of which any may win, and turn the direction every other time; here the least wins, by an
-// atomic minimum, which needs no second direction. They leave edges within a component out of later super-steps.
+// The paper hooks with plain stores of which any may win, and alternates the direction; here the least wins, by an
+// atomic minimum, which needs no second direction. The paper omits edges within a component from later super-steps.
 var ccSoman = &Algorithm{
 	Name:       "cc-soman",
 	Doc:        "connected components by hooking roots to roots and jumping pointers (Soman et al., IPDPSW 2010): each vertex gets its component's smallest vertex",

@@ -13,20 +13,20 @@ import (
 type Coefficient struct {
 	Name, Doc string
 
-	// emit reads the degrees where it needs them.
+	// emit reads the degrees where it uses them.
 	emit func(k *emit.Kernel, out, in func() ir.Value) ir.Value
-	// inDouble says that all is computed in double and then rounded once.
+	// inDouble is set if the computation is in double, with a single final rounding to f32.
 	inDouble bool
 }
 
-// Hardware is the one that no key needs to name.
+// Hardware is the default.
 var Hardware = &Coefficient{
 	Name: "hardware",
 	Doc:  "graphsum's coefficient is computed in f32, by the core's unit",
 	emit: func(k *emit.Kernel, out, in func() ir.Value) ir.Value { return k.Div(k.F32(1), rootInF32(k, out, in)) },
 }
 
-// coefficients are all of them.
+// coefficients holds every way to compute the coefficient.
 var coefficients = []*Coefficient{Hardware, {
 	Name: "software-division",
 	Doc:  "graphsum's coefficient is 1.0 / sqrtf(x) to the letter: the root in f32 by the core's unit, the division in double by integer instructions, and the result rounded to f32",
@@ -51,10 +51,10 @@ func inverse(k *emit.Kernel, x softfloat.Double) ir.Value {
 	return softfloat.ToF32(k.Builder, softfloat.Div(k.Builder, softfloat.One(k.Builder), x))
 }
 
-// Coefficients lists them.
+// Coefficients returns every way to compute the coefficient.
 func Coefficients() []*Coefficient { return coefficients }
 
-// CoefficientByName finds one.
+// CoefficientByName returns the one with that name.
 func CoefficientByName(name string) (*Coefficient, error) {
 	for _, c := range coefficients {
 		if c.Name == name {

@@ -41,7 +41,7 @@ func coefficientsOf(t *testing.T, compute func(k *emit.Kernel, out, in func() ir
 	require.NoError(t, err)
 	c, err := codegen.Compile(built, codegen.Options{Base: emu.CodeBase})
 	require.NoError(t, err)
-	d, err := host.NewUntimed(emu.Config{Cores: 1, Warps: 1, Threads: lanes}, nil)
+	d, err := host.NewFunctional(emu.Config{Cores: 1, Warps: 1, Threads: lanes}, nil)
 	require.NoError(t, err)
 	im := graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, graph.Reserved(d.Shape().Lanes(), c.Program)...)
 	args, at := make([]uint32, len(built.Params)), map[string]uint32{"n": uint32(len(out))}

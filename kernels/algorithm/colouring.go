@@ -7,12 +7,13 @@ import (
 	"heddle/kernels/reference"
 )
 
-// colouring takes independent sets out of the graph, one a super-step: the vertices that no uncoloured
-// neighbour beats get its number as their colour, and the others go on. Who beats whom is drawn once (Jones
-// and Plassmann, SIAM J. Sci. Comput. 1993; the sets are Luby's, as in Gunrock), so the result does not depend on time.
+// colouring removes one independent set from the graph per super-step: the vertices whose priority no uncoloured
+// neighbour beats receive the super-step's number as their colour; the others remain. Priorities are drawn once (Jones
+// and Plassmann, SIAM J. Sci. Comput. 1993; the sets are Luby's, as in Gunrock), so the result does not depend on
+// timing.
 //
-// A vertex's colour is the last super-step in which it was beaten, so that one which is still in has the
-// number of the last super-step, or of this one if it has been beaten already.
+// A vertex's colour is the last super-step in which it was beaten. A vertex that remains therefore holds the number of
+// the previous super-step, or of the current one if it has already been beaten in it.
 var colouring = &Algorithm{
 	Name:       "colouring",
 	Doc:        "graph colouring by independent sets: in each super-step the vertices that beat all uncoloured neighbours, by numbers drawn by seed, get a colour",
@@ -39,7 +40,7 @@ var colouring = &Algorithm{
 		out := p.Graph.CSR()
 		return reference.CheckColours(out, reference.Priorities(out.Vertices(), priorityKey(p)), o.Result)
 	},
-	// A vertex that is still in has been beaten in every super-step so far.
+	// A vertex that remains has been beaten in every super-step so far.
 	Stopped: &Stopped{Alike: true, Check: func(p *Problem, o *Outcome) error {
 		out, k := p.Graph.CSR(), uint32(o.Steps)
 		final := reference.Colours(out, reference.Priorities(out.Vertices(), priorityKey(p)))
@@ -54,10 +55,10 @@ var colouring = &Algorithm{
 	}},
 }
 
-// priorityKey is mixed into a vertex's number before it is scrambled.
+// priorityKey is combined with a vertex's number before it is scrambled.
 func priorityKey(p *Problem) uint32 { return uint32(finish(p.Seed + golden)) }
 
-// scramble is the end of MurmurHash3: a permutation of all words, so that no two vertices have one priority.
+// scramble is MurmurHash3's finaliser: a permutation of all words, so that priorities are distinct.
 func scramble(k *emit.Kernel, x ir.Value) ir.Value {
 	for _, s := range []struct{ shift, factor uint32 }{{16, 0x85EBCA6B}, {13, 0xC2B2AE35}} {
 		x = k.Mul(k.Xor(x, k.Shr(x, k.U32(s.shift))), k.U32(s.factor))

@@ -7,7 +7,7 @@ import (
 	"heddle/kernels/reference"
 )
 
-// inDegree is the least that a gather can do: what a schedule costs by itself.
+// inDegree has the least possible gather: it measures the cost of a schedule by itself.
 var inDegree = &Algorithm{
 	Name:   "in-degree",
 	Doc:    "the number of edges that enter each vertex, counted one by one, once",

@@ -7,9 +7,8 @@ import (
 	"heddle/kernels/reference"
 )
 
-// kCore peels: in round k, vertices with at most k neighbours left leave, and take one from the
-// degree of each neighbour, which may leave then. The degree of a vertex that has left goes on
-// falling, and means nothing any more.
+// kCore peels: in round k, vertices with at most k remaining neighbours leave and decrement the degree of each
+// neighbour, which may then leave. The degree of a vertex that has left keeps falling, and is meaningless.
 var kCore = &Algorithm{
 	Name:       "k-core",
 	Doc:        "core numbers by peeling: the largest k such that a vertex is in a part whose vertices have k neighbours in it",
@@ -33,7 +32,7 @@ var kCore = &Algorithm{
 	Stopped: &Stopped{Alike: true, Check: func(p *Problem, o *Outcome) error { return checkPeeled(p, o, o.Steps) }},
 }
 
-// checkPeeled compares with the reference after so many super-steps of peeling.
+// checkPeeled compares with the reference after that many super-steps of peeling.
 func checkPeeled(p *Problem, o *Outcome, steps int) error {
 	core, active := reference.Peel(p.Graph.CSR(), steps)
 	if err := reference.Equal("core number", o.Result, core); err != nil {

@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/reference"
 )
 
-// pageRank computes the same as the hand-written kernels, in the same order.
+// pageRank performs the same operations as the hand-written kernels, in the same order.
 var pageRank = &Algorithm{
 	Name:  "pagerank",
 	Doc:   "rank[v] = (1-d)/n + d·Σ rank[u]/outdegree[u] over u → v; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt",
@@ -22,7 +22,7 @@ var pageRank = &Algorithm{
 	Into:   "sum",
 	Init: func(k *emit.Kernel, v ir.Value) {
 		degree := word(k, "out_degree", v)
-		set(k, "rank", v, k.Float("first_rank")) // while the division takes time
+		set(k, "rank", v, k.Float("first_rank")) // overlaps with the latency of the division
 		set(k, "sum", v, k.F32(0))
 		inverse := k.Select(k.Eq(degree, k.U32(0)), k.F32(0), k.Div(k.F32(1), k.ToF32(degree)))
 		set(k, "inverse", v, inverse)

@@ -9,9 +9,9 @@ import (
 	"heddle/kernels/reference"
 )
 
-// pageRankDelta sends changes of ranks, and only those that are large (Ligra, PPoPP 2013, PageRankDelta.C; GraphIt,
-// pagerankdelta.gt). As in GraphIt every change counts for the vertex's own rank; what is too small is not sent, and
-// lost to the others.
+// pageRankDelta sends changes of ranks, and only large ones (Ligra, PPoPP 2013, PageRankDelta.C; GraphIt,
+// pagerankdelta.gt). As in GraphIt every change counts for the vertex's own rank; changes that are too small are not
+// sent, and are lost to the others.
 //
 // The first super-step sends the initial ranks, 1/n, so its change is their result, less 1/n.
 var pageRankDelta = &Algorithm{
@@ -25,7 +25,7 @@ var pageRankDelta = &Algorithm{
 	Sum:    emit.AddF32,
 	Into:   "sum",
 	Init:   pageRank.Init,
-	// What is not sent is 0.
+	// A contribution that is not sent is 0.
 	SrcFilter: func(k *emit.Kernel, v ir.Value) ir.Value { return k.Ne(word(k, "contribution", v), k.U32(0)) },
 	Gather:    pageRank.Gather,
 	Sends: func(k *emit.Kernel, v ir.Value, residual func(ir.Value)) (active ir.Value) {

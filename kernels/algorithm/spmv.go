@@ -31,7 +31,7 @@ var spmv = &Algorithm{
 	},
 }
 
-// drawVector draws multiples of 2^-24, by splitmix64; as many as vertices have.
+// drawVector draws multiples of 2^-24 by splitmix64, one for each number of the vertices' vectors.
 func drawVector(p *Problem) []uint32 {
 	x, state := make([]uint32, p.Graph.Vertices()*max(1, p.Width)), p.Seed
 	for v := range x {
@@ -43,7 +43,7 @@ func drawVector(p *Problem) []uint32 {
 
 const golden = 0x9E3779B97F4A7C15
 
-// finish is the end of a step of splitmix64.
+// finish is splitmix64's output function.
 func finish(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB

@@ -11,8 +11,8 @@ import (
 	"heddle/kernels/reference"
 )
 
-// sssp is Bellman and Ford's algorithm over the vertices whose distance fell in the last
-// super-step. A distance that falls within a super-step may be used in it already.
+// sssp is the Bellman–Ford algorithm over the vertices whose distance fell in the last super-step. A distance that
+// falls within a super-step may already be used in it.
 var sssp = &Algorithm{
 	Name:       "sssp",
 	Doc:        "shortest paths from the source, Bellman-Ford over a frontier; integer weights, 1 without",
@@ -61,8 +61,8 @@ var sssp = &Algorithm{
 	}},
 }
 
-// checkLengths refuses weights that are no lengths, and those with which a path on the way
-// to the shortest might not fit 32 bits.
+// checkLengths returns an error for weights that are no lengths, and for those with which a tentative distance might
+// exceed 32 bits.
 func checkLengths(g *graph.Graph) error {
 	length, err := reference.Lengths(g)
 	if err != nil {
@@ -78,8 +78,8 @@ func checkLengths(g *graph.Graph) error {
 	return nil
 }
 
-// leastDistance is the least distance of an active vertex and the least weight of an edge: what edges bring is not
-// below.
+// leastDistance returns the sum of the least distance of an active vertex and the least weight of an edge: a lower
+// bound of all contributions.
 func leastDistance(p *Problem, active, distance []uint32) uint32 {
 	least := uint32(none)
 	for _, v := range active {

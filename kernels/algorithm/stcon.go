@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/reference"
 )
 
-// Sides of stCon, whose vertices have been reached from the source, or from the target.
+// Sides of stCon: vertices reached from the source, and from the target.
 const (
 	fromSource = iota
 	fromTarget
@@ -43,7 +43,7 @@ var stCon = &Algorithm{
 	Stopped: &Stopped{Alike: true, Check: checkSidesSoFar},
 }
 
-// checkSides: the searches met if they could, and every vertex is on a side whose end reaches it.
+// checkSides verifies that the searches met if they could, and that every vertex is on a side whose end reaches it.
 func checkSides(p *Problem, o *Outcome) error {
 	ends := [2][]uint32{fromSource: reference.Levels(p.Graph.CSR(), p.Source), fromTarget: reference.Levels(p.Graph.CSR(), p.Target)}
 	if joined := ends[fromSource][p.Target] != none; joined != o.Stopped {
@@ -60,9 +60,9 @@ func checkSides(p *Problem, o *Outcome) error {
 	return nil
 }
 
-// checkSidesSoFar: the searches have not met, and need not have, as no path joins their ends that is shorter than twice
-// the super-steps; and every vertex that an end has reached is on the side of the nearer one. Where both are as near,
-// either is right: their meeting is seen in the next super-step.
+// checkSidesSoFar verifies a stopped run: the searches have not met, and need not have, as no path between their ends
+// is shorter than twice the super-steps; and every vertex reached by an end is on the side of the nearer one. If both
+// are equally near, either is correct: their meeting is detected in the next super-step.
 func checkSidesSoFar(p *Problem, o *Outcome) error {
 	near, other := reference.Levels(p.Graph.CSR(), p.Source), reference.Levels(p.Graph.CSR(), p.Target)
 	if d := near[p.Target]; int64(d) < 2*int64(o.Steps) {

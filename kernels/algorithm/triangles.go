@@ -7,9 +7,9 @@ import (
 	"heddle/kernels/reference"
 )
 
-// triangles counts each triangle u < v < w once, at u, by its edge from u to v: what the rows of both have behind v.
-// Rows ascend, so that a merge finds it (GraphIt, tc.gt and intersections.h, has this among its ways to intersect;
-// GAP's tc.cc).
+// triangles counts each triangle u < v < w once, at u, by its edge from u to v: the common neighbours after v in the
+// rows of both. Rows ascend, so a merge finds them (one of the intersection methods of GraphIt, tc.gt and
+// intersections.h; GAP's tc.cc).
 var triangles = &Algorithm{
 	Name:         "triangles",
 	Doc:          "triangle count, once: for each vertex the triangles of which it is the least, by a merge of both ends' rows for each edge",
@@ -28,11 +28,11 @@ var triangles = &Algorithm{
 	Gather:       closing,
 	Exact:        true,
 	Check: func(p *Problem, o *Outcome) error {
-		return reference.Equal("triangles", o.Result, reference.Triangles(p.Graph.CSR()))
+		return reference.EqualSums("triangles", o.Result, reference.Triangles(p.Graph.CSR()))
 	},
 }
 
-// closing counts the vertices behind an edge's destination to which both of its ends have edges.
+// closing counts the vertices after an edge's destination to which both of its ends have edges.
 func closing(k *emit.Kernel, e *layout.Edge) ir.Value {
 	begin, end := e.Row(e.Src)
 	otherBegin, otherEnd := e.Row(e.Dst)

@@ -188,7 +188,7 @@ func weaverOf(entries int) units {
 	return func(t *testing.T, s shape) []emu.Unit {
 		spec := weaver.DefaultSpec()
 		spec.STEntries = entries
-		w, err := weaver.NewUntimed(spec, s.warps, s.threads)
+		w, err := weaver.NewFunctional(spec, s.warps, s.threads)
 		require.NoError(t, err)
 		return []emu.Unit{w}
 	}

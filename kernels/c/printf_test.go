@@ -190,7 +190,8 @@ func (r printfWriter) real() string {
 	return fmt.Sprintf("real(0x%xull)", math.Float64bits(v))
 }
 
-// TestPrintfStops: a conversion that hd_printf does not know ends the run, for what follows would be taken for another's.
+// TestPrintfStops: a conversion that hd_printf does not know ends the run, for what follows would be taken for
+// another's.
 func TestPrintfStops(t *testing.T) {
 	formats := []string{"%a", "%n", "%-3ls", "%L", "%'", "%hhs", "%.2lc", "%5%", "%"} // as far as they are read
 	dir := t.TempDir()

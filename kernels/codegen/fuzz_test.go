@@ -77,7 +77,7 @@ func (t *trial) units(core int) []emu.Unit {
 	if t.spec == nil {
 		return nil
 	}
-	u, err := weaver.NewUntimed(*t.spec, t.shape.Warps, t.shape.Threads)
+	u, err := weaver.NewFunctional(*t.spec, t.shape.Warps, t.shape.Threads)
 	if err != nil {
 		panic(err)
 	}

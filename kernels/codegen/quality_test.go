@@ -108,7 +108,7 @@ func TestAsGoodAsByHand(t *testing.T) {
 			spec := weaver.DefaultSpec()
 			spec.MaskByUnit = y.mask
 			untimed := func() host.Device {
-				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 8, MaxInstrs: 100_000_000}, &spec)
+				d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 8, MaxInstrs: 100_000_000}, &spec)
 				require.NoError(t, err)
 				return d
 			}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/graph/graphspec"
+	"heddle/kernels/workload"
 )
 
-// runUntimed runs a workload on a machine without time.
-func runUntimed(t *testing.T, g *graph.Graph, w configs.Workload) (Result, error) {
+// runUntimed runs a workload on a functional machine.
+func runUntimed(t *testing.T, g *graph.Graph, w workload.Workload) (Result, error) {
 	p, err := NewPlan(w)
 	require.NoError(t, err)
 	return Run(context.Background(), untimed(t, p), g, w)

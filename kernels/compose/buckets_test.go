@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
+	"heddle/kernels/workload"
 )
 
 // weighted draws a graph with weights below most.
@@ -38,7 +38,7 @@ func TestBuckets(t *testing.T) {
 		set := [][]string{
 			{"schedule=vertex", "set=queue"}, {"schedule=strict", "set=qnb-bitmap"}, {"schedule=peg", "set=list"}, {"schedule=hwwl", "set=list"},
 		}[r.IntN(4)]
-		w := workload(mustPlan(t, append(set, "algorithm=sssp", "order=buckets")...))
+		w := workloadOf(mustPlan(t, append(set, "algorithm=sssp", "order=buckets")...))
 		w.Source, w.Buckets = r.IntN(n), 1+r.IntN(9)
 		w.Delta = 1 + r.IntN(max(1, []int{3, most / 5, most}[r.IntN(3)]))
 		p, err := NewPlan(w)
@@ -69,7 +69,7 @@ func TestBucketsSaveWork(t *testing.T) {
 	g := weighted(rand.New(rand.NewPCG(2, 2)), 500, 4000, 1000)
 	edges := map[int]uint64{}
 	for _, delta := range []int{0, 20, 200} {
-		w := workload(mustPlan(t, "algorithm=sssp", "order=buckets"))
+		w := workloadOf(mustPlan(t, "algorithm=sssp", "order=buckets"))
 		w.Source, w.Delta, w.Buckets = 0, delta, 64
 		if delta == 0 {
 			w.Order, w.Buckets = "none", 0
@@ -78,7 +78,7 @@ func TestBucketsSaveWork(t *testing.T) {
 		require.NoError(t, err)
 		r, err := Run(t.Context(), untimed(t, p), g, w)
 		require.NoError(t, err)
-		splits := map[configs.Choice]int{}
+		splits := map[workload.Choice]int{}
 		for _, s := range r.Steps {
 			edges[delta] += s.Handled()
 			splits[w.Order] += len(s.Splits)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -72,7 +72,7 @@ func end(p *isa.Program) (at uint64) {
 func (c *Compiled) Of(k *ir.Kernel) *codegen.Compiled { return c.programs[k] }
 
 // Run runs the program on a device of the shape it was compiled for.
-func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w configs.Workload) (Result, error) {
+func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload) (Result, error) {
 	if d.Shape() != c.shape {
 		return Result{}, fmt.Errorf("compiled for %+v, and the device is %+v", c.shape, d.Shape())
 	}
@@ -87,7 +87,7 @@ func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w con
 }
 
 // newRun puts everything in the device's memory.
-func (c *Compiled) newRun(d host.Device, g *graph.Graph, w configs.Workload) (*run, error) {
+func (c *Compiled) newRun(d host.Device, g *graph.Graph, w workload.Workload) (*run, error) {
 	r, err := newRun(device{d, c}, c.Plan, c.Kernels, g, w)
 	if err == nil && c.Plan.Fused {
 		err = r.fuse(c)

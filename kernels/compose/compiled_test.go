@@ -21,7 +21,6 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/host"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // The shape of all machines in these tests, so that each plan is compiled once.
@@ -41,7 +40,7 @@ func smallUnit(name string) unitOf {
 	if u, ok := smallUnits[name]; ok {
 		return u
 	}
-	u := units.ByName(name)
+	u := accel.KindNamed(name)
 	return unitOf{configs.DefaultUnit(u), "vortex-6c32w32t", []string{"core." + u.Key + "={}"}}
 }
 
@@ -68,9 +67,9 @@ var (
 	hwwlSpec = hwwl.Spec{Bytes: 1 << 10, ListRegion: 1 << 10, BypassL1: true}
 )
 
-func untimed(t testing.TB, p *Plan) *host.Untimed {
+func untimed(t testing.TB, p *Plan) *host.Functional {
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}
-	d, err := host.NewUntimed(cfg, smallUnit(p.Schedule.Unit).untimed)
+	d, err := host.NewFunctional(cfg, smallUnit(p.Schedule.Unit).untimed)
 	require.NoError(t, err)
 	return d
 }
@@ -93,8 +92,8 @@ var programs sync.Map
 
 func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
 	q := *p
-	q.Weights, q.Width = g.WeightKind(), workload(p).Width
-	q.Residual = workload(p).Tolerance > 0
+	q.Weights, q.Width = g.WeightKind(), workloadOf(p).Width
+	q.Residual = workloadOf(p).Tolerance > 0
 	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, untimed(t, p).Shape()) })
 	f, _ := programs.LoadOrStore(p.Name(), build)
 	c, err := f.(func() (*Compiled, error))()
@@ -104,7 +103,7 @@ func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
 
 // check runs a plan on a device.
 func check(t *testing.T, p *Plan, d host.Device, name string, g *graph.Graph) Result {
-	r, err := compiled(t, p, g).Run(context.Background(), d, g, workload(p))
+	r, err := compiled(t, p, g).Run(context.Background(), d, g, workloadOf(p))
 	require.NoError(t, err, name)
 	require.True(t, r.Verified, name)
 	require.EqualValues(t, launches(&r), r.Times.Launches)
@@ -212,7 +211,7 @@ func TestWidth(t *testing.T) {
 		for _, width := range []int{1, 4, 32} {
 			p, err := NewPlan(choose("algorithm=graphsum", "schedule="+name))
 			require.NoError(t, err)
-			w := workload(p)
+			w := workloadOf(p)
 			w.Width = width
 			d := timed(t, p)
 			r, err := Run(context.Background(), d, g, w)

@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"heddle/components/accel"
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -39,7 +39,7 @@ const (
 const maxExport = 16 << 20
 
 // Export composes a program for machines of a shape. It is run without time first, and refused if its result is wrong.
-func Export(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workload) (*Exported, error) {
+func Export(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (*Exported, error) {
 	w, err := ForGraph(w, g)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workloa
 }
 
 // exportable refuses what needs a host between launches, or has no result that a program could check.
-func (p *Plan) exportable(w configs.Workload) error {
+func (p *Plan) exportable(w workload.Workload) error {
 	a := p.Algorithm
 	for _, no := range []struct {
 		is  bool
@@ -104,8 +104,8 @@ func (p *Plan) exportable(w configs.Workload) error {
 }
 
 // untimedResult computes the result on a machine of the shape.
-func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w configs.Workload) (Result, error) {
-	d, err := host.NewUntimed(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
+func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (Result, error) {
+	d, err := host.NewFunctional(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
 	if err != nil {
 		return Result{}, err
 	}

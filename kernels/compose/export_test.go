@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/isa"
 	"heddle/isa/elf"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -30,8 +32,8 @@ func shapeOf(t *testing.T, machine string) (configs.Machine, host.Shape) {
 	return cfg.Value, d.Shape()
 }
 
-func exportWorkload(t *testing.T, algorithm, schedule, direction string) configs.Workload {
-	l, err := configs.LoadExperiment("quickstart", nil, []string{
+func exportWorkload(t *testing.T, algorithm, schedule, direction string) workload.Workload {
+	l, err := config.Load("quickstart", nil, []string{
 		"workload.kernel=compiled", "workload.algorithm=" + algorithm, "workload.schedule=" + schedule, "workload.direction=" + direction,
 		"workload.max_iterations=" + map[bool]string{true: "2", false: "0"}[algorithm == "pagerank"],
 	})

@@ -24,7 +24,7 @@ func sameRun(t *testing.T, p *Plan, g *graph.Graph, device func() host.Device) (
 	q := *p
 	run := func(fuse bool) Result {
 		q.Fused = fuse
-		r, err := Run(context.Background(), device(), g, workload(&q))
+		r, err := Run(context.Background(), device(), g, workloadOf(&q))
 		require.NoError(t, err)
 		require.True(t, r.Verified)
 		return r
@@ -162,7 +162,7 @@ func TestBarriersAndFencesCount(t *testing.T) {
 			d := timedOf(t, p, shape, sim.Options{MaxCycles: 3_000_000}, "to_l2.request=100")
 			compiled, err := Compile(p, d.Shape())
 			require.NoError(t, err)
-			r, err := compiled.newRun(d, g, workload(p))
+			r, err := compiled.newRun(d, g, workloadOf(p))
 			require.NoError(t, err)
 			all := kinds(r.fused.program)
 			require.Equal(t, lacks != "", len(all[lacks]) > 0)
@@ -184,7 +184,7 @@ func TestFusedWithToleranceOfNone(t *testing.T) {
 		p, err := NewPlan(choose("algorithm=" + algorithm))
 		require.NoError(t, err)
 		p.Fused = true
-		w := workload(p)
+		w := workloadOf(p)
 		w.Tolerance = 1
 		r, err := Run(context.Background(), untimed(t, p), g, w)
 		require.NoError(t, err, algorithm)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
-	"heddle/units"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/per_edge.golden: say why in the commit message")
@@ -24,14 +24,14 @@ func TestInstructionsPerEdge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Instructions of one step of the loops that handle edges, and values that live on the stack (6 cores × 32 warps × 32 lanes).\n")
 	for _, a := range []string{"pagerank", "pagerank-delta", "bfs", "sssp", "cc", "colouring", "bc", "triangles"} {
-		for _, s := range units.Schedules() {
-			b.WriteString(line(t, a, s.Name, configs.Auto))
+		for _, s := range schedule.All() {
+			b.WriteString(line(t, a, s.Name, workload.Auto))
 		}
 	}
 	for _, l := range layout.Layouts() {
 		for _, s := range []string{"vertex", "edge"} {
 			if l.Rest != nil {
-				b.WriteString(line(t, "pagerank", s, configs.Layout(l.Name)))
+				b.WriteString(line(t, "pagerank", s, workload.Layout(l.Name)))
 			}
 		}
 	}
@@ -43,7 +43,7 @@ func TestInstructionsPerEdge(t *testing.T) {
 	require.Equal(t, string(want), b.String(), "go test ./kernels/compose -run PerEdge -update")
 }
 
-func line(t *testing.T, algorithm, schedule string, l configs.Layout) string {
+func line(t *testing.T, algorithm, schedule string, l workload.Layout) string {
 	p, err := NewPlan(choose("algorithm="+algorithm, "schedule="+schedule, "layout="+string(l)))
 	require.NoError(t, err)
 	p.Weights = graph.IntWeights

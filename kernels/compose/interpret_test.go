@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/accel"
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -43,7 +43,7 @@ func (m *interpreter) plug(t testing.TB, s accel.Shape) {
 	if spec == nil {
 		return
 	}
-	u, err := spec.NewTwin(s)
+	u, err := spec.NewFunctional(s)
 	require.NoError(t, err)
 	if x, ok := u.(emu.MemoryUnit); ok {
 		x.UseMemory(m.mem)
@@ -137,13 +137,13 @@ func tiny() map[string]*graph.Graph {
 	return map[string]*graph.Graph{"star": read(23, star...), "chain": read(13, chain...), "skewed": read(40, skewed...)}
 }
 
-// workload says what a plan says.
-func workload(p *Plan) configs.Workload {
-	w := configs.Workload{
-		Kernel: configs.Compiled, Algorithm: configs.Algorithm(p.Algorithm.Name), Schedule: configs.Schedule(p.Schedule.Name),
-		Layout: configs.Layout(p.Layout.Name), Direction: configs.Choice(p.Direction.Name), ActiveSet: configs.Choice(p.Set.Name),
-		Dedup: configs.Choice(p.Dedup.Name), Order: configs.Choice(p.Order.Name), Scan: configs.Choice(p.Scan), Skip: configs.Choice(p.Skip),
-		Settled: p.Settled, HybridRule: "beamer", Sum: configs.Choice(p.Sum), Ahead: p.Ahead, Coefficient: configs.Choice(p.Coefficient.Name), BlockBy: configs.Choice(p.Sizes.BlockBy), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
+// workloadOf says what a plan says.
+func workloadOf(p *Plan) workload.Workload {
+	w := workload.Workload{
+		Kernel: workload.Compiled, Algorithm: workload.Algorithm(p.Algorithm.Name), Schedule: workload.Schedule(p.Schedule.Name),
+		Layout: workload.Layout(p.Layout.Name), Direction: workload.Choice(p.Direction.Name), ActiveSet: workload.Choice(p.Set.Name),
+		Dedup: workload.Choice(p.Dedup.Name), Order: workload.Choice(p.Order.Name), Scan: workload.Choice(p.Scan), Skip: workload.Choice(p.Skip),
+		Settled: p.Settled, HybridRule: "beamer", Sum: workload.Choice(p.Sum), Ahead: p.Ahead, Coefficient: workload.Choice(p.Coefficient.Name), BlockBy: workload.Choice(p.Sizes.BlockBy), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
 	}
 	switch p.Algorithm.Name {
 	case "pagerank":
@@ -164,7 +164,7 @@ func TestAllOnTheInterpreter(t *testing.T) {
 	for i, p := range share(t, legal, covering, 400) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			w, g := workload(p), graphs[names[i%len(names)]]
+			w, g := workloadOf(p), graphs[names[i%len(names)]]
 			q, err := NewPlan(w)
 			require.NoError(t, err)
 			q.Weights = g.WeightKind()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
+	"heddle/components/accel"
 	"heddle/graph"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
@@ -15,7 +15,7 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
+	"heddle/kernels/workload"
 )
 
 // rule refuses combinations: it is broken if its condition holds.
@@ -91,7 +91,7 @@ func (p *Plan) sized() error {
 
 // ordered arranges the layout's slots, and refuses an order of what has none.
 func (p *Plan) ordered() error {
-	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != configs.Auto {
+	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != workload.Auto {
 		return refuse("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
 	}
 	p.arrange()
@@ -348,7 +348,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 		}
 	}
 	if u := p.Schedule.Unit; u != "" && s.Unit != u {
-		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + units.ByName(u).Title}
+		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + accel.KindNamed(u).Title}
 	}
 	if need := 4*p.Schedule.Scratchpad(core, p.Scan) + more; need > s.ScratchpadBytes {
 		who := "the schedule needs"

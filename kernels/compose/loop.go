@@ -41,11 +41,12 @@ type LoopOperator struct {
 	Filled   bool // the vertices are those of the set that the round has made; otherwise, if they are a set's, of the active one
 }
 
-// Buckets are how a loop takes a set out of a queue: Takes adds the vertices of the current bucket, and if there are none
-// Finds looks for the least priority that waits.
+// Buckets are how a loop takes a set out of a queue: Takes adds the vertices of the current bucket, and if there are
+// none Finds looks for the least priority that waits.
 type Buckets struct {
 	Takes, Finds *VertexOperator
-	// Least is an array of two words that Finds changes: the least priority, from Greatest on, and whether there is one.
+	// Least is an array of two words that Finds changes: the least priority, from Greatest on, and whether there is
+	// one.
 	Least    string
 	Greatest uint32
 	Signed   bool

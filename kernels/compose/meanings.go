@@ -6,7 +6,7 @@ import (
 	"heddle/kernels/direction"
 	"heddle/kernels/emit"
 	"heddle/kernels/layout"
-	"heddle/units"
+	"heddle/kernels/schedule"
 )
 
 // Meaning says what one of the choices that kernels are composed of means.
@@ -21,7 +21,7 @@ func Meanings() (list []Meaning) {
 	for _, x := range recipes {
 		add("recipe", x.Name, x.Doc)
 	}
-	for _, x := range units.Schedules() {
+	for _, x := range schedule.All() {
 		add("schedule", x.Name, x.Doc)
 	}
 	for _, x := range layout.Layouts() {

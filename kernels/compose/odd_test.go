@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
+	"heddle/kernels/workload"
 )
 
 // odd draws a graph: of one vertex, without edges, or of any size. Every edge is there in both directions, and once if
@@ -33,7 +33,7 @@ func odd(r *rand.Rand, once bool) *graph.Graph {
 }
 
 // runOdd runs a plan without time. A graph without edges has no weights, and so another program.
-func runOdd(t *testing.T, p *Plan, g *graph.Graph, w configs.Workload) (Result, error) {
+func runOdd(t *testing.T, p *Plan, g *graph.Graph, w workload.Workload) (Result, error) {
 	if g.WeightKind() == graph.NoWeights {
 		return Run(t.Context(), untimed(t, p), g, w)
 	}
@@ -49,7 +49,7 @@ func TestOddGraphs(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 5))
 			for range 3 {
 				g := odd(r, p.Algorithm.NoDuplicates)
-				w := workload(p)
+				w := workloadOf(p)
 				w.Source, w.Target = r.IntN(g.Vertices()), r.IntN(g.Vertices())
 				if p.Algorithm.Target && w.Source == w.Target {
 					continue

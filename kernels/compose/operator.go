@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -15,6 +14,7 @@ import (
 	"heddle/kernels/emit"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -34,7 +34,7 @@ type EdgeOperator struct {
 }
 
 // NewEdgeOperator plans one. The workload's keys but algorithm and recipe say how it runs.
-func NewEdgeOperator(name string, a *algorithm.Algorithm, w configs.Workload, weights graph.WeightKind) (*EdgeOperator, error) {
+func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, weights graph.WeightKind) (*EdgeOperator, error) {
 	switch {
 	case w.Fusion == LoopFusion:
 		return nil, refuse("fusion", " = loop: the loops are the program's: expected none")
@@ -120,7 +120,7 @@ type Session struct {
 	words    func() map[string]uint32
 	device   host.Device
 	graph    *graph.Graph
-	workload configs.Workload
+	workload workload.Workload
 	image    *graph.Image
 	arrays   map[string]graph.Array
 	places   map[string]uint32 // of the program's arrays
@@ -154,7 +154,7 @@ type Parts struct {
 }
 
 // NewSession compiles operators, and places them with the program's arrays.
-func NewSession(d host.Device, g *graph.Graph, w configs.Workload, parts Parts) (*Session, error) {
+func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts) (*Session, error) {
 	s := &Session{
 		device: d, graph: g, workload: w, arrays: map[string]graph.Array{}, places: map[string]uint32{}, shared: map[*uint32]uint32{},
 		edges: parts.Edges, vertices: parts.Vertices, loops: parts.Loops, words: parts.Words,

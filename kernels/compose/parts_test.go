@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/kernels/workload"
 )
 
 // TestTooManySlots: what is too large is refused before it is made.
@@ -14,7 +14,7 @@ func TestTooManySlots(t *testing.T) {
 	g := read(5000, "2 1 1")
 	p, err := NewPlan(choose("layout=ell-csr"))
 	require.NoError(t, err)
-	w := workload(p)
+	w := workloadOf(p)
 	w.ELLWidth = 1 << 15
 	_, err = Run(context.Background(), untimed(t, p), g, w)
 	require.ErrorContains(t, err, "workload.ell_width = 32768 under layout ell-csr: 5000 vertices with 32768 slots each: expected at most 134217728 slots")
@@ -32,11 +32,11 @@ func TestSizes(t *testing.T) {
 	_, err = NewPlan(w)
 	require.ErrorContains(t, err, "workload.slot_order = rows: layout coo has no slots")
 	for want, of := range map[string]struct {
-		schedule configs.Schedule
-		order    configs.Choice
+		schedule workload.Schedule
+		order    workload.Choice
 		width    int
 	}{
-		"pagerank/vertex/ell-csr/pull/counter":            {"vertex", configs.Auto, 0},
+		"pagerank/vertex/ell-csr/pull/counter":            {"vertex", workload.Auto, 0},
 		"pagerank/vertex/ell-csr/pull/counter/ell-5":      {"vertex", Columns, 5},
 		"pagerank/vertex/ell-csr/pull/counter/ell-5/rows": {"vertex", Rows, 5},
 		"pagerank/edge/ell-csr/pull/counter/columns":      {"edge", Columns, 0},

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
@@ -19,7 +18,7 @@ import (
 	"heddle/kernels/emit"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
+	"heddle/kernels/workload"
 )
 
 // Plan is one choice on every axis.
@@ -39,8 +38,8 @@ type Plan struct {
 
 	Coefficient *algorithm.Coefficient // how it is computed
 
-	Sizes     layout.Sizes   // that the layout is made of; 0: the default
-	SlotOrder configs.Choice // of the layout's slots: rows or columns; else what suits the schedule
+	Sizes     layout.Sizes    // that the layout is made of; 0: the default
+	SlotOrder workload.Choice // of the layout's slots: rows or columns; else what suits the schedule
 
 	Buckets int // that are open, if the order has some
 
@@ -60,7 +59,7 @@ type Plan struct {
 
 // NewPlan finds what a workload names, and refuses what does not go together. A recipe's plan is the one for a
 // scale-free graph.
-func NewPlan(w configs.Workload) (*Plan, error) {
+func NewPlan(w workload.Workload) (*Plan, error) {
 	w, err := WithRecipe(w, true)
 	if err != nil {
 		return nil, err
@@ -78,12 +77,12 @@ func NewPlan(w configs.Workload) (*Plan, error) {
 }
 
 // newPlan makes a plan for an algorithm, whatever the workload names.
-func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
+func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	w = resolveFor(a, w)
 	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
 	for _, err := range []error{
-		find(&p.Schedule, units.Schedule, string(w.Schedule)),
+		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
 		find(&p.Layout, layout.ByName, string(w.Layout)),
 		find(&p.Set, activeset.ByName, string(w.ActiveSet)),
 		find(&p.Dedup, activeset.DedupByName, string(w.Dedup)),
@@ -113,7 +112,7 @@ func newPlan(a *algorithm.Algorithm, w configs.Workload) (*Plan, error) {
 }
 
 // LoopFusion is the value of workload.fusion by which a run is one launch.
-const LoopFusion configs.Choice = "loop"
+const LoopFusion workload.Choice = "loop"
 
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
 	*to, err = byName(name)
@@ -122,8 +121,8 @@ func find[T any](to **T, byName func(string) (*T, error), name string) (err erro
 
 // Orders of a layout's slots.
 const (
-	Rows    configs.Choice = "rows"
-	Columns configs.Choice = "columns"
+	Rows    workload.Choice = "rows"
+	Columns workload.Choice = "columns"
 )
 
 // arrange gives the layout's slots their order: unless one is asked for, side by side for threads that walk a row each.
@@ -134,7 +133,7 @@ func (p *Plan) arrange() {
 }
 
 // resolve replaces auto: by what suits the rest best.
-func resolve(w configs.Workload) configs.Workload {
+func resolve(w workload.Workload) workload.Workload {
 	a, err := algorithm.ByName(string(w.Algorithm))
 	if err != nil {
 		return w
@@ -142,20 +141,20 @@ func resolve(w configs.Workload) configs.Workload {
 	return resolveFor(a, w)
 }
 
-func resolveFor(a *algorithm.Algorithm, w configs.Workload) configs.Workload {
-	if w.Direction == configs.Auto {
+func resolveFor(a *algorithm.Algorithm, w workload.Workload) workload.Workload {
+	if w.Direction == workload.Auto {
 		w.Direction = "push"
 		if a.Dense && !a.ToSource {
 			w.Direction = "pull"
 		}
 	}
-	if w.Layout == configs.Auto {
+	if w.Layout == workload.Auto {
 		w.Layout = autoLayout(a, w)
 	}
-	if w.ActiveSet == configs.Auto {
+	if w.ActiveSet == workload.Auto {
 		w.ActiveSet = autoSet(a, w)
 	}
-	if w.Dedup == configs.Auto {
+	if w.Dedup == workload.Auto {
 		w.Dedup = "none"
 		if (w.ActiveSet == "queue" || w.ActiveSet == "list") && a.Sum.Often() {
 			w.Dedup = "monotonic"
@@ -167,20 +166,20 @@ func resolveFor(a *algorithm.Algorithm, w configs.Workload) configs.Workload {
 // Choice is one that auto may have made.
 type Choice struct {
 	Key string // in a workload
-	Of  func(w configs.Workload) string
+	Of  func(w workload.Workload) string
 }
 
 // Resolved are the choices that auto makes, and what it makes them.
 func Resolved() []Choice {
 	return []Choice{
-		{"active_set", func(w configs.Workload) string { return string(resolve(w).ActiveSet) }},
-		{"dedup", func(w configs.Workload) string { return string(resolve(w).Dedup) }},
-		{"layout", func(w configs.Workload) string { return string(resolve(w).Layout) }},
-		{"direction", func(w configs.Workload) string { return string(resolve(w).Direction) }},
+		{"active_set", func(w workload.Workload) string { return string(resolve(w).ActiveSet) }},
+		{"dedup", func(w workload.Workload) string { return string(resolve(w).Dedup) }},
+		{"layout", func(w workload.Workload) string { return string(resolve(w).Layout) }},
+		{"direction", func(w workload.Workload) string { return string(resolve(w).Direction) }},
 	}
 }
 
-func autoLayout(a *algorithm.Algorithm, w configs.Workload) configs.Layout {
+func autoLayout(a *algorithm.Algorithm, w workload.Workload) workload.Layout {
 	switch {
 	case w.Schedule == "edge":
 		return "coo"
@@ -192,7 +191,7 @@ func autoLayout(a *algorithm.Algorithm, w configs.Workload) configs.Layout {
 	return "csr"
 }
 
-func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
+func autoSet(a *algorithm.Algorithm, w workload.Workload) workload.Choice {
 	switch {
 	case a.Dense, a.Hook != nil:
 		return "counter"
@@ -205,8 +204,8 @@ func autoSet(a *algorithm.Algorithm, w configs.Workload) configs.Choice {
 }
 
 // ofLists reports whether a schedule takes vertices from a unit's lists, of which there are enough.
-func ofLists(w configs.Workload) bool {
-	s, err := units.Schedule(string(w.Schedule))
+func ofLists(w workload.Workload) bool {
+	s, err := schedule.ByName(string(w.Schedule))
 	return err == nil && s.Lists && (s.FarList || w.Order != "near-far")
 }
 
@@ -358,7 +357,7 @@ func each(f func(p Plan)) { eachOf(func(*Plan) bool { return true }, f) }
 // eachOf calls f with every combination whose algorithm, schedule, layout and direction are wanted.
 func eachOf(wanted func(p *Plan) bool, f func(p Plan)) {
 	for _, a := range algorithm.Algorithms() {
-		for _, s := range units.Schedules() {
+		for _, s := range schedule.All() {
 			for _, l := range layout.Layouts() {
 				for _, d := range direction.Policies() {
 					p := Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}

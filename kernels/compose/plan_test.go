@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
@@ -18,7 +18,7 @@ import (
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
+	"heddle/kernels/workload"
 )
 
 // TestConfigurationNamesAllChoices: what a registry has can be configured, and nothing else.
@@ -30,7 +30,7 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range feature.Algorithms() {
 		names["algorithm"] = append(names["algorithm"], x.Name)
 	}
-	for _, x := range units.Schedules() {
+	for _, x := range schedule.All() {
 		names["schedule"] = append(names["schedule"], x.Name)
 	}
 	for _, x := range schedule.Scans() {
@@ -73,7 +73,7 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	}
 	names["fusion"] = []string{"none", string(LoopFusion)}
 	for key, want := range names {
-		f, ok := configs.ExperimentSchema.Lookup("workload." + key)
+		f, ok := config.Schema.Lookup("workload." + key)
 		require.True(t, ok, key)
 		require.ElementsMatch(t, want, f.Values(), key)
 	}
@@ -178,43 +178,43 @@ func TestRulesOfAddedLayouts(t *testing.T) {
 	}
 }
 
-func choose(set ...string) configs.Workload {
-	w := configs.Workload{
-		Algorithm: "bfs", Schedule: "vertex", Layout: configs.Auto, Direction: configs.Auto, ActiveSet: configs.Auto, Dedup: configs.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, Coefficient: "hardware", HybridRule: "beamer",
+func choose(set ...string) workload.Workload {
+	w := workload.Workload{
+		Algorithm: "bfs", Schedule: "vertex", Layout: workload.Auto, Direction: workload.Auto, ActiveSet: workload.Auto, Dedup: workload.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, Coefficient: "hardware", HybridRule: "beamer",
 	}
 	for _, s := range set {
 		key, value, _ := strings.Cut(s, "=")
 		switch key {
 		case "algorithm":
-			w.Algorithm = configs.Algorithm(value)
+			w.Algorithm = workload.Algorithm(value)
 		case "schedule":
-			w.Schedule = configs.Schedule(value)
+			w.Schedule = workload.Schedule(value)
 		case "layout":
-			w.Layout = configs.Layout(value)
+			w.Layout = workload.Layout(value)
 		case "direction":
-			w.Direction = configs.Choice(value)
+			w.Direction = workload.Choice(value)
 		case "set":
-			w.ActiveSet = configs.Choice(value)
+			w.ActiveSet = workload.Choice(value)
 		case "dedup":
-			w.Dedup = configs.Choice(value)
+			w.Dedup = workload.Choice(value)
 		case "order":
-			w.Order = configs.Choice(value)
+			w.Order = workload.Choice(value)
 		case "scan":
-			w.Scan = configs.Choice(value)
+			w.Scan = workload.Choice(value)
 		case "skip":
-			w.Skip = configs.Choice(value)
+			w.Skip = workload.Choice(value)
 		case "hybrid_rule":
-			w.HybridRule = configs.Choice(value)
+			w.HybridRule = workload.Choice(value)
 		case "settled":
 			w.Settled = value == "true"
 		case "sum":
-			w.Sum = configs.Choice(value)
+			w.Sum = workload.Choice(value)
 		case "ahead":
 			w.Ahead = value == "true"
 		case "coefficient":
-			w.Coefficient = configs.Choice(value)
+			w.Coefficient = workload.Choice(value)
 		case "fusion":
-			w.Fusion = configs.Choice(value)
+			w.Fusion = workload.Choice(value)
 		case "buckets":
 			w.Buckets, _ = strconv.Atoi(value)
 		case "warps_per_core":
@@ -224,7 +224,7 @@ func choose(set ...string) configs.Workload {
 		case "shard_vertices":
 			w.ShardVertices, _ = strconv.Atoi(value)
 		case "block_by":
-			w.BlockBy = configs.Choice(value)
+			w.BlockBy = workload.Choice(value)
 		case "block_vertices":
 			w.BlockVertices, _ = strconv.Atoi(value)
 		case "cta_threads":
@@ -275,7 +275,7 @@ func TestAuto(t *testing.T) {
 // TestAutoIsLegal: whatever else is chosen alone, the rest can be auto.
 func TestAutoIsLegal(t *testing.T) {
 	for _, a := range algorithm.Algorithms() {
-		for _, s := range units.Schedules() {
+		for _, s := range schedule.All() {
 			for _, d := range []string{"auto", "push", "pull"} {
 				if a.PushOnly && d == "pull" {
 					continue
@@ -381,8 +381,8 @@ func TestMachinesThatCannot(t *testing.T) {
 	require.NoError(t, runs("schedule=warp scan=scratchpad"))
 }
 
-// TestBarriersThatSignal: where device-wide barriers do nothing to memory, several cores run no kernels that read behind
-// one what others have stored; which those are is what their code says.
+// TestBarriersThatSignal: where device-wide barriers do nothing to memory, several cores run no kernels that read
+// behind one what others have stored; which those are is what their code says.
 func TestBarriersThatSignal(t *testing.T) {
 	one := host.Shape{Cores: 1, Warps: 4, Threads: 8, ScratchpadBytes: 16 << 10, BarriersSignal: true}
 	several, flushing := one, one

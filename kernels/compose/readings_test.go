@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/kernels/workload"
 )
 
 // TestHybridRule: both rules change the direction, each after its own counts, and results are as ever.
@@ -16,8 +16,8 @@ func TestHybridRule(t *testing.T) {
 	for _, rule := range []string{"beamer", "sep-graph"} {
 		for _, algorithm := range []string{"bfs", "sssp", "cc"} {
 			p := mustPlan(t, "direction=hybrid", "schedule=warp", "algorithm="+algorithm, "hybrid_rule="+rule)
-			w := workload(p)
-			w.HybridRule, w.Alpha, w.Beta = configs.Choice(rule), 15, 18
+			w := workloadOf(p)
+			w.HybridRule, w.Alpha, w.Beta = workload.Choice(rule), 15, 18
 			if algorithm == "cc" {
 				g = tiny()["skewed"]
 			}
@@ -38,7 +38,7 @@ func TestHybridRule(t *testing.T) {
 func TestCountedFirst(t *testing.T) {
 	g := tiny()["skewed"]
 	p := mustPlan(t, "algorithm=k-core-counted")
-	r, err := Run(t.Context(), untimed(t, p), g, workload(p))
+	r, err := Run(t.Context(), untimed(t, p), g, workloadOf(p))
 	require.NoError(t, err)
 	require.True(t, r.Verified)
 	require.EqualValues(t, g.Edges(), r.Steps[0].Gather.Edges)
@@ -59,7 +59,7 @@ func TestSomanIsQuick(t *testing.T) {
 	g, steps := read(60, lines...), map[string]int{}
 	for _, algorithm := range []string{"cc", "cc-soman"} {
 		p := mustPlan(t, "algorithm="+algorithm)
-		r, err := Run(t.Context(), timed(t, p), g, workload(p))
+		r, err := Run(t.Context(), timed(t, p), g, workloadOf(p))
 		require.NoError(t, err)
 		require.True(t, r.Verified)
 		steps[algorithm] = len(r.Steps)
@@ -73,8 +73,8 @@ func TestSomanIsQuick(t *testing.T) {
 func TestDeltaEnds(t *testing.T) {
 	g := exportGraph(t, 300, 2000)
 	p := mustPlan(t, "algorithm=pagerank-delta")
-	run := func(change func(w *configs.Workload)) Result {
-		w := workload(p)
+	run := func(change func(w *workload.Workload)) Result {
+		w := workloadOf(p)
 		w.Tolerance = 0
 		change(&w)
 		r, err := Run(t.Context(), untimed(t, p), g, w)
@@ -82,18 +82,18 @@ func TestDeltaEnds(t *testing.T) {
 		require.True(t, r.Verified)
 		return r
 	}
-	all := run(func(w *configs.Workload) { w.Threshold = 1e-4 })
+	all := run(func(w *workload.Workload) { w.Threshold = 1e-4 })
 	require.True(t, all.Converged)
 	require.Less(t, all.Steps[len(all.Steps)-1].Frontier, all.Steps[0].Frontier)
-	few := run(func(w *configs.Workload) { w.Threshold, w.Tolerance = 1e-4, 0.01 })
+	few := run(func(w *workload.Workload) { w.Threshold, w.Tolerance = 1e-4, 0.01 })
 	require.True(t, few.Converged)
 	require.Less(t, len(few.Steps), len(all.Steps))
-	cut := run(func(w *configs.Workload) { w.Threshold, w.Iterations = 1e-4, 2 })
+	cut := run(func(w *workload.Workload) { w.Threshold, w.Iterations = 1e-4, 2 })
 	require.False(t, cut.Converged)
 	require.Len(t, cut.Steps, 2)
 	require.EqualValues(t, g.Edges(), cut.Steps[0].Handled())
 
-	w := workload(p)
+	w := workloadOf(p)
 	w.Damping = 1
 	_, err := NewPlan(w)
 	require.ErrorContains(t, err, "workload.damping = 1: ")

@@ -3,12 +3,11 @@ package compose
 import (
 	"fmt"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
 	"heddle/kernels/schedule"
-	"heddle/units"
+	"heddle/kernels/workload"
 )
 
 // Recipe holds the choices of a published implementation: GraphPEG (ACM TACO 2021, §2 and §4.4)
@@ -16,27 +15,27 @@ import (
 type Recipe struct {
 	Name, Doc string
 	// choose says what it sets in a workload, on a graph that is scale-free or on another; "" is not its business.
-	choose func(w configs.Workload, a *algorithm.Algorithm, scaleFree bool) chosen
+	choose func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen
 }
 
 // chosen are keys of a workload.
 type chosen struct {
-	schedule                     configs.Schedule
-	direction, set, dedup, order configs.Choice
+	schedule                     workload.Schedule
+	direction, set, dedup, order workload.Choice
 }
 
 // recipes are all of them.
 var recipes = []*Recipe{
 	{
 		Name: "datadriven", Doc: "GraphPEG's Fig. 1: a thread walks the row of a vertex from a queue and pushes; what an atomic has changed goes into the next queue, with no other dedup",
-		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("vertex", a) },
+		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("vertex", a) },
 	}, {
 		Name: "strict", Doc: "datadriven, with load-balanced partitioning in place of a vertex a thread",
-		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("strict", a) },
+		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("strict", a) },
 	}, {
 		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops what is in the queue already, near-far for sssp. Simplified: the filter is a part of the gather, the scan one kernel and the sorted search a part of the gather, where Gunrock launches kernels for each, " +
 			"and the filter reads a byte map, where Gunrock's has bits and tables of recent vertices too",
-		choose: func(_ configs.Workload, a *algorithm.Algorithm, _ bool) chosen {
+		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen {
 			c := simple("strict", a)
 			if c.set == "queue" {
 				c.dedup = "bytemap"
@@ -49,7 +48,7 @@ var recipes = []*Recipe{
 	}, {
 		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it: on scale-free graphs cooperative blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others datadriven. Simplified: " +
 			"Beamer's rule decides between push and pull, or SEP-Graph's own where hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous",
-		choose: func(w configs.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
+		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
 			if scaleFree {
 				return switching("cta", w, a)
 			}
@@ -57,12 +56,12 @@ var recipes = []*Recipe{
 		},
 	}, {
 		Name: "hwwl", Doc: "GraphPEG's §4.4: datadriven, with vertices from a hardware worklist",
-		choose: func(configs.Workload, *algorithm.Algorithm, bool) chosen {
+		choose: func(workload.Workload, *algorithm.Algorithm, bool) chosen {
 			return chosen{schedule: "hwwl", direction: "push"}
 		},
 	}, {
 		Name: "graphpeg", Doc: "GraphPEG, which switches as sepgraph does: peg that pushes or pulls on scale-free graphs, and pushes on others",
-		choose: func(w configs.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
+		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
 			if scaleFree {
 				return switching("peg", w, a)
 			}
@@ -72,7 +71,7 @@ var recipes = []*Recipe{
 }
 
 // simple pushes from a queue.
-func simple(s configs.Schedule, a *algorithm.Algorithm) chosen {
+func simple(s workload.Schedule, a *algorithm.Algorithm) chosen {
 	if a.Dense || a.Hook != nil {
 		return chosen{schedule: s, direction: "push", set: "counter", dedup: "none"}
 	}
@@ -80,7 +79,7 @@ func simple(s configs.Schedule, a *algorithm.Algorithm) chosen {
 }
 
 // switching pushes or pulls where there is a choice.
-func switching(s configs.Schedule, w configs.Workload, a *algorithm.Algorithm) chosen {
+func switching(s workload.Schedule, w workload.Workload, a *algorithm.Algorithm) chosen {
 	switch {
 	case a.Dense:
 		return chosen{schedule: s}
@@ -91,7 +90,7 @@ func switching(s configs.Schedule, w configs.Workload, a *algorithm.Algorithm) c
 }
 
 // keys are the keys that a recipe may set, by their names in a workload.
-func (c *chosen) keys(w *configs.Workload) []setting {
+func (c *chosen) keys(w *workload.Workload) []setting {
 	return []setting{
 		{"schedule", string(w.Schedule), string(c.schedule), func() { w.Schedule = c.schedule }},
 		{"direction", string(w.Direction), string(c.direction), func() { w.Direction = c.direction }},
@@ -108,10 +107,10 @@ type setting struct {
 }
 
 // NoRecipe is the name of none.
-const NoRecipe configs.Choice = "none"
+const NoRecipe workload.Choice = "none"
 
 // recipeOf finds a workload's recipe and algorithm; nil: it has no recipe.
-func recipeOf(w configs.Workload) (*Recipe, *algorithm.Algorithm, error) {
+func recipeOf(w workload.Workload) (*Recipe, *algorithm.Algorithm, error) {
 	if w.Recipe == NoRecipe || w.Recipe == "" {
 		return nil, nil, nil
 	}
@@ -125,7 +124,7 @@ func recipeOf(w configs.Workload) (*Recipe, *algorithm.Algorithm, error) {
 }
 
 // WithRecipe is the workload with what its recipe sets, and without the recipe.
-func WithRecipe(w configs.Workload, scaleFree bool) (configs.Workload, error) {
+func WithRecipe(w workload.Workload, scaleFree bool) (workload.Workload, error) {
 	r, a, err := recipeOf(w)
 	if r == nil || err != nil {
 		return w, err
@@ -144,9 +143,9 @@ func WithRecipe(w configs.Workload, scaleFree bool) (configs.Workload, error) {
 
 // quiet sets keys to their defaults that say nothing under a recipe's schedule, and something under the one that it
 // sets on other graphs: who gives them means those.
-func quiet(w *configs.Workload, here, other *chosen) {
-	s, err := units.Schedule(string(here.schedule))
-	o, errOther := units.Schedule(string(other.schedule))
+func quiet(w *workload.Workload, here, other *chosen) {
+	s, err := schedule.ByName(string(here.schedule))
+	o, errOther := schedule.ByName(string(other.schedule))
 	if err != nil || errOther != nil {
 		return
 	}
@@ -154,18 +153,18 @@ func quiet(w *configs.Workload, here, other *chosen) {
 		w.CTAThreads = 0
 	}
 	if o.Scans && !s.Scans {
-		w.Scan = configs.Choice(schedule.Shuffle)
+		w.Scan = workload.Choice(schedule.Shuffle)
 	}
 	if o.Owns && !s.Owns {
 		w.Ahead = true
 	}
 	if other.direction == "hybrid" && here.direction != "hybrid" {
-		w.HybridRule = configs.Choice(direction.Beamer)
+		w.HybridRule = workload.Choice(direction.Beamer)
 	}
 }
 
 // ForGraph is the workload with what its recipe sets on a graph.
-func ForGraph(w configs.Workload, g *graph.Graph) (configs.Workload, error) {
+func ForGraph(w workload.Workload, g *graph.Graph) (workload.Workload, error) {
 	if w.Recipe == NoRecipe || w.Recipe == "" {
 		return w, nil
 	}
@@ -185,7 +184,7 @@ func scaleFree(g *graph.Graph, times float64) bool {
 type Contradiction struct{ Key, Says string }
 
 // Contradictions compares what a recipe sets with the keys that were given. With auto everything goes together.
-func Contradictions(w configs.Workload, given func(key string) bool) (list []Contradiction) {
+func Contradictions(w workload.Workload, given func(key string) bool) (list []Contradiction) {
 	r, a, err := recipeOf(w)
 	if r == nil || err != nil {
 		return nil
@@ -193,7 +192,7 @@ func Contradictions(w configs.Workload, given func(key string) bool) (list []Con
 	on, off := r.choose(w, a, true), r.choose(w, a, false)
 	other := off.keys(&w)
 	for i, k := range on.keys(&w) {
-		if !given(k.key) || k.own == string(configs.Auto) || agrees(k.own, k.value) && agrees(k.own, other[i].value) {
+		if !given(k.key) || k.own == string(workload.Auto) || agrees(k.own, k.value) && agrees(k.own, other[i].value) {
 			continue
 		}
 		list = append(list, Contradiction{k.key, fmt.Sprintf("%s: recipe %s sets %s: leave one of them out", k.own, r.Name, either(k.value, other[i].value))})

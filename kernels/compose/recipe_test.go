@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/algorithm"
+	"heddle/kernels/workload"
 )
 
-func recipe(name configs.Choice, set ...string) configs.Workload {
+func recipe(name workload.Choice, set ...string) workload.Workload {
 	w := choose(set...)
 	w.Recipe, w.ScaleFree = name, 8
 	return w
@@ -21,7 +21,7 @@ func recipe(name configs.Choice, set ...string) configs.Workload {
 // TestRecipes: what each comes to on a scale-free graph, and on another where that is something else.
 func TestRecipes(t *testing.T) {
 	for _, c := range []struct {
-		recipe    configs.Choice
+		recipe    workload.Choice
 		set       []string
 		on, other string
 	}{
@@ -55,7 +55,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-func form(t *testing.T, w configs.Workload, scaleFree bool) string {
+func form(t *testing.T, w workload.Workload, scaleFree bool) string {
 	w, err := WithRecipe(w, scaleFree)
 	require.NoError(t, err)
 	require.Equal(t, NoRecipe, w.Recipe)
@@ -72,7 +72,7 @@ func TestRecipesAreLegal(t *testing.T) {
 				if order == "near-far" && !a.Ordered {
 					continue
 				}
-				w := recipe(configs.Choice(r.Name), "algorithm="+a.Name, "order="+order)
+				w := recipe(workload.Choice(r.Name), "algorithm="+a.Name, "order="+order)
 				form(t, w, true)
 				form(t, w, false)
 			}
@@ -103,7 +103,7 @@ func TestScaleFree(t *testing.T) {
 // TestContradictions: what is given must be what the recipe sets, on any graph.
 func TestContradictions(t *testing.T) {
 	for _, c := range []struct {
-		recipe configs.Choice
+		recipe workload.Choice
 		given  string
 		says   string // "": nothing
 	}{

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
 // KeyError refuses the value of a workload's key.
@@ -21,7 +21,7 @@ func refuse(key, format string, args ...any) error {
 
 // Rehearse does what a run of the plan on the device does before its first launch, and what its kernels' launches begin
 // with: what it refuses, the run would. The device is a host.Rehearsal, of the shape that the plan was compiled for.
-func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w configs.Workload) (Memory, error) {
+func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w workload.Workload) (Memory, error) {
 	r, err := c.newRun(d, g, w)
 	if err != nil {
 		return Memory{}, err

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"heddle/components/accel"
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/activeset"
 	"heddle/kernels/algorithm"
@@ -17,6 +16,7 @@ import (
 	"heddle/kernels/layout"
 	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -112,7 +112,7 @@ type machine interface {
 // Run computes what a workload says on a device. An error is a workload or a graph that
 // does not fit, what a launch failed with, ctx's, or that the result is wrong; what was
 // done so far is in the result then.
-func Run(ctx context.Context, d host.Device, g *graph.Graph, w configs.Workload) (Result, error) {
+func Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload) (Result, error) {
 	w, err := ForGraph(w, g)
 	if err != nil {
 		return Result{}, err
@@ -133,7 +133,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w configs.Workload)
 type run struct {
 	Result
 	machine
-	workload configs.Workload
+	workload workload.Workload
 	problem  algorithm.Problem
 	kernels  Kernels
 	set      activeset.State
@@ -163,12 +163,12 @@ type run struct {
 }
 
 // newRun checks what there is to compute, and puts everything in the machine's memory.
-func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload) (*run, error) {
+func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workload) (*run, error) {
 	return newRunIn(m, p, ks, g, w, nil)
 }
 
 // newRunIn puts it into an image that operators share, if there is one.
-func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload, share func(r *run)) (*run, error) {
+func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workload, share func(r *run)) (*run, error) {
 	if err := p.Algorithm.Accepts(g); err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w configs.Workload
 }
 
 // endsOf are the vertices that a run begins at.
-func endsOf(p *Plan, g *graph.Graph, w configs.Workload) (source, target uint32, err error) {
+func endsOf(p *Plan, g *graph.Graph, w workload.Workload) (source, target uint32, err error) {
 	if source, err = sourceOf(p, g, w); err != nil || !p.Algorithm.Target {
 		return source, 0, err
 	}
@@ -230,7 +230,7 @@ func endsOf(p *Plan, g *graph.Graph, w configs.Workload) (source, target uint32,
 }
 
 // sourceOf is the vertex that a run begins at.
-func sourceOf(p *Plan, g *graph.Graph, w configs.Workload) (uint32, error) {
+func sourceOf(p *Plan, g *graph.Graph, w workload.Workload) (uint32, error) {
 	switch {
 	case !p.Algorithm.FromSource:
 		return 0, nil
@@ -495,7 +495,7 @@ func (r *run) sift(ctx context.Context, k *ir.Kernel) error {
 
 // delta is the distance between thresholds. 0 in the workload stands for Davidson et al.'s advice:
 // 32 lanes × mean weight / mean degree.
-func delta(g *graph.Graph, w configs.Workload) uint32 {
+func delta(g *graph.Graph, w workload.Workload) uint32 {
 	if w.Delta > 0 {
 		return uint32(w.Delta)
 	}

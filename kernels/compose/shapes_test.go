@@ -15,6 +15,7 @@ import (
 	"heddle/isa/emu"
 	"heddle/isa/emu/emutest"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -160,7 +161,7 @@ func TestAnyShape(t *testing.T) {
 
 func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	m, g := anyMachine(t, r, p.Schedule.Unit), degenerate(t, r, p)
-	w := workload(p)
+	w := workloadOf(p)
 	w.Source, w.Target, w.Width = r.IntN(g.Vertices()), r.IntN(g.Vertices()), 1<<r.IntN(4)
 	if p.Algorithm.Target && w.Source == w.Target {
 		return false
@@ -187,7 +188,7 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 		MaxInstrs: 20_000_000, Quantum: of(r, 1, 7, 128),
 	}
 	races := emutest.Watch(&cfg)
-	u, err := host.NewUntimed(cfg, m.Core.Unit.Spec)
+	u, err := host.NewFunctional(cfg, m.Core.Unit.Spec)
 	require.NoError(t, err)
 	races.Of(u.Machine)
 	what := fmt.Sprintf("%s on %d cores of %d warps of %d lanes, %d of them in blocks of %d threads, %d slices; %d vertices, %d edges, from %d",
@@ -203,7 +204,7 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 }
 
 // compiledFor compiles what a workload says for a machine, or says why that is refused before anything runs.
-func compiledFor(t *testing.T, m configs.Machine, g *graph.Graph, w configs.Workload) (*Compiled, error) {
+func compiledFor(t *testing.T, m configs.Machine, g *graph.Graph, w workload.Workload) (*Compiled, error) {
 	p, err := NewPlan(w)
 	require.NoError(t, err)
 	p.Weights = g.WeightKind()

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/internal/testenv"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
+	"heddle/kernels/workload"
 )
 
 // anyGraph has 1 to 40 vertices, and of edges as many as not, none, or some, with self-loops and duplicates if the
@@ -35,7 +35,8 @@ func anyGraph(t testing.TB, r *rand.Rand, p *Plan) *graph.Graph {
 	return matrix(t, p.Algorithm.Undirected || r.IntN(2) > 0, n, lines)
 }
 
-// matrix is the graph of n vertices whose edges a file's lines give, one way, or both if they are in its lower triangle.
+// matrix is the graph of n vertices whose edges a file's lines give, one way, or both if they are in its lower
+// triangle.
 func matrix(t testing.TB, both bool, n int, lines []string) *graph.Graph {
 	kind := "general"
 	if both {
@@ -51,7 +52,7 @@ func matrix(t testing.TB, both bool, n int, lines []string) *graph.Graph {
 func anySize(r *rand.Rand) int { return []int{1, 2, 3, 5 + r.IntN(40), 1 << 27}[r.IntN(5)] }
 
 // anySizes gives the sizes that a layout heeds any values.
-func anySizes(t testing.TB, r *rand.Rand, l *layout.Layout, w *configs.Workload) {
+func anySizes(t testing.TB, r *rand.Rand, l *layout.Layout, w *workload.Workload) {
 	for _, key := range l.Keys {
 		switch key {
 		case "block_vertices":
@@ -84,10 +85,10 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 7))
 			p := plans[r.IntN(len(plans))]
-			w, g := workload(p), anyGraph(t, r, p)
+			w, g := workloadOf(p), anyGraph(t, r, p)
 			w.Source = r.IntN(g.Vertices())
 			anySizes(t, r, p.Layout, &w)
-			if orders := []configs.Choice{configs.Auto, Rows, Columns}; p.Layout.Columns != nil {
+			if orders := []workload.Choice{workload.Auto, Rows, Columns}; p.Layout.Columns != nil {
 				w.SlotOrder = orders[r.IntN(len(orders))]
 				if p.Schedule.Rows && !p.Schedule.Owns {
 					w.SlotOrder = orders[r.IntN(2)]

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
+	"heddle/kernels/workload"
 )
 
 // hubs has vertices with long rows, in which the sources come first that are active when the hubs are reached: the
@@ -85,7 +85,7 @@ func TestSkip(t *testing.T) {
 			issued[fmt.Sprint(algorithm, " ", skip)] = count("weaver.edges.issued")
 		}
 	}
-	for _, algorithm := range []configs.Algorithm{"bfs", "bfs-parents"} {
+	for _, algorithm := range []workload.Algorithm{"bfs", "bfs-parents"} {
 		require.Less(t, issued[string(algorithm)+" early"], issued[string(algorithm)+" filtered"])
 	}
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/reference"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -28,8 +28,8 @@ func stoppable(plans []*Plan) (list []*Plan) {
 }
 
 // stoppedWorkload draws what a plan is run with, and where it stops.
-func stoppedWorkload(r *rand.Rand, p *Plan, g *graph.Graph) configs.Workload {
-	w := workload(p)
+func stoppedWorkload(r *rand.Rand, p *Plan, g *graph.Graph) workload.Workload {
+	w := workloadOf(p)
 	w.Source, w.Target = r.IntN(g.Vertices()), r.IntN(g.Vertices())
 	w.Iterations, w.Delta, w.Seed = 1+r.IntN(1+r.IntN(9)), 1+r.IntN(8), r.Uint64()
 	return w
@@ -70,7 +70,7 @@ func TestStopped(t *testing.T) {
 }
 
 // stoppedRun runs it on the interpreter, or if it is fused on the emulator, and once in a while in time.
-func stoppedRun(t *testing.T, r *rand.Rand, p *Plan, g *graph.Graph, w configs.Workload) *run {
+func stoppedRun(t *testing.T, r *rand.Rand, p *Plan, g *graph.Graph, w workload.Workload) *run {
 	what := fmt.Sprintf("%d vertices, %d edges, from %d to %d, at most %d super-steps, delta %d", g.Vertices(), g.Edges(), w.Source, w.Target, w.Iterations, w.Delta)
 	q, err := NewPlan(w)
 	require.NoError(t, err)

@@ -9,20 +9,20 @@ import (
 	"heddle/configs"
 	"heddle/isa/emu"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
 	"heddle/sim"
-	"heddle/units"
 )
 
 // TestWarpsPerCore: on some of a core's warps every schedule computes the same, with time and without, and no others
 // run.
 func TestWarpsPerCore(t *testing.T) {
 	g := tiny()["skewed"]
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp", "bc"} {
 			for running := 1; running <= warps; running += 2 {
 				p, err := NewPlan(choose("schedule="+s.Name, "algorithm="+algorithm, fmt.Sprint("warps_per_core=", running)))
 				require.NoError(t, err)
-				w := workload(p)
+				w := workloadOf(p)
 				w.WarpsPerCore = running
 				for _, d := range []host.Device{untimed(t, p), timed(t, p)} {
 					r, err := Run(t.Context(), d, g, w)
@@ -52,11 +52,11 @@ func TestBlocks(t *testing.T) {
 	for _, scan := range []string{"shuffle", "scratchpad"} {
 		for _, algorithm := range []string{"pagerank", "sssp", "bc"} {
 			for _, c := range []struct{ running, block int }{{8, 1}, {8, 2}, {8, 4}, {8, 8}, {6, 1}, {6, 2}, {6, 3}, {5, 5}, {1, 1}} {
-				w := workload(mustPlan(t, "schedule=cta", "algorithm="+algorithm, "scan="+scan))
+				w := workloadOf(mustPlan(t, "schedule=cta", "algorithm="+algorithm, "scan="+scan))
 				w.WarpsPerCore, w.CTAThreads = c.running%8, 4*c.block
 				d, err := host.NewTimed(blocked(t), sim.Options{MaxCycles: 20_000_000})
 				require.NoError(t, err)
-				u, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 8, Threads: 4, MaxInstrs: 20_000_000, Quantum: 7}, nil)
+				u, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 8, Threads: 4, MaxInstrs: 20_000_000, Quantum: 7}, nil)
 				require.NoError(t, err)
 				for _, d := range []host.Device{u, d} {
 					r, err := Run(t.Context(), d, g, w)
@@ -74,7 +74,7 @@ func TestBlocksWait(t *testing.T) {
 	g := exportGraph(t, 400, 3000)
 	waits := map[int]uint64{}
 	for _, block := range []int{0, 2} {
-		w := workload(mustPlan(t, "schedule=cta", "algorithm=pagerank"))
+		w := workloadOf(mustPlan(t, "schedule=cta", "algorithm=pagerank"))
 		w.CTAThreads = 4 * block
 		d, err := host.NewTimed(blocked(t), sim.Options{MaxCycles: 20_000_000})
 		require.NoError(t, err)

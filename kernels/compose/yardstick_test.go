@@ -12,6 +12,7 @@ import (
 	"heddle/graph/graphspec"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -61,7 +62,7 @@ func superStep(t *testing.T, machine string, s pagerank.Schedule, g *graph.Graph
 	hand, err := pagerank.Run(context.Background(), device(), g, o)
 	require.NoError(t, err)
 	w := choose("algorithm=pagerank", "schedule="+string(s))
-	w.Damping, w.Iterations, w.Kernel = o.Damping, 1, configs.Compiled
+	w.Damping, w.Iterations, w.Kernel = o.Damping, 1, workload.Compiled
 	composed, err := Run(context.Background(), device(), g, w)
 	require.NoError(t, err)
 	require.True(t, hand.Verified && composed.Verified)

@@ -1,10 +1,9 @@
-// Package direction holds the directions in which edges are handled, and what decides
-// between them.
+// Package direction holds the directions in which edges are handled, and the policies that choose between them.
 package direction
 
 import "fmt"
 
-// Direction says which end of an edge its row belongs to: who walks.
+// Direction determines the end of an edge whose vertex walks its row.
 type Direction uint8
 
 // Directions.
@@ -15,18 +14,18 @@ const (
 
 func (d Direction) String() string { return [...]string{"push", "pull"}[d] }
 
-// Frontier describes the active vertices of the coming super-step, by which a policy decides.
+// Frontier describes the active vertices of the coming super-step, the input of a policy.
 type Frontier struct {
-	Vertices, Edges uint64 // of the frontier, and the edges that leave it
-	Unexplored      uint64 // edges that leave vertices without a value; all edges if vertices can get several
-	Unpushed        int64  // edges less those that frontiers have been pushed along
+	Vertices, Edges uint64 // vertices of the frontier, and edges that leave it
+	Unexplored      uint64 // edges that leave vertices without a value; all edges if vertices can receive several
+	Unpushed        int64  // all edges minus those that frontiers have pushed along
 	AllVertices     uint64
-	Before          Direction // of the last super-step
-	First           bool      // there was none before
-	Growing         bool      // it has more vertices than the one before
+	Before          Direction // direction of the last super-step
+	First           bool      // no super-step precedes it
+	Growing         bool      // it has more vertices than the previous one
 }
 
-// Policy decides a super-step's direction.
+// Policy chooses a super-step's direction.
 type Policy struct {
 	Name string
 	Doc  string
@@ -34,13 +33,13 @@ type Policy struct {
 	next func(f *Frontier, t Thresholds) Direction
 }
 
-// Thresholds of the policies that have any, and which rule they are of.
+// Thresholds of the policies that use them, and their rule.
 type Thresholds struct {
 	Alpha, Beta float64
 	Rule        Rule
 }
 
-// Rule is how hybrid decides.
+// Rule is the decision rule of hybrid.
 type Rule string
 
 // Rules.
@@ -49,19 +48,19 @@ const (
 	SEPGraph Rule = "sep-graph"
 )
 
-// Rules lists them.
+// Rules returns every rule.
 func Rules() []Rule { return []Rule{Beamer, SEPGraph} }
 
-// Next decides.
+// Next returns the direction of the next super-step.
 func (p *Policy) Next(f *Frontier, t Thresholds) Direction { return p.next(f, t) }
 
-// policies are all of them, one file each.
+// policies holds every policy, one file each.
 var policies = []*Policy{push, pull, hybrid}
 
-// Policies lists them.
+// Policies returns every policy.
 func Policies() []*Policy { return policies }
 
-// ByName finds a policy.
+// ByName returns the policy with that name.
 func ByName(name string) (*Policy, error) {
 	for _, p := range policies {
 		if p.Name == name {

@@ -1,6 +1,6 @@
 package direction
 
-// hybrid switches by one of the rules. The host decides, by counts that it reads back without cost.
+// hybrid switches by one of the rules. The host decides, from counts that it reads back at no cost.
 var hybrid = &Policy{
 	Name: "hybrid",
 	Doc:  "push or pull by the size of the frontier, each super-step",
@@ -27,10 +27,10 @@ func beamer(f *Frontier, t Thresholds) Direction {
 }
 
 // sepGraph is the rule of SEP-Graph's code for traversals (PPoPP 2019; github.com/SEP-Graph/sep-graph,
-// hybrid_policy.h): to pull when more than 1/alpha of the edges that have not been pushed along leave the frontier, and
-// it stays there while the frontier has more than 1/beta of the vertices; whether the frontier grows does not count.
-// Its count of those edges is unsigned: below 0, where vertices push again, it is large, and it pushes. It begins with
-// a push.
+// hybrid_policy.h): to pull when more than 1/alpha of the edges not yet pushed along leave the frontier, staying there
+// while the frontier has more than 1/beta of the vertices; growth of the frontier does not matter. Its count of those
+// edges is unsigned: where vertices push again it wraps below 0 to a large value, and the rule chooses push. The first
+// super-step is a push.
 func sepGraph(f *Frontier, t Thresholds) Direction {
 	switch {
 	case f.First:

@@ -1,7 +1,7 @@
-// Package emit holds what schedules, layouts, active sets and algorithms share when they
-// write a kernel: its parameters, and code that several of them need.
+// Package emit holds the code that schedules, layouts, active sets and algorithms share when they write a kernel: its
+// parameters and common code sequences.
 //
-// It knows none of them.
+// It knows none of those packages.
 package emit
 
 import (
@@ -10,31 +10,31 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Kernel is a kernel being written. Parameters are words of the argument block, asked for
-// by name; the host's side fills in those that the finished kernel has.
+// Kernel is a kernel being written. Parameters are words of the argument block, requested by name; the host side fills
+// in those that the finished kernel uses.
 type Kernel struct {
 	*ir.Builder
-	block int // warps of a thread block that does together what a thread does alone; 0: none does
+	block int // warps of a thread block that together do the work of one thread; 0: no blocks
 }
 
-// New begins a kernel.
+// New returns an empty kernel.
 func New(name string) *Kernel {
 	return &Kernel{Builder: ir.NewBuilder(name)}
 }
 
-// Together has each thread block of so many warps, of all that a core has for the kernel, do together what a thread
-// does elsewhere: it comes before the code that deals something out to threads.
+// Together makes each thread block of block warps, out of the warps that a core runs the kernel with, do together the
+// work of a single thread. It must be called before any code that distributes work over threads.
 func (k *Kernel) Together(warps, block int) {
 	k.Launch(warps, block)
 	k.block = block
 }
 
-// blockInCore is the warp's thread block.
+// blockInCore returns the number of the warp's thread block within its core.
 func (k *Kernel) blockInCore() ir.Value { return k.Div(k.WarpID(), k.blockWarps()) }
 
 func (k *Kernel) blockWarps() ir.Value { return k.U32(uint32(k.block)) }
 
-// NumThreads returns how many threads, or thread blocks that are like one, run the kernel.
+// NumThreads returns the number of threads (or of thread blocks, after Together) that run the kernel.
 func (k *Kernel) NumThreads() ir.Value {
 	if k.block == 0 {
 		return k.Builder.NumThreads()
@@ -42,7 +42,8 @@ func (k *Kernel) NumThreads() ir.Value {
 	return k.Mul(k.Div(k.NumWarps(), k.blockWarps()), k.NumCores())
 }
 
-// SpreadThread is the thread's number among these, neighbouring warps' or blocks' of different cores.
+// SpreadThread returns the thread's (or thread block's) number among NumThreads; neighbouring warps or blocks are on
+// different cores.
 func (k *Kernel) SpreadThread() ir.Value {
 	if k.block == 0 {
 		return k.Builder.SpreadThread()
@@ -50,7 +51,7 @@ func (k *Kernel) SpreadThread() ir.Value {
 	return k.Add(k.Mul(k.blockInCore(), k.NumCores()), k.CoreID())
 }
 
-// GlobalThread is the thread's number among these, core by core.
+// GlobalThread returns the thread's (or thread block's) number among NumThreads, core by core.
 func (k *Kernel) GlobalThread() ir.Value {
 	if k.block == 0 {
 		return k.Builder.GlobalThread()
@@ -58,7 +59,7 @@ func (k *Kernel) GlobalThread() ir.Value {
 	return k.Add(k.Mul(k.CoreID(), k.Div(k.NumWarps(), k.blockWarps())), k.blockInCore())
 }
 
-// Edge marks that the thread, or the thread block that is like one, handles an edge.
+// Edge marks that the thread, or its thread block after Together, handles an edge.
 func (k *Kernel) Edge() {
 	if k.block == 0 {
 		k.Builder.Edge()
@@ -67,33 +68,33 @@ func (k *Kernel) Edge() {
 	k.BlockEdge()
 }
 
-// Addr is a parameter that holds an array's address.
+// Addr returns the parameter that holds an array's address.
 func (k *Kernel) Addr(array string) ir.Value { return k.Array(array) }
 
-// Count is a parameter that is a number.
+// Count returns an integer parameter.
 func (k *Kernel) Count(name string) ir.Value { return k.Param(name, ir.U32) }
 
-// Float is a parameter that is a float.
+// Float returns a floating-point parameter.
 func (k *Kernel) Float(name string) ir.Value { return k.Param(name, ir.F32) }
 
-// When runs body in the lanes with p.
+// When executes body in the lanes with p.
 func (k *Kernel) When(p ir.Value, body func()) { k.If(p, body, nil) }
 
-// Strided runs body for every NumThreads-th number below n, from the thread's own: each
-// number has one thread of the device. Neighbouring lanes have neighbouring numbers, neighbouring
-// warps' are of different cores.
+// Strided executes body for every NumThreads-th number below n, starting from the thread's own: each number goes to one
+// thread of the device. Neighbouring lanes have neighbouring numbers; neighbouring warps' numbers are on different
+// cores.
 func (k *Kernel) Strided(n ir.Value, body func(i ir.Value)) {
 	k.For(k.SpreadThread(), n, k.NumThreads(), body)
 }
 
-// SpreadWarp is the first of as many numbers as a warp has lanes. Neighbouring numbers are
-// of different cores, so that a few vertices keep all of them busy.
+// SpreadWarp returns the first of the warp's numbers, one per lane. Neighbouring warps' numbers are on different cores,
+// so that a few vertices keep all cores busy.
 func (k *Kernel) SpreadWarp() ir.Value { return k.Mul(k.SpreadNumber(), k.NumLanes()) }
 
-// SpreadNumber is the warp's number in the device, in that order.
+// SpreadNumber returns the warp's number in the device, in that order.
 func (k *Kernel) SpreadNumber() ir.Value { return k.Add(k.Mul(k.WarpID(), k.NumCores()), k.CoreID()) }
 
-// OnesCount returns how many bits of x are set (Warren, Hacker's Delight, §5-1).
+// OnesCount returns the population count of x (Warren, Hacker's Delight, §5-1).
 func (k *Kernel) OnesCount(x ir.Value) ir.Value {
 	x = k.Sub(x, k.And(k.Shr(x, k.U32(1)), k.U32(0x55555555)))
 	x = k.Add(k.And(x, k.U32(0x33333333)), k.And(k.Shr(x, k.U32(2)), k.U32(0x33333333)))
@@ -101,12 +102,12 @@ func (k *Kernel) OnesCount(x ir.Value) ir.Value {
 	return k.Shr(k.Mul(x, k.U32(0x01010101)), k.U32(24))
 }
 
-// Wipe stores zeros into an array, a share a thread.
+// Wipe zeroes an array, each thread its share.
 func (k *Kernel) Wipe(array, words ir.Value) {
 	k.Strided(words, func(i ir.Value) { k.Store(array, i, k.U32(0)) })
 }
 
-// LastNotAbove finds the last i below n with at(i) ≤ key, of ascending values with at(0) ≤ key.
+// LastNotAbove returns the last i below n with at(i) ≤ key; the values ascend and at(0) ≤ key.
 func (k *Kernel) LastNotAbove(key, n ir.Value, at func(i ir.Value) ir.Value) ir.Value {
 	lo, hi := k.Var(k.U32(0)), k.Var(n)
 	k.While(func() ir.Value { return k.Gt(k.Sub(hi.Get(), lo.Get()), k.U32(1)) }, func() {
@@ -118,7 +119,7 @@ func (k *Kernel) LastNotAbove(key, n ir.Value, at func(i ir.Value) ir.Value) ir.
 	return lo.Get()
 }
 
-// WarpSum adds a float up over the warp's lanes; lane 0 has the sum. All lanes are on.
+// WarpSum sums a float over the warp's lanes; lane 0 has the sum. All lanes must be active.
 func (k *Kernel) WarpSum(x ir.Value, lanes int) ir.Value {
 	for d := 1; d < lanes; d *= 2 {
 		there := k.Lt(k.Add(k.LaneID(), k.U32(uint32(d))), k.NumLanes())
@@ -127,10 +128,9 @@ func (k *Kernel) WarpSum(x ir.Value, lanes int) ir.Value {
 	return x
 }
 
-// FirstAbove finds the first i below n with at(i) > key, of ascending values; n-1 if there
-// is none. n is known now: the same few steps for every lane, without a loop. It begins at
-// the end and takes off what is too much, so that a step is a comparison that is shifted
-// and subtracted, without a selection.
+// FirstAbove returns the first i below n with at(i) > key, or n-1 if there is none; the values ascend. n is known at
+// compile time, so every lane takes the same few steps without a loop. The search starts at the end and subtracts the
+// excess, so that a step is a comparison, shifted and subtracted, without a select.
 func (k *Kernel) FirstAbove(key ir.Value, n int, at func(i ir.Value) ir.Value) ir.Value {
 	steps := bits.Len(uint(n - 1))
 	i := k.U32(1<<steps - 1)
@@ -144,7 +144,7 @@ func (k *Kernel) FirstAbove(key ir.Value, n int, at func(i ir.Value) ir.Value) i
 	return i
 }
 
-// above reports whether at(i) > key; what lies behind n is.
+// above reports whether at(i) > key; every i from n on counts as above.
 func (k *Kernel) above(key, i ir.Value, n int, at func(i ir.Value) ir.Value) ir.Value {
 	if n&(n-1) == 0 {
 		return k.Lt(key, at(i))

@@ -6,28 +6,28 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Reduction is how what a vertex receives is summed up.
+// Reduction describes how the values that reach a vertex are combined.
 type Reduction struct {
 	Name string
 	Type ir.Type
-	// Combine returns the sum of what is there and a value.
+	// Combine returns the combination of the old value and a new one.
 	Combine func(k *Kernel, old, new ir.Value) ir.Value
-	// Swap sums up in memory by one of the atomics that ir.Builder has, and returns the old value.
+	// Swap combines in memory with one of ir.Builder's atomics, and returns the old value.
 	Swap func(k *Kernel, base, index, value ir.Value) ir.Value
-	// Improves reports whether new changes old; nil: always, and nobody asks. Vertices whose values it changes are
-	// active in the next super-step.
+	// Improves reports whether new changes old; nil: every value counts as a change, and activation does not depend on
+	// it. Vertices whose values change are active in the next super-step.
 	Improves func(k *Kernel, old, new ir.Value) ir.Value
-	// ZeroIdle says that 0 changes nothing and is frequent, so that it is tested for before the atomic.
+	// ZeroIdle is set if 0 changes nothing and is frequent, so that it is tested for before the atomic.
 	ZeroIdle bool
-	// Always says that a value counts even where it changes nothing that Improves tells of.
+	// Always is set if a value counts even where Improves reports no change.
 	Always bool
-	// Repeats says that a word may improve several times in a super-step.
+	// Repeats is set if a word may improve several times in a super-step.
 	Repeats bool
-	// Onto says that what the word holds when a gather begins counts, too, in a reduction that does not tell of
-	// changes; others begin at 0.
+	// Onto is set, in a reduction that does not report changes, if the word's value at the start of a gather is
+	// included; otherwise the reduction starts from 0.
 	Onto bool
-	// EachTells says that every value tells by itself whether it counts as a change, so that a sum in a register, which
-	// tells by what the word was before, cannot be asked.
+	// EachTells is set if each value determines on its own whether it counts as a change, so that a sum in a register,
+	// which compares with the word's former value, cannot be tested.
 	EachTells bool
 }
 
@@ -43,7 +43,7 @@ var (
 		Combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
 		Swap:    func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAdd(b, i, v) },
 	}
-	// CountU32 is AddU32 of numbers that are mostly 0.
+	// CountU32 is AddU32 for values that are mostly 0.
 	CountU32 = &Reduction{
 		Name: "count.u32", Type: ir.U32, ZeroIdle: true,
 		Combine: AddU32.Combine, Swap: AddU32.Swap,
@@ -54,7 +54,7 @@ var (
 		Swap:     func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
 		Improves: func(k *Kernel, old, new ir.Value) ir.Value { return k.Lt(new, old) },
 	}
-	// ClaimU32 sets a word that is all ones; several that try at once leave the least.
+	// ClaimU32 sets a word that is all ones; of several concurrent values the least remains.
 	ClaimU32 = &Reduction{
 		Name: "claim.u32", Type: ir.U32,
 		Combine: func(k *Kernel, old, new ir.Value) ir.Value {
@@ -63,7 +63,7 @@ var (
 		Swap:     func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicMin(b, i, v) },
 		Improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.U32(^uint32(0))) },
 	}
-	// CountDown adds, and tells when the sum comes down to the number of the round.
+	// CountDown adds, and reports a change when the sum has come down to the number of the round.
 	CountDown = &Reduction{
 		Name: "countdown.u32", Type: ir.U32, Always: true,
 		Combine: func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
@@ -72,14 +72,15 @@ var (
 			return k.Eq(k.Add(old, new), k.Count("round"))
 		},
 	}
-	// PathsF32 adds numbers above 0 to one that is 0 at first, and tells who was the first.
+	// PathsF32 adds positive numbers to a word that is initially 0, and reports a change for the first.
 	PathsF32 = &Reduction{
 		Name: "paths.f32", Type: ir.F32, Always: true,
 		Combine:  func(k *Kernel, old, new ir.Value) ir.Value { return k.Add(old, new) },
 		Swap:     func(k *Kernel, b, i, v ir.Value) ir.Value { return k.AtomicAddF(b, i, v) },
 		Improves: func(k *Kernel, old, _ ir.Value) ir.Value { return k.Eq(old, k.F32(0)) },
 	}
-	// FollowU32 sets a word that is one less than what comes; all that is not 0 is the same in a super-step.
+	// FollowU32 sets a word whose value is one less than the new one; all values other than 0 are equal within a
+	// super-step.
 	FollowU32 = &Reduction{
 		Name: "follow.u32", Type: ir.U32,
 		Combine: func(k *Kernel, old, new ir.Value) ir.Value {
@@ -90,7 +91,7 @@ var (
 	}
 )
 
-// Check refuses a reduction that lacks something.
+// Check returns an error if the reduction lacks a required function.
 func (r *Reduction) Check() error {
 	switch {
 	case r.Name == "" || r.Combine == nil || r.Swap == nil:
@@ -101,17 +102,17 @@ func (r *Reduction) Check() error {
 	return nil
 }
 
-// Tells says whether the reduction can tell that a value changed.
+// Tells reports whether the reduction can detect that a value changed.
 func (r *Reduction) Tells() bool { return r.Improves != nil }
 
-// Blind says whether a value is summed up without a look at what it would change.
+// Blind reports whether a value is combined without testing whether it would change the word.
 func (r *Reduction) Blind() bool { return r.Always || !r.Tells() }
 
-// Often says whether several threads may be told in a super-step that a word changed.
+// Often reports whether several threads may observe a change of the same word in a super-step.
 func (r *Reduction) Often() bool { return r.Repeats }
 
-// Atomic emits the sum where several threads may have one destination. changed emits what
-// to do if the value changed; a load before the atomic saves those that would not change it.
+// Atomic emits the combination where several threads may share a destination. changed emits the code for a value that
+// changed; a load before the atomic avoids those atomics that would change nothing.
 func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) {
 	switch {
 	case r.ZeroIdle:
@@ -131,7 +132,7 @@ func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) 
 	})
 }
 
-// Summing is how a thread sums up what reaches a destination that it alone has.
+// Summing is how a thread combines the values of a destination that it alone has.
 type Summing string
 
 // Summings.
@@ -141,10 +142,10 @@ const (
 	ByAtomic   Summing = "atomic"
 )
 
-// Summings lists them.
+// Summings returns every way to combine.
 func Summings() []Summing { return []Summing{InRegister, InMemory, ByAtomic} }
 
-// Doc says what it is.
+// Doc returns its description.
 func (s Summing) Doc() string {
 	switch s {
 	case InRegister:
@@ -155,8 +156,8 @@ func (s Summing) Doc() string {
 	return "it uses an atomic for every edge, as where several threads have a destination"
 }
 
-// Plain emits the sum where one thread has the destination as Atomic does, with a load and a store in place of the
-// atomic.
+// Plain emits the combination where one thread owns the destination: like Atomic, with a load and a store in place of
+// the atomic.
 func (r *Reduction) Plain(k *Kernel, array, v, value ir.Value, changed func()) {
 	old := k.Load(r.Type, array, v)
 	write := func() { k.Store(array, v, r.Combine(k, old, value)) }
@@ -174,18 +175,18 @@ func (r *Reduction) Plain(k *Kernel, array, v, value ir.Value, changed func()) {
 	}
 }
 
-// Owned is the sum where one thread has the destination: the value stays in a register until it is stored behind the
-// row. If nobody asks what a value changes, nobody reads what the array holds, either: it is 0, unless the reduction
-// goes onto it. Then what comes may be summed up when the next comes, so that it may still be on its way.
+// Owned is the combination where one thread owns the destination: the value stays in a register until it is stored at
+// the end of the row. If changes are not tested, the array's old value is not read either: it is 0, unless the
+// reduction is Onto. A value may then be combined when the next one arrives, so that its load may still be in flight.
 type Owned struct {
 	*Reduction
 	k          *Kernel
 	array, old ir.Value
 	now        *ir.Variable
-	last       *ir.Variable // what came last, and is summed up when the next comes; nil: nothing waits
+	last       *ir.Variable // the latest value, combined when the next arrives; nil: none pending
 }
 
-// Own begins a row. ahead: what comes may still be on its way when the next is asked for.
+// Own begins a row. ahead: a value's load may still be in flight when the next is requested.
 func (r *Reduction) Own(k *Kernel, array, v ir.Value, ahead bool) *Owned {
 	o := &Owned{Reduction: r, k: k, array: array}
 	if r.Tells() {
@@ -204,8 +205,8 @@ func (r *Reduction) Own(k *Kernel, array, v ir.Value, ahead bool) *Owned {
 	return o
 }
 
-// Take sums up one value, which next computes, and returns whether it changed anything; nil
-// if it cannot tell.
+// Take combines one value, which next computes, and returns whether it changed anything; nil if that cannot be
+// determined.
 func (o *Owned) Take(next func() ir.Value) (changed ir.Value) {
 	switch {
 	case o.last != nil:
@@ -223,7 +224,7 @@ func (o *Owned) Take(next func() ir.Value) (changed ir.Value) {
 	return changed
 }
 
-// settle sums up what came last.
+// settle combines the latest value.
 func (o *Owned) settle() { o.now.Set(o.Combine(o.k, o.now.Get(), o.last.Get())) }
 
 // End ends the row of v.

@@ -6,8 +6,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// The machine has no instructions for logarithms and exponentials. These are the usual reductions to a small argument,
-// and series that are cut off below half a unit in the last place.
+// The machine has no instructions for logarithms and exponentials. These are the usual argument reductions, with series
+// truncated below half a unit in the last place.
 
 // ln2 in two parts: the first has so few bits that its products with exponents are exact.
 const (
@@ -15,7 +15,7 @@ const (
 	ln2Low  = 0x1.0bfbe8e7bcd5ep-15
 )
 
-// Log is the natural logarithm of a normal number above 0. It is off by at most LogError times itself.
+// Log returns the natural logarithm of a positive normal number, with a relative error of at most LogError.
 func (k *Kernel) Log(x ir.Value) ir.Value {
 	// x = 2^e·m with m from √½ to √2, and log m = 2·atanh(s) = 2s + 2s³/3 + 2s⁵/5 + … for s = (m-1)/(m+1), |s| < 0.172
 	const one, rootHalf = 0x3F800000, 0x3F3504F3
@@ -29,7 +29,7 @@ func (k *Kernel) Log(x ir.Value) ir.Value {
 	for _, n := range []float32{7, 5, 3} {
 		rest = k.FMA(rest, z, k.F32(2/n))
 	}
-	// 2s = f - s·f, in which f has no rounding
+	// 2s = f - s·f, where f carries no rounding error
 	tail := k.FMA(k.Mul(rest, z), s, k.Neg(k.Mul(s, f)))
 	tail = k.FMA(e, k.F32(ln2Low), tail)
 	return k.FMA(e, k.F32(ln2High), k.Add(f, tail))
@@ -41,10 +41,10 @@ const (
 	ExpError = 2 * 0x1p-24
 )
 
-// Exp is e to the power of x, for x from about -87 to 0; below that it is 0.
+// Exp returns e to the power of x, for x from about -87 to 0; below that it returns 0.
 func (k *Kernel) Exp(x ir.Value) ir.Value {
 	// x = n·ln 2 + r with |r| < 0.35, and the series to r⁷/7!
-	n := k.ToI32(k.Sub(k.Mul(x, k.F32(math.Log2E)), k.F32(0.5))) // towards 0, so to the nearest
+	n := k.ToI32(k.Sub(k.Mul(x, k.F32(math.Log2E)), k.F32(0.5))) // truncates towards 0, hence to the nearest
 	by := k.ToF32(n)
 	r := k.FMA(by, k.F32(-ln2High), x)
 	r = k.FMA(by, k.F32(-ln2Low), r)

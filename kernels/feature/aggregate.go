@@ -2,8 +2,8 @@ package feature
 
 import "heddle/kernels/ir"
 
-// aggregate is a graph convolution's product, what spmm of package algorithm computes with a lane or a warp for a row:
-// here by groups, under schedules that spmm has not.
+// aggregate is a graph convolution's product. spmm of package algorithm computes the same with a lane or a warp per
+// row; here groups do, under schedules that spmm does not support.
 var aggregate = &Algorithm{
 	Name:       "aggregate",
 	Doc:        "a graph convolution's product, as spmm: the sum of the in-neighbours' features by weight, once",

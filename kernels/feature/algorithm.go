@@ -11,91 +11,90 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Arrays that every algorithm has, a property of k features of each vertex.
+// Arrays of every algorithm, each a property of k features per vertex.
 const (
-	Now    = "now"    // what vertices hold
-	Before = "before" // change-driven: what they held when they last sent something
+	Now    = "now"    // values of the vertices
+	Before = "before" // change-driven: values at the time of the last send
 )
 
-// Algorithm is what is computed: in each super-step edges add up what sources send at destinations, and then every
-// vertex computes what it holds from that.
+// Algorithm describes an algorithm on features: in each super-step edges reduce their sources' values at destinations,
+// and then every vertex computes its next value from the sums.
 type Algorithm struct {
 	Name string
 	Doc  string
-	// Steps are the super-steps of a run that nothing else limits; 0: until no feature changes.
+	// Steps is the default number of super-steps; 0: until no feature changes.
 	Steps int
-	// Properties are its arrays beside Now and Before, and First what vertices hold at first.
+	// Properties are its arrays in addition to Now and Before, and First returns the vertices' initial values.
 	Properties []Property
 	First      func(p *Problem) []float32
-	// Edges are functions of an edge, in their order. Lone ones do not depend on what the source holds: change-driven,
-	// they are computed once, before all else.
+	// Edges are functions of an edge, in order. Lone ones do not depend on the source's value: change-driven, they are
+	// computed once, before the first super-step.
 	Edges []EdgeFunc
-	// PerEdge is the per-edge phase (§5.1.1): a lane looks up Edge.Found of its edge once, and not each lane of the group
-	// that computes the edge's features. nil: there is none.
+	// PerEdge is the per-edge phase (§5.1.1): one lane computes Edge.Found for its edge, instead of every lane of the
+	// group that computes the edge's features. nil: none.
 	PerEdge func(g *Group, id, src, dst ir.Value) []ir.Value
-	Finds   int // how many values those are
-	// Sets says that a vertex may have several sets of k features each, which do not depend on each other (Fig. 2.1d), and
-	// an edge a weight for each of them: those are values of the per-edge phase.
+	Finds   int // number of values that PerEdge returns
+	// Sets is set if a vertex may have several independent sets of k features each (Fig. 2.1d), and an edge a weight
+	// for each of them: those are values of the per-edge phase.
 	Sets   bool
-	Leaves int // how many values functions of an edge leave for later ones
-	// Slots says that edges have two values, this super-step's and the last one's: the word of a vertex in the array
-	// slotArray says which of its edges' values is the last, 0 or 1. It changes when they have been handled.
+	Leaves int // number of values that functions of an edge leave for later ones
+	// Slots is set if edges have two values, this super-step's and the last one's: a vertex's word in the array
+	// slotArray selects which of its edges' values is the last, 0 or 1. It flips once the edges have been handled.
 	Slots bool
-	// Vertices are functions of a vertex, of which the last returns what it holds next. Those before it leave values
-	// for later ones.
+	// Vertices are functions of a vertex. The last returns its next value; those before it leave values for later ones.
 	Vertices []VertexFunc
 	Check    Reference
-	// Accepts says which key of the graph it does not work on, and why; nil: there is none.
+	// Accepts returns the key of an unsupported graph, and the reason; nil: supports all.
 	Accepts func(g *graph.Graph) (key, why string)
-	// Alone says that a vertex may change though nothing has come along its edges.
+	// Alone is set if a vertex may change although no edge has contributed.
 	Alone bool
 }
 
 // Property is an array of structures.
 type Property struct {
 	Name  string
-	Edges bool                       // of edges, in the order of csr; else of vertices
-	Words func(k int) int            // of each
+	Edges bool                       // per edge, in the order of csr; otherwise per vertex
+	Words func(k int) int            // per vertex or edge
 	Data  func(p *Problem) []float32 // nil: zeros
-	Bits  func(p *Problem) []uint32  // in place of Data: they are no floats
-	Sum   bool                       // edges add to it: not change-driven, it begins each super-step with zeros
-	Slots bool                       // an edge has two values of k words, as Algorithm.Slots says
+	Bits  func(p *Problem) []uint32  // in place of Data, for words that are no floats
+	Sum   bool                       // edges add to it: unless change-driven, it is zeroed before each super-step
+	Slots bool                       // an edge has two values of k words (Algorithm.Slots)
 	Sets  bool                       // only with several sets of features
 }
 
 // EdgeFunc is a function of an edge.
 type EdgeFunc struct {
 	Name string
-	Into string // the property that it adds to; none: it leaves something for later ones
+	Into string // the property that it adds to; none: it leaves a value for later functions
 	Lone bool
-	// Emit returns whether it went on: if not, later functions of the same kernel do not run for this edge (ONYX §6.1,
-	// progress), and if the last one that ran did not, the edge leaves its destination as it is (activation). nil: always.
-	// What it adds, and what later functions would have added, must be nothing then: unfolded they run all the same, and an
-	// unmarked destination is not computed anew.
+	// Emit returns whether the function went on: if not, later functions of the same kernel do not run for this edge
+	// (ONYX §6.1, progress), and if the last one that ran did not, the edge leaves its destination unchanged
+	// (activation). nil: always. In that case its own addition, and those of later functions, must be zero: unfolded
+	// they run all the same, and an unmarked destination is not recomputed.
 	Emit EdgeEmit
 }
 
-// EdgeEmit writes a function of an edge.
+// EdgeEmit emits a function of an edge.
 type EdgeEmit func(g *Group, e *Edge) (goes ir.Value)
 
-// VertexFunc is a function of a vertex. What it returns is left for later functions under its name.
+// VertexFunc is a function of a vertex. Its value is left for later functions under its name.
 type VertexFunc struct {
 	Name string
-	// Stops says that it may stop: then later functions do not run for this vertex, which stays as it is and is not
+	// Stops is set if it may stop: then later functions do not run for this vertex, which stays unchanged and is not
 	// active (ONYX §6.1).
 	Stops bool
-	// Emit returns the function's value, and of one that Stops, whether it went on.
+	// Emit returns the function's value and, if it Stops, whether it went on.
 	Emit VertexEmit
 }
 
-// VertexEmit writes a function of a vertex; left are values that earlier ones have left.
+// VertexEmit emits a function of a vertex; left returns the values that earlier functions have left.
 type VertexEmit func(g *Group, v Place, left func(name string) Feature) (x Feature, goes ir.Value)
 
 // Edge is an edge in a kernel.
 type Edge struct {
 	ID, Src, Dst Place
 	Weight       ir.Value   // f32
-	Found        []ir.Value // by PerEdge
+	Found        []ir.Value // from PerEdge
 	plan         *Plan
 	group        *Group
 	left         map[string]Feature
@@ -111,7 +110,7 @@ func (e *Edge) Leave(name string, x Feature) {
 	}
 }
 
-// Left returns a value that an earlier function has left, from memory if that was another kernel.
+// Left returns a value that an earlier function has left, from memory if that was in another kernel.
 func (e *Edge) Left(name string, memory func(i Index) ir.Value) Feature {
 	if x, ok := e.left[name]; ok {
 		return x
@@ -119,19 +118,19 @@ func (e *Edge) Left(name string, memory func(i Index) ir.Value) Feature {
 	return Feature{of: memory}
 }
 
-// Value is a feature of what the source holds.
+// Value returns a feature of the source.
 func (e *Edge) Value(i Index) ir.Value { return e.group.Load(Now, e.Src, i) }
 
-// Old is what it was when the source last sent something; it asks for changes.
+// Old returns a feature of the source at its last send; only for plans with Changes.
 func (e *Edge) Old(i Index) ir.Value { return e.group.Load(Before, e.Src, i) }
 
-// Changes reports whether changes are sent.
+// Changes reports whether edges send changes.
 func (e *Edge) Changes() bool { return e.plan.Changes }
 
-// Touches reports whether it matters if a function goes on: whether vertices are those that an edge has changed.
+// Touches reports whether a function's progress matters: whether only vertices changed by an edge are recomputed.
 func (e *Edge) Touches() bool { return e.plan.Touched }
 
-// Sent is what the source sends of a feature: the feature, or its change.
+// Sent returns the value that the source sends of a feature: the feature, or its change.
 func (e *Edge) Sent(i Index) ir.Value {
 	if e.plan.Changes {
 		return e.group.Sub(e.Value(i), e.Old(i))
@@ -139,35 +138,44 @@ func (e *Edge) Sent(i Index) ir.Value {
 	return e.Value(i)
 }
 
-// Problem is what is computed on which graph.
+// Problem is an algorithm's input: the graph and the parameters.
 type Problem struct {
 	Graph   *graph.Graph
 	K       int
 	Sets    int     // of k features
 	Damping float32 // α
 	Lambda  float32 // of als
-	Epsilon float32 // what is no change
+	Epsilon float32 // largest difference that counts as no change
 	Seed    uint64
 	Changes bool // change-driven
-	Kept    bool // changes that are not sent are kept until they are large enough; else they are lost
+	Kept    bool // changes too small to send accumulate until they are large enough; otherwise they are lost
 
 	drawn   map[string][]float32
-	reverse []uint32 // edges
+	reverse []uint32 // reverse edges
 
-	plan  *Plan  // whose order of additions the checks follow
-	after Reader // of arrays behind a super-step
+	plan    *Plan  // plan whose order of additions the checks reproduce
+	after   Reader // the arrays after a super-step
+	refused error  // set by Refuse
 }
 
-// algorithms are all of them, one file each.
+// Refuse ends a check, by Reference.Next, of a vertex with a number that exceeds the range of f32: the machine has
+// continued with an infinity, by which the rest may look right, so nothing can be verified. The first refusal counts.
+func (p *Problem) Refuse(format string, args ...any) {
+	if p.refused == nil {
+		p.refused = fmt.Errorf(format, args...)
+	}
+}
+
+// algorithms holds every algorithm on features, one file each.
 var algorithms = []*Algorithm{labels, factors, beliefs, ranking, modes, aggregate}
 
-// Own is how many of Algorithms are heddle's own: they come first.
+// Own is the number of built-in algorithms, which come first in Algorithms.
 var Own = len(algorithms)
 
-// Algorithms lists them.
+// Algorithms returns every algorithm on features.
 func Algorithms() []*Algorithm { return slices.Clone(algorithms) }
 
-// Add adds one, when the program starts. An error says what it lacks, or that its name is taken.
+// Add registers an algorithm at program start. It returns an error if a required field is missing or the name is taken.
 func Add(a *Algorithm) error {
 	if a == nil {
 		return errors.New("it is nil")
@@ -186,7 +194,7 @@ func Add(a *Algorithm) error {
 	return nil
 }
 
-// check refuses an algorithm that lacks something.
+// check returns an error for an incomplete algorithm.
 func (a *Algorithm) check() error {
 	for _, x := range []struct {
 		lacks bool
@@ -229,10 +237,10 @@ func (a *Algorithm) check() error {
 	return nil
 }
 
-// reserved are names of arrays that are not an algorithm's own.
+// reserved are the array names that an algorithm must not use.
 var reserved = []string{Now, Before, Active, Count, Marked, Going, slotArray, setWeightArray}
 
-// ByName finds an algorithm.
+// ByName returns the algorithm with that name.
 func ByName(name string) (*Algorithm, error) {
 	for _, a := range algorithms {
 		if a.Name == name {
@@ -242,7 +250,7 @@ func ByName(name string) (*Algorithm, error) {
 	return nil, fmt.Errorf("no algorithm on features is called %q", name)
 }
 
-// With is the algorithm with that many sets of features.
+// With returns the algorithm with that many sets of features.
 func (a *Algorithm) With(sets int) *Algorithm {
 	own := *a
 	if own.Properties = nil; a.Sets && sets > 1 {
@@ -258,5 +266,5 @@ func (a *Algorithm) With(sets int) *Algorithm {
 	return &own
 }
 
-// Whole is k words.
+// whole returns k words.
 func whole(k int) int { return k }

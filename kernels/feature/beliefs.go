@@ -13,8 +13,8 @@ import (
 
 // beliefs is belief propagation (ONYX, Fig. 2.1a). Products at destinations are sums of logarithms: there is no atomic
 // product, and a product of a hub's messages would leave the range of f32. A message's mean is 1, which changes no
-// belief. Each edge has two messages, of this super-step and of the last; its source's slot says which is which, so
-// that what edges read nobody writes meanwhile.
+// belief. Each edge has two messages, of this super-step and of the last; its source's slot selects between them, so
+// that messages being read are not written.
 var beliefs = &Algorithm{
 	Name: "bp",
 	Doc: "belief propagation: a vertex's beliefs in k states are its prior ones times its in-neighbours' messages, which a matrix of " +
@@ -37,7 +37,7 @@ var beliefs = &Algorithm{
 			sent := e.Left("message", func(i Index) ir.Value { return g.Load("message", messageNext.of(e), i) })
 			g.Each(func(i Index) {
 				log := g.Log(sent.At(i))
-				if e.Changes() { // the old message is taken out of the product
+				if e.Changes() { // the old message is divided out of the product
 					old := g.Log(g.Load("message", messageNow.of(e), i))
 					if e.plan.Separate {
 						g.AddTo("sum", e.Dst, i, g.Neg(old))
@@ -65,16 +65,16 @@ var beliefs = &Algorithm{
 	Accepts: bothWays,
 }
 
-// single is one word.
+// single returns one word.
 func single(int) int { return 1 }
 
-// pair is two values of k words.
+// pair returns two values of k words.
 func pair(k int) int { return 2 * k }
 
-// found is which of the values that messagePlaces returns.
+// found is an index of messagePlaces' results.
 type found int
 
-// Places of messages: the edge's last one, its next one, and the last one of the edge the other way.
+// Places of messages: the edge's last one, its next one, and the reverse edge's last one.
 const (
 	messageNow found = iota
 	messageNext
@@ -93,8 +93,8 @@ func messagePlaces(g *Group, id, src, dst ir.Value) []ir.Value {
 	return []ir.Value{g.Add(mine, now), g.Add(mine, g.Sub(words, now)), back}
 }
 
-// sendMessage makes an edge's message: what its source believes without what came from its destination, times the
-// edge's matrix.
+// sendMessage computes an edge's message: the source's belief without its destination's contribution, times the edge's
+// matrix.
 func sendMessage(g *Group, e *Edge) ir.Value {
 	cavity := g.Let(func(i Index) ir.Value {
 		return g.Div(g.Load(Now, e.Src, i), g.Load("message", messageBack.of(e), i))
@@ -123,8 +123,8 @@ func sendMessage(g *Group, e *Edge) ir.Value {
 	return messageDiffers(g, e, sent)
 }
 
-// messageDiffers reports whether a message is another than the last one: if not, the product stays, and so does what
-// depends on it.
+// messageDiffers reports whether a message differs from the last one: if not, the product and all that depends on it
+// stay.
 func messageDiffers(g *Group, e *Edge, sent Feature) ir.Value {
 	if !e.Touches() {
 		return nil
@@ -141,11 +141,11 @@ func bothWays(g *graph.Graph) (key, why string) {
 	return "", ""
 }
 
-// reverseEdges finds each edge's reverse edge: of several from u to v, the first one's is the first from v to u. lone
-// is an edge that has none, or -1.
+// reverseEdges returns each edge's reverse edge: of parallel edges from u to v, the first is paired with the first from
+// v to u. lone is an edge that has none, or -1.
 func reverseEdges(g *graph.Graph) (of []uint32, lone int) {
 	type edge struct{ at, to, id int }
-	var there, back []edge // by where they begin, and by where they end
+	var there, back []edge // sorted by source, and by destination
 	forEdges(g, func(e *HostEdge) {
 		there, back = append(there, edge{e.Src, e.Dst, e.ID}), append(back, edge{e.Dst, e.Src, e.ID})
 	})
@@ -181,7 +181,7 @@ func ones(p *Problem) []float32 {
 	return x
 }
 
-// priors are the logarithms of what vertices believe at first.
+// priors returns the logarithms of the vertices' initial beliefs.
 func priors(p *Problem) []float32 {
 	x := distributions(p)
 	for i := range x {
@@ -190,8 +190,8 @@ func priors(p *Problem) []float32 {
 	return x
 }
 
-// couplings are edges' matrices: neighbours tend to be in the same state, by so little that beliefs converge. Without
-// damping they would not care.
+// couplings returns the edges' matrices: neighbours tend to be in the same state, weakly enough for beliefs to
+// converge. Without damping they would be independent.
 func couplings(p *Problem) []float32 {
 	k := p.K
 	next, x, degree := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*square(k)), make([]float64, p.Graph.Vertices())
@@ -216,8 +216,8 @@ func message(read Reader, k, edge, slot, f int) float64 {
 	return read("message", edge*pair(k)+slot*k+f)
 }
 
-// checkMessage: everything is above 0, so errors stay relative: k+1 roundings of a product, as many of their sum, which
-// all have alike, and three of scaling.
+// checkMessage bounds a message's error. Everything is positive, so errors stay relative: k+1 roundings of a product,
+// as many of their sum, which all have in common, and three of scaling.
 func checkMessage(p *Problem, e *HostEdge, s *Step, off, bound []float64) {
 	k := p.K
 	back := reverses(p)
@@ -240,8 +240,8 @@ func checkMessage(p *Problem, e *HostEdge, s *Step, off, bound []float64) {
 	}
 }
 
-// logOfMessage returns the terms of an edge: it adds the logarithm of its new message, and with changes takes that of
-// the old one away.
+// logOfMessage returns the terms of an edge: it adds the logarithm of its new message, and with changes subtracts that
+// of the old one.
 func logOfMessage(p *Problem, e *HostEdge, s *Step, plus, minus []float64) {
 	for f := range plus {
 		plus[f], minus[f] = math.Log(message(s.After, p.K, e.ID, 1-s.Slot(e.Src), f)), 0
@@ -251,7 +251,7 @@ func logOfMessage(p *Problem, e *HostEdge, s *Step, plus, minus []float64) {
 	}
 }
 
-// nextBeliefs follows the roundings of logarithms, which become relative errors of what they are logarithms of.
+// nextBeliefs follows the roundings of logarithms, which become relative errors of their arguments.
 func nextBeliefs(p *Problem, v int, of func(string, int) float64, now, got, off, bound []float64) {
 	k, most, sum := len(now), math.Inf(-1), 0.0
 	log, prior := make([]float64, k), p.Data("prior", priors)

@@ -16,41 +16,44 @@ type HostEdge struct {
 
 // Reference is an algorithm in float64.
 type Reference struct {
-	// Terms are what function f of an edge adds to the words of its property at the destination, when its source holds
+	// Terms computes what function f of an edge adds to the words of its property at the destination, for the source's
 	// value.
 	Terms func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64)
-	// Goes reports whether function f of an edge goes on, when its source holds value and sent old last; nil: all do.
+	// Goes reports whether function f of an edge goes on, for the source's present value and the old one that it last
+	// sent; nil: always.
 	Goes func(p *Problem, f *EdgeFunc, e *HostEdge, value, old []float64) bool
-	// Next says how far off what vertex v holds next is, got, by what its properties hold and what it held, now: off a
-	// value or an equation's right side; and by how much roundings may take it there.
+	// Next computes, for vertex v, the error of its next value got from its properties and its present value now (off:
+	// as a difference of values or of the two sides of an equation), and the bound that roundings permit.
 	Next func(p *Problem, v int, of func(property string, word int) float64, now, got, off, bound []float64)
-	// Edge, of algorithms with Slots, says how far off an edge's new value is, and by how much roundings may take it
-	// there. Late is used in place of Terms: what the edge adds and takes away, by what it holds behind the kernels.
+	// Edge, for algorithms with Slots, computes the error of an edge's new value and the bound that roundings permit.
+	// Late replaces Terms: the edge's additions and subtractions, from the values that it holds after the kernels.
 	Edge func(p *Problem, e *HostEdge, s *Step, off, bound []float64)
 	Late func(p *Problem, e *HostEdge, s *Step, plus, minus []float64)
 }
 
-// Reader reads a word of an array as a float.
+// Reader returns a word of an array as a float.
 type Reader func(array string, word int) float64
 
-// Step reads the device's arrays before and behind the kernels over edges of a super-step, for algorithms with Slots.
+// Step gives access to the device's arrays before and after the kernels over edges of a super-step, for algorithms with
+// Slots.
 type Step struct {
 	Before, After Reader
-	Slot          func(v int) int // before it
+	Slot          func(v int) int // before the super-step
 }
 
-// unit is the greatest relative error of a rounding to f32; below the normal numbers it is underflow at most, twice over,
-// that a product or a quotient is off (Higham, Accuracy and Stability of Numerical Algorithms, §2.1). Sums are exact there.
+// unit is the maximum relative error of a rounding to f32; for subnormal results the error of a product or a quotient
+// is at most underflow, doubled for safety (Higham, Accuracy and Stability of Numerical Algorithms, §2.1). Sums are
+// exact there.
 const (
 	unit      = 0x1p-24
 	underflow = 0x1p-149
 )
 
-// Memory reads an array of the device's.
+// Memory returns an array of the device.
 type Memory func(array string) []uint32
 
-// Checker follows a run: it computes each super-step anew from what the device held before it, so that bounds are those
-// of a super-step's roundings; what the device adds up over several is followed with the sum of their bounds.
+// Checker follows a run: it recomputes each super-step from the device's state before it, so that bounds cover one
+// super-step's roundings; sums that the device accumulates over several are followed with the sum of their bounds.
 type Checker struct {
 	Plan    *Plan
 	problem *Problem
@@ -60,20 +63,20 @@ type Checker struct {
 	held        map[string][]uint32 // with Slots: arrays of edges before the super-step
 	slots       []uint32
 	active      []bool
-	touched     []bool // at which an edge has changed something since the last super-step's functions of vertices
+	touched     []bool // vertices changed by an edge since vertex functions last ran
 	sums        map[string]*sum
-	edges       uint64 // that the super-step handles
+	edges       uint64 // edges that the super-step handles
 }
 
-// sum follows a property that edges add to.
+// sum tracks a property that edges add to.
 type sum struct {
-	words     int       // of a vertex's set of features
-	sets      int       // of a vertex
-	want, mag []float64 // the sum, and that of what went into it
-	adds      []int     // by set
+	words     int       // per set of features of a vertex
+	sets      int       // per vertex
+	want, mag []float64 // the sum, and the sum of magnitudes
+	adds      []int     // additions per set
 }
 
-// NewChecker begins to follow a run whose arrays have their first contents.
+// NewChecker begins to follow a run whose arrays have their initial contents.
 func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
 	problem.plan = p
 	c := &Checker{Plan: p, problem: problem, device: device, sums: map[string]*sum{}}
@@ -96,10 +99,10 @@ func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
 	return c
 }
 
-// sets is how many sets of features a vertex has.
+// sets returns the number of sets of features per vertex.
 func (c *Checker) sets() int { return max(1, c.Plan.Sets) }
 
-// add follows what edges add by functions of a kernel: of active sources, or of all.
+// add follows the additions of a kernel's edge functions: for active sources, or for all.
 func (c *Checker) add(funcs []EdgeFunc, all bool) {
 	c.edges = c.count(all)
 	if c.Plan.Check.Late != nil {
@@ -131,15 +134,15 @@ func (c *Checker) add(funcs []EdgeFunc, all bool) {
 	})
 }
 
-// adding follows functions of a kernel over edges.
+// adding follows edge functions of a kernel.
 type adding struct {
 	*Checker
 	funcs       []EdgeFunc
 	value, old  []float64   // of the source
-	terms, less [][]float64 // by function
+	terms, less [][]float64 // per function
 }
 
-// edge follows an edge's functions, to a set of features of its destination, until one does not go on.
+// edge follows an edge's functions, into one set of features of its destination, until one does not go on.
 func (a *adding) edge(e *HostEdge, to int) {
 	check := &a.Plan.Check
 	for i := range a.funcs {
@@ -163,7 +166,7 @@ func (a *adding) edge(e *HostEdge, to int) {
 	a.touched[e.Dst] = true
 }
 
-// count is how many edges a kernel handles.
+// count returns the number of edges that a kernel handles.
 func (c *Checker) count(all bool) (n uint64) {
 	rows := c.problem.Graph.CSR()
 	for v, active := range c.active {
@@ -174,7 +177,7 @@ func (c *Checker) count(all bool) (n uint64) {
 	return n
 }
 
-// reader reads arrays of the device's, each once.
+// reader returns a Reader of the device's arrays that fetches each once.
 func reader(device Memory) Reader {
 	read := map[string][]uint32{}
 	return func(array string, word int) float64 {
@@ -187,7 +190,7 @@ func reader(device Memory) Reader {
 	}
 }
 
-// late checks what edges hold, and follows what they have added by it.
+// late checks the edges' values, and follows the additions derived from them.
 func (c *Checker) late() error {
 	s := &Step{
 		Before: reader(func(array string) []uint32 { return c.held[array] }), After: reader(c.device),
@@ -218,7 +221,7 @@ func (c *Checker) late() error {
 	return wrong
 }
 
-// differs reports whether an edge's new value is another than its last one.
+// differs reports whether an edge's new value differs from its last one.
 func (s *Step) differs(k int, e *HostEdge) bool {
 	slot := s.Slot(e.Src)
 	for f := range k {
@@ -229,7 +232,7 @@ func (s *Step) differs(k int, e *HostEdge) bool {
 	return false
 }
 
-// marked checks which vertices edges have marked.
+// marked checks the set of vertices that edges have marked.
 func (c *Checker) marked() error {
 	if !c.Plan.Touched {
 		return nil
@@ -256,7 +259,7 @@ func (c *Checker) flipped() error {
 	return nil
 }
 
-// roundings is how many roundings a term has, beside that of its addition.
+// roundings is the number of roundings in a term, not counting its addition.
 const roundings = 8
 
 // check compares a property with its sum.
@@ -264,7 +267,12 @@ func (s *sum) check(name string, words []uint32) error {
 	for at, w := range words {
 		n := float64(s.adds[at/s.words] + roundings)
 		bound := n*unit/(1-n*unit)*s.mag[at] + roundings*float64(s.adds[at/s.words])*underflow
-		if got := float64(math.Float32frombits(w)); !tolerance.Within(got, s.want[at], bound) {
+		got := float64(math.Float32frombits(w))
+		if tolerance.LeavesFloat32(got, s.mag[at]+bound) {
+			return fmt.Errorf("%s of vertex %d, word %d, is %v: what the edges add up comes to %.4g on the way, and a float32 holds up to "+
+				"%.4g: expected smaller weights (graph.weights)", name, at/s.words/s.sets, at%s.words, got, s.mag[at], math.MaxFloat32)
+		}
+		if !tolerance.Within(got, s.want[at], bound) {
 			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings",
 				name, at/s.words/s.sets, at%s.words, got, s.want[at], bound)
 		}
@@ -272,7 +280,7 @@ func (s *sum) check(name string, words []uint32) error {
 	return nil
 }
 
-// Lone checks what edges have added before the first super-step.
+// Lone checks the additions before the first super-step.
 func (c *Checker) Lone() error {
 	c.read()
 	for _, funcs := range c.Plan.LoneKernels() {
@@ -293,7 +301,7 @@ func (c *Checker) read() {
 	}
 }
 
-// Begin reads what a super-step begins with.
+// Begin reads the state at the start of a super-step.
 func (c *Checker) Begin() {
 	c.read()
 	if c.Plan.Slots {
@@ -316,7 +324,7 @@ func (c *Checker) Begin() {
 	}
 }
 
-// Active is how many vertices the super-step begins with.
+// Active returns the number of active vertices at the start of the super-step.
 func (c *Checker) Active() (n uint64) {
 	for _, active := range c.active {
 		if active || !c.Plan.Changes {
@@ -326,10 +334,10 @@ func (c *Checker) Active() (n uint64) {
 	return n
 }
 
-// Edges is how many edges each kernel of the super-step handles.
+// Edges returns the number of edges that each kernel of the super-step handles.
 func (c *Checker) Edges() uint64 { return c.edges }
 
-// Gathered checks what edges have added up.
+// Gathered checks the sums over edges.
 func (c *Checker) Gathered() error {
 	if c.Plan.Slots {
 		if err := c.late(); err != nil {
@@ -344,7 +352,7 @@ func (c *Checker) Gathered() error {
 	return c.marked()
 }
 
-// Updated checks what vertices hold behind a super-step, and which are active. sums are the properties before the
+// Updated checks the vertices' values after a super-step, and which are active. sums are the properties before the
 // kernels over vertices.
 func (c *Checker) Updated(sums map[string][]uint32) error {
 	u := update{Checker: c, held: c.now, sent: c.before, sums: sums}
@@ -382,7 +390,7 @@ func (c *Checker) Updated(sums map[string][]uint32) error {
 	return nil
 }
 
-// update checks vertices behind a super-step: held and sent are what it began with.
+// update checks vertices after a super-step; held and sent are the state at its start.
 type update struct {
 	*Checker
 	held, sent            []uint32
@@ -390,7 +398,7 @@ type update struct {
 	now, next, off, bound []float64
 }
 
-// set checks a set of features of a vertex, and reports whether it has changed.
+// set checks one set of features of a vertex, and reports whether it has changed.
 func (u *update) set(v, n int) (updated bool, err error) {
 	k, row := u.Plan.K, v*u.sets()+n
 	floats(u.now, u.held[row*k:])
@@ -398,14 +406,17 @@ func (u *update) set(v, n int) (updated bool, err error) {
 	u.Plan.Check.Next(u.problem, row, func(property string, word int) float64 {
 		return float64(math.Float32frombits(u.sums[property][word]))
 	}, u.now, u.next, u.off, u.bound)
+	if err := u.problem.refused; err != nil {
+		return false, err
+	}
 	handled := !u.Plan.Touched || u.touched[v] || u.active[v]
 	for f := range k {
 		at := row*k + f
 		got := math.Float32frombits(u.Checker.now[at])
-		if err := u.within(v, f, got); err != nil { // what it was left with has to be what its sums say, too
+		if err := u.within(v, f, got); err != nil { // an unchanged value must agree with its sums, too
 			return false, err
 		}
-		if !handled { // it holds what it has held, and so does what it has sent
+		if !handled { // it keeps its value, and the value last sent
 			if u.Checker.now[at] != u.held[at] || u.before[at] != u.sent[at] {
 				return false, fmt.Errorf("feature %d of vertex %d, at which no edge has changed anything, has changed", f, v)
 			}
@@ -437,8 +448,8 @@ func (u *update) within(v, f int, got float32) error {
 	return nil
 }
 
-// Ended checks, of changes that were kept, that adding them up has come to what adding up everything anew would have:
-// the sums of what vertices have sent.
+// Ended checks, for accumulated changes, that their sum equals a recomputation from scratch: the sums of the values
+// that vertices have sent.
 func (c *Checker) Ended() error {
 	if !c.Plan.Kept || c.Plan.Slots {
 		return c.endedSlots()
@@ -467,7 +478,7 @@ func (c *Checker) Ended() error {
 	return nil
 }
 
-// endedSlots checks that sums of changes are those of what edges hold in the end.
+// endedSlots checks that sums of changes equal those of the edges' final values.
 func (c *Checker) endedSlots() error {
 	if !c.Plan.Slots || !c.Plan.Changes {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"heddle/graph"
 )
 
-// draw is a sequence of numbers from 0 to 1, by a seed and what they are for (splitmix64).
+// draw returns a sequence of numbers in [0, 1), determined by a seed and a purpose (splitmix64).
 func draw(seed, purpose uint64) func() float32 {
 	const golden = 0x9E3779B97F4A7C15
 	state := seed*golden ^ purpose<<32
@@ -20,13 +20,13 @@ func draw(seed, purpose uint64) func() float32 {
 	}
 }
 
-// Purposes of numbers.
+// Purposes of random numbers.
 const (
 	ofVertices = iota + 1
 	ofEdges
 )
 
-// Words are a property's first contents; nil: zeros.
+// Words returns a property's initial contents; nil: zeros.
 func (p *Problem) Words(x *Property) []uint32 {
 	switch {
 	case x.Bits != nil:
@@ -37,7 +37,7 @@ func (p *Problem) Words(x *Property) []uint32 {
 	return nil
 }
 
-// Words are floats as the machine has them.
+// Words returns the bits of floats.
 func Words(of []float32) []uint32 {
 	list := make([]uint32, len(of))
 	for i, x := range of {
@@ -46,7 +46,7 @@ func Words(of []float32) []uint32 {
 	return list
 }
 
-// Data are a property's first contents, drawn once.
+// Data returns a property's initial contents, drawn once.
 func (p *Problem) Data(name string, fill func(p *Problem) []float32) []float32 {
 	x, ok := p.drawn[name]
 	if !ok {
@@ -58,7 +58,7 @@ func (p *Problem) Data(name string, fill func(p *Problem) []float32) []float32 {
 	return x
 }
 
-// uniform are features from 0 to 1.
+// uniform returns features from 0 to 1.
 func uniform(p *Problem) []float32 {
 	next, x := draw(p.Seed, ofVertices), make([]float32, p.Graph.Vertices()*p.K)
 	for i := range x {
@@ -67,7 +67,7 @@ func uniform(p *Problem) []float32 {
 	return x
 }
 
-// distributions are features above 0 that add up to 1.
+// distributions returns positive features that add up to 1.
 func distributions(p *Problem) []float32 {
 	rows := p.Graph.Vertices() * max(1, p.Sets)
 	next, x := draw(p.Seed, ofVertices), make([]float32, rows*p.K)
@@ -84,10 +84,10 @@ func distributions(p *Problem) []float32 {
 	return x
 }
 
-// edgeFeatures are an edge's features.
+// edgeFeatures returns the edges' features.
 func edgeFeatures(p *Problem) []float32 { return p.Data("edge", edgeWeights) }
 
-// edgeWeights are from 2^-8 to a little more than 1.
+// edgeWeights returns weights from 2^-8 to slightly more than 1.
 func edgeWeights(p *Problem) []float32 {
 	next, x := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*p.K)
 	for i := range x {
@@ -96,8 +96,8 @@ func edgeWeights(p *Problem) []float32 {
 	return x
 }
 
-// edgeShares are edges' weights by their destinations' in-degrees, so that those of a vertex's edges add up to about 1
-// at most.
+// edgeShares returns the edges' weights divided by their destinations' in-degrees, so that those of a vertex's edges
+// add up to about 1 at most.
 func edgeShares(p *Problem) []float32 {
 	x, in := edgeWeights(p), make([]float32, p.Graph.Vertices())
 	forEdges(p.Graph, func(e *HostEdge) { in[e.Dst]++ })
@@ -109,7 +109,7 @@ func edgeShares(p *Problem) []float32 {
 	return x
 }
 
-// noNegative refuses weights below 0, of which there are no means.
+// noNegative refuses negative weights, which have no mean.
 func noNegative(g *graph.Graph) (key, why string) {
 	for e := range g.Edges() {
 		if w := weight(g, e); w < 0 || math.IsNaN(w) || math.IsInf(w, 0) {
@@ -120,7 +120,7 @@ func noNegative(g *graph.Graph) (key, why string) {
 	return "", ""
 }
 
-// weight is that of an edge; 1 without weights.
+// weight returns an edge's weight; 1 without weights.
 func weight(g *graph.Graph, edge int) float64 {
 	if g.WeightKind() == graph.NoWeights {
 		return 1

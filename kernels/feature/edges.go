@@ -8,22 +8,22 @@ import (
 	"heddle/kernels/layout"
 )
 
-// Walk is a kernel over edges being written: an edge is handed over by the lane that a schedule gave it to, and its
-// features are computed by a group (§5.1.1): as many edges at a time as the warp has groups.
+// Walk is a kernel over edges being written: the lane to which a schedule assigns an edge hands it over, and a group
+// computes its features (§5.1.1): as many edges at a time as the warp has groups.
 type Walk struct {
 	plan  *Plan
 	group *Group
 	funcs []EdgeFunc
 
-	id, src, dst, weight *ir.Variable // places, and the weight's bits; dst is nowhere where a lane has no edge
-	to                   *ir.Variable // the destination's number, where that matters; else nil
+	id, src, dst, weight *ir.Variable // places, and the weight's bits; dst is nowhere in a lane without an edge
+	to                   *ir.Variable // the destination's number, if needed; otherwise nil
 	found                []*ir.Variable
 }
 
-// nowhere is no place.
+// nowhere is an invalid place.
 const nowhere = math.MaxUint32
 
-// Walk begins a kernel: it comes before any lane has an edge.
+// Walk begins a kernel: it must be called before any lane has an edge.
 func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
 	w := &Walk{plan: p, group: p.Group(k), funcs: funcs}
 	if w.shares() {
@@ -38,16 +38,17 @@ func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
 	return w
 }
 
-// shares reports whether lanes hand edges to groups of their warp. A thread block walks its edges itself: then load
-// balancing is switched off in ONYX (§5.1.1).
+// shares reports whether lanes hand edges to groups of their warp. A thread block walks its edges itself: ONYX then
+// switches load balancing off (§5.1.1).
 func (w *Walk) shares() bool { return w.group.size > 1 && !w.group.together() }
 
-// Edge handles the lane's edge: pipelined, once it has the next one, whose reads are on their way meanwhile (Fig. 5.3).
+// Edge handles the lane's edge; pipelined, when it has received the next one, whose loads are then in flight (Fig.
+// 5.3).
 func (w *Walk) Edge(e *layout.Edge) {
 	g := w.group
 	id := e.ID
 	if id == nil {
-		id = g.U32(0) // a graph unit has read it: nothing asks for its number
+		id = g.U32(0) // read by a graph unit: its number is not needed
 	}
 	weight := e.Weight(ir.F32)
 	var found []ir.Value
@@ -78,15 +79,15 @@ func (w *Walk) Edge(e *layout.Edge) {
 
 // End handles the last edges of a pipelined loop.
 func (w *Walk) End() {
-	if w.plan.Pipelined && w.shares() { // others handle an edge at once
+	if w.plan.Pipelined && w.shares() { // other loops handle an edge at once
 		w.share()
 	}
 }
 
-// atOnce is how many turns of groups are code of their own.
+// atOnce is the number of group turns that are unrolled.
 const atOnce = 4
 
-// share has groups handle the edges that the warp's lanes have, in turn.
+// share makes the groups handle the edges of the warp's lanes in turn.
 func (w *Walk) share() {
 	g := w.group
 	groups, lanes := w.plan.Lanes/g.size, uint32(w.plan.Lanes)
@@ -133,8 +134,8 @@ func (w *Walk) share() {
 	w.dst.Set(g.U32(nowhere))
 }
 
-// handle runs an edge's functions: each if the one before it went on (§6.1), and if the last one that ran did, the
-// destination, whose number is to, is marked (Fig. 5.1, lines 68 to 72).
+// handle runs an edge's functions, each only if the one before it went on (§6.1); if the last one that ran did, the
+// destination, numbered to, is marked (Fig. 5.1, lines 68 to 72).
 func (w *Walk) handle(e *Edge, to ir.Value) {
 	for n := range max(1, w.plan.Sets) {
 		of := *e

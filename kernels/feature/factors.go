@@ -8,7 +8,7 @@ import (
 )
 
 // factors is collaborative filtering by alternating least squares (ONYX, Fig. 2.1b and 4.2): the weight of an edge is a
-// rating, and a vertex's factors are those by which its in-neighbours' give its ratings best.
+// rating, and a vertex's factors are those that, with its in-neighbours' factors, fit its ratings best.
 var factors = &Algorithm{
 	Name: "als",
 	Doc:  "alternating least squares: a vertex's k factors solve (Σ x·xᵀ + lambda·I)·f = Σ weight·x over its in-neighbours' factors x; 10 super-steps unless max_iterations says otherwise",
@@ -21,7 +21,7 @@ var factors = &Algorithm{
 	Leaves: 2,
 	Edges: []EdgeFunc{
 		{Name: "rate", Into: "ratings", Emit: func(g *Group, e *Edge) ir.Value {
-			now := g.Let(e.Value) // read once for both functions (§6.2.1)
+			now := g.Let(e.Value) // loaded once for both functions (§6.2.1)
 			e.Leave("now", now)
 			sent := now.At
 			if e.Changes() {
@@ -103,10 +103,13 @@ func nextFactors(p *Problem, v int, of func(string, int) float64, _, got, off, b
 		return
 	}
 	s.eliminate(float64(p.Lambda))
+	if s.most() > math.MaxFloat32 {
+		p.refuseElimination(v, s.most())
+	}
 	s.checkSolution(got, off, bound)
 }
 
-// system is a vertex's equations in float64.
+// system is a vertex's system of equations in float64.
 type system struct {
 	gram  [][]float64
 	a, lu [][]float64 // the matrix, with λ; eliminated: U, and L's factors below the diagonal
@@ -130,7 +133,7 @@ func (s *system) eliminate(lambda float64) {
 	}
 }
 
-// product is an element of |L||U|.
+// product returns an element of |L||U|.
 func (s *system) product(r, c int) (sum float64) {
 	for n := 0; n <= min(r, c); n++ {
 		if l := math.Abs(s.lu[r][n]); n < r {
@@ -142,13 +145,13 @@ func (s *system) product(r, c int) (sum float64) {
 	return sum
 }
 
-// checkSolution puts factors into the equations: they solve a system that differs from it by no more than γ·|L||U|
-// (N. Higham, Accuracy and Stability of Numerical Algorithms, Theorem 9.4), whatever its condition.
+// checkSolution substitutes factors into the equations: they solve a system that differs from it by no more than
+// γ·|L||U| (N. Higham, Accuracy and Stability of Numerical Algorithms, Theorem 9.4), whatever its condition.
 func (s *system) checkSolution(got, off, bound []float64) {
 	k := len(got)
 	for r := range k {
 		off[r] = -s.right[r]
-		bound[r] = math.Abs(s.a[r][r] * got[r]) // of the rounding of λ's addition
+		bound[r] = math.Abs(s.a[r][r] * got[r]) // from the rounding of λ's addition
 		for c := range k {
 			off[r] += s.a[r][c] * got[c]
 			bound[r] += s.product(r, c) * math.Abs(got[c])
@@ -180,9 +183,9 @@ func (s *system) underflows(r int, got []float64) float64 {
 	return sum * underflow
 }
 
-// checkInverse checks a vertex's inverse, operation by operation, and the ratings times it. What elimination in f32 comes
-// to for an ill-conditioned matrix may be far from the inverse, and bounds by the condition say nothing about it: so
-// here it is computed as the device does it, in f32 and in its order.
+// checkInverse checks a vertex's inverse, operation by operation, and its product with the ratings. For an
+// ill-conditioned matrix, elimination in f32 may end far from the inverse, and condition-based bounds are useless: so
+// the inverse is recomputed as on the device, in f32 and in the same order.
 func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 	k := len(got)
 	m := make([][]float32, k)
@@ -194,7 +197,9 @@ func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 			}
 		}
 	}
-	invert(m)
+	if most := invert(m); !(most <= math.MaxFloat32) {
+		p.refuseElimination(v, most)
+	}
 	for f := range off {
 		off[f], bound[f] = got[f], 0
 		for r, b := range s.right {
@@ -209,8 +214,25 @@ func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 	}
 }
 
-// invert is Group.Inverse.
-func invert(m [][]float32) {
+// refuseElimination refuses a vertex if a number became too large while its system was solved.
+func (p *Problem) refuseElimination(v int, most float64) {
+	p.Refuse("vertex %d: its elimination comes to %.4g on the way, and a float32 holds up to %.4g: a number was too large for f32, "+
+		"or a system singular: expected a greater workload.features.lambda, or smaller weights", v, most, math.MaxFloat32)
+}
+
+// most returns the largest number of an eliminated matrix.
+func (s *system) most() (most float64) {
+	for _, row := range s.lu {
+		for _, x := range row {
+			most = max(most, math.Abs(x))
+		}
+	}
+	return most
+}
+
+// invert computes the same as Group.Inverse. It returns the greatest magnitude that occurred, an infinity or NaN if any
+// did.
+func invert(m [][]float32) (most float64) {
 	column, pivots := make([]float32, len(m)), make([]float32, len(m))
 	for n := range m {
 		for r := range m {
@@ -229,8 +251,13 @@ func invert(m [][]float32) {
 			m[r][n] = 0
 			for c := range m[r] {
 				m[r][c] -= float32(column[r] * pivots[c])
+				most = max(most, math.Abs(float64(m[r][c])))
 			}
+		}
+		for _, x := range pivots {
+			most = max(most, math.Abs(float64(x)))
 		}
 		copy(m[n], pivots)
 	}
+	return most
 }

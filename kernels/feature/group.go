@@ -8,23 +8,23 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Group writes what is done for the k features of one vertex or edge, by the lanes that share it: one, or feature-aware
-// as many as k, rounded up to a power of two, but no more than a warp has; with thread blocks, those of as many warps as
-// it takes. Those beyond k compute with the last feature, and store nothing.
+// Group emits code over the k features of one vertex or edge for the lanes that share it: one lane, or feature-aware as
+// many as k, rounded up to a power of two, but no more than a warp has; with thread blocks, the lanes of as many warps
+// as needed. Lanes beyond k compute with the last feature, and store nothing.
 type Group struct {
 	*emit.Kernel
 	K       int
 	size    int // lanes
-	lanes   int // of them, in a warp; a power of two
-	threads int // of the core that run the kernel
+	lanes   int // lanes per warp; a power of two
+	threads int // threads of the core that run the kernel
 	lane    ir.Value
 	plan    *Plan
 }
 
-// unrolled is how many features of a lane are code of their own, and stay in registers; more are a loop.
+// unrolled is the maximum number of features per lane that are unrolled and kept in registers; more are a loop.
 const unrolled = 8
 
-// GroupLanes returns how many lanes share a property of k features.
+// GroupLanes returns the number of lanes that share a property of k features.
 func (p *Plan) GroupLanes() int {
 	switch warps := p.BlockWarps(); {
 	case !p.Aware:
@@ -36,8 +36,9 @@ func (p *Plan) GroupLanes() int {
 	}
 }
 
-// BlockWarps returns how many warps share an edge or a vertex: as many as it takes for a feature a lane, and more until
-// they divide the core's, or all of these. 1: a warp's lanes have several features each, or are enough.
+// BlockWarps returns the number of warps that share an edge or a vertex: as many as needed for one feature per lane,
+// increased until it divides the core's warps, or all of these. 1: a warp suffices, or its lanes have several features
+// each.
 func (p *Plan) BlockWarps() int {
 	if !p.Aware || !p.Block || p.K <= p.Lanes {
 		return 1
@@ -49,7 +50,7 @@ func (p *Plan) BlockWarps() int {
 	return n
 }
 
-// Group makes the group of lanes that a lane belongs to.
+// Group returns the group of lanes that a lane belongs to.
 func (p *Plan) Group(k *emit.Kernel) *Group {
 	g := &Group{Kernel: k, K: p.K, size: p.GroupLanes(), threads: p.Warps * p.Lanes, plan: p}
 	g.lanes = min(g.size, p.Lanes)
@@ -65,36 +66,37 @@ func (p *Plan) Group(k *emit.Kernel) *Group {
 	return g
 }
 
-// warps returns how many warps the group has a part of.
+// warps returns the number of warps that the group spans.
 func (g *Group) warps() int { return g.size / g.lanes }
 
 // together reports whether the group is a thread block of several warps.
 func (g *Group) together() bool { return g.size > g.lanes }
 
-// shift is log2 of a group's lanes, of those that are in a warp.
+// shift returns log2 of a group's lanes within a warp.
 func (g *Group) shift() ir.Value { return g.U32(uint32(bits.TrailingZeros(uint(g.lanes)))) }
 
-// rounds is how many features a lane has, at most.
+// rounds returns the maximum number of features per lane.
 func (g *Group) rounds() int { return (g.K + g.size - 1) / g.size }
 
-// Index is a feature: its number, which a lane beyond the last has too, and which of its lane's it is.
+// Index identifies a feature: its number, also in a lane beyond the last, and its round within the lane.
 type Index struct {
 	F     ir.Value
 	base  ir.Value // with more, F
 	more  uint32
 	round int      // in a loop: -1
-	there ir.Value // whether the lane's number is a feature's; nil: it is
+	there ir.Value // whether the lane's number is a feature's; nil: always
 }
 
-// Place is where the properties of a vertex or an edge are, or a row of its matrix: the offset in bytes of k words.
+// Place is the location of the properties of a vertex or an edge, or of a row of its matrix: the offset in bytes of k
+// words.
 type Place struct{ Bytes ir.Value }
 
-// Of is the place of vertex or edge n: of a vertex, that of its first set of features.
+// Of returns the place of vertex or edge n; for a vertex, that of its first set of features.
 func (g *Group) Of(n ir.Value) Place {
 	return Place{g.Mul(n, g.U32(uint32(4*g.K*max(1, g.plan.Sets))))}
 }
 
-// set is the place of a later set of a vertex.
+// set returns the place of a later set of a vertex.
 func (g *Group) set(at Place, n int) Place {
 	if n == 0 {
 		return at
@@ -102,7 +104,7 @@ func (g *Group) set(at Place, n int) Place {
 	return Place{g.Kernel.Add(at.Bytes, g.U32(uint32(4*g.K*n)))}
 }
 
-// at is a lane's feature of a round that is known now.
+// at returns a lane's feature in a round that is known at compile time.
 func (g *Group) at(round int) Index {
 	more := uint32(round * g.size)
 	f := g.Add(g.lane, g.U32(more))
@@ -114,7 +116,7 @@ func (g *Group) at(round int) Index {
 	return Index{F: f, base: f, round: round, there: there}
 }
 
-// every runs body for all features of a lane.
+// every executes body for all features of a lane.
 func (g *Group) every(body func(i Index)) {
 	if g.rounds() <= unrolled {
 		for n := range g.rounds() {
@@ -122,7 +124,7 @@ func (g *Group) every(body func(i Index)) {
 		}
 		return
 	}
-	whole := g.K / g.size * g.size // as many as all lanes have
+	whole := g.K / g.size * g.size // rounds in which all lanes have a feature
 	g.For(g.lane, g.Add(g.lane, g.U32(uint32(whole))), g.U32(uint32(g.size)), func(f ir.Value) { body(Index{F: f, base: f, round: -1}) })
 	if whole < g.K {
 		i := g.at(g.rounds() - 1)
@@ -131,7 +133,7 @@ func (g *Group) every(body func(i Index)) {
 	}
 }
 
-// Each runs body once for each feature: what it stores at a feature nobody else stores.
+// Each executes body once for each feature; only this lane stores at that feature.
 func (g *Group) Each(body func(i Index)) {
 	g.every(func(i Index) {
 		if i.there == nil {
@@ -144,12 +146,12 @@ func (g *Group) Each(body func(i Index)) {
 
 // Feature is a value of each feature.
 type Feature struct {
-	kept []ir.Value // by round
+	kept []ir.Value // per round
 	of   func(i Index) ir.Value
 }
 
-// Let is a value of each feature, which is computed once, unless a lane has many: then it is computed wherever it is
-// asked for. So it may read what the group stores at that feature only until it is stored.
+// Let returns a value per feature that is computed once, unless a lane has many: then it is recomputed at each use. So
+// it may read memory that the group stores at that feature only until it is stored.
 func (g *Group) Let(value func(i Index) ir.Value) Feature {
 	x := Feature{of: value}
 	if g.rounds() <= unrolled {
@@ -160,7 +162,7 @@ func (g *Group) Let(value func(i Index) ir.Value) Feature {
 	return x
 }
 
-// At is the value of a feature.
+// At returns the value of a feature.
 func (x Feature) At(i Index) ir.Value {
 	if i.round >= 0 && x.kept != nil {
 		return x.kept[i.round]
@@ -168,8 +170,8 @@ func (x Feature) At(i Index) ir.Value {
 	return x.of(i)
 }
 
-// join has each lane know what join makes of a value of all lanes of the group: by shuffles (ONYX, Fig. 5.4), and
-// across warps by the scratchpad.
+// join combines a value over all lanes of the group, in each of them: by shuffles (ONYX, Fig. 5.4), and across warps
+// through the scratchpad.
 func (g *Group) join(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
 	for d := 1; d < g.lanes; d *= 2 {
 		x = join(x, g.ShflXor(x, g.U32(uint32(d))))
@@ -177,8 +179,8 @@ func (g *Group) join(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
 	return g.across(x, join)
 }
 
-// across joins what the group's warps have, one word each, which is the same in all lanes of a warp. A lane has words of
-// its own, so that no two are in one bank.
+// across combines one word per warp of the group, uniform within each warp. Each lane has its own words, so that
+// accesses have no bank conflict.
 func (g *Group) across(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
 	if !g.together() {
 		return x
@@ -191,19 +193,19 @@ func (g *Group) across(x ir.Value, join func(x, y ir.Value) ir.Value) ir.Value {
 	for n := 1; n < g.warps(); n++ {
 		all = join(all, g.Kernel.Load(x.Type, pad, g.Add(first, g.U32(uint32(n*g.lanes)))))
 	}
-	g.Barrier() // nobody stores anew before all have read
+	g.Barrier() // no store before all have loaded
 	return all
 }
 
-// meet is the thread block's barrier between stores and loads of what other warps have stored. A barrier waits for no
-// store: one that another issue slice's warps keep from the load-store unit would come behind their loads. So a lane
-// reads something before it, back, and has to wait for that: a warp's accesses take effect in their order.
+// meet is the thread block's barrier between stores and loads of words that other warps have stored. A barrier waits
+// for no store: one delayed on its way to the load-store unit by another issue slice's warps would arrive after their
+// loads. So each lane first loads a word, back, and waits for it: a warp's accesses take effect in order.
 func (g *Group) meet(back ir.Value) {
 	g.When(g.Kernel.Any(g.Eq(back, g.U32(math.MaxUint32))), g.Fence)
 	g.Barrier()
 }
 
-// alike has the compiler know that a group's lanes agree, where the group is whole warps.
+// alike tells the compiler that a group's lanes agree, where the group is whole warps.
 func (g *Group) alike(p ir.Value) ir.Value {
 	if g.together() {
 		return g.Kernel.Any(p)
@@ -211,7 +213,7 @@ func (g *Group) alike(p ir.Value) ir.Value {
 	return p
 }
 
-// Sum adds up a value of all features; all lanes have the same sum.
+// Sum sums a value over all features; all lanes receive the same sum.
 func (g *Group) Sum(value func(i Index) ir.Value) ir.Value {
 	sum := g.Var(g.F32(0))
 	g.every(func(i Index) {
@@ -224,7 +226,7 @@ func (g *Group) Sum(value func(i Index) ir.Value) ir.Value {
 	return g.join(sum.Get(), g.Add)
 }
 
-// hostSum is what Sum computes, in the order of its additions: a lane's features, then lanes, then warps.
+// hostSum computes Sum on the host, in the same order of additions: a lane's features, then lanes, then warps.
 func (p *Plan) hostSum(x []float32) (sum float32) {
 	size := p.GroupLanes()
 	lanes := make([]float32, size)
@@ -244,15 +246,15 @@ func (p *Plan) hostSum(x []float32) (sum float32) {
 	return sum
 }
 
-// Max is the greatest of a value of all features, in all lanes.
+// Max returns the maximum of a value over all features, in all lanes.
 func (g *Group) Max(value func(i Index) ir.Value) ir.Value {
 	most := g.Var(g.F32(float32(math.Inf(-1))))
 	g.every(func(i Index) { most.Set(g.Kernel.Max(most.Get(), value(i))) }) // the last feature counts several times
 	return g.join(most.Get(), g.Kernel.Max)
 }
 
-// Pick is the value of feature n, in all lanes. A lane that does not have it computes it, unless the group's other
-// lanes of its warp do: then x must be of what the group has not stored itself.
+// Pick returns the value of feature n, in all lanes. A lane that does not have it computes it, unless another lane of
+// its warp's group has it: then x must not depend on words that the group itself has stored.
 func (g *Group) Pick(x Feature, n ir.Value) ir.Value {
 	if g.size == 1 || x.kept == nil || g.rounds() > 1 || g.together() {
 		return x.of(Index{F: n, base: n, round: -1})
@@ -261,7 +263,7 @@ func (g *Group) Pick(x Feature, n ir.Value) ir.Value {
 	return g.ShflIdx(x.kept[0], g.Add(first, n))
 }
 
-// Any reports whether something holds for a feature, in all lanes (any_feature_updated, §5.3).
+// Any reports whether a condition holds for some feature, in all lanes (any_feature_updated, §5.3).
 func (g *Group) Any(holds func(i Index) ir.Value) ir.Value {
 	found := g.Var(g.U32(0))
 	g.every(func(i Index) {
@@ -282,8 +284,7 @@ func (g *Group) Any(holds func(i Index) ir.Value) ir.Value {
 	return g.Ne(g.And(g.Shr(g.Ballot(some), first), g.U32(uint32(1<<g.size-1))), g.U32(0))
 }
 
-// Normalise divides by the sum of all features (§5.3); where that is not above 0, it leaves them. above reports whether
-// it is.
+// Normalise divides by the sum of all features (§5.3) if that is positive. above reports whether it is.
 func (g *Group) Normalise(x Feature) (divided Feature, above ir.Value) {
 	sum := g.Sum(x.At)
 	above = g.Gt(sum, g.F32(0))
@@ -294,7 +295,7 @@ func (g *Group) Normalise(x Feature) (divided Feature, above ir.Value) {
 // Damping is workload.damping.
 func (g *Group) Damping() ir.Value { return g.Float(WordDamping) }
 
-// Once runs body in one lane of the group.
+// Once executes body in one lane of the group.
 func (g *Group) Once(body func()) {
 	if g.size == 1 {
 		body()
@@ -303,36 +304,37 @@ func (g *Group) Once(body func()) {
 	g.When(g.Eq(g.lane, g.U32(0)), body)
 }
 
-// word is where feature i of an array is, as the base and the index that the memory instructions take. What does not
-// depend on the place comes first, as it is the same for all edges.
+// word returns the address of feature i of an array, as the base and the index of a memory instruction. The terms that
+// do not depend on the place come first, as they are the same for all edges.
 func (g *Group) word(array string, at Place, i Index) (base, index ir.Value) {
 	return g.Add(g.Address(g.Addr(array), i.base), at.Bytes), g.U32(i.more)
 }
 
-// Load reads a feature of a vertex's or an edge's.
+// Load loads a feature of a vertex or an edge.
 func (g *Group) Load(array string, at Place, i Index) ir.Value {
 	base, index := g.word(array, at, i)
 	return g.Kernel.Load(ir.F32, base, index)
 }
 
-// Word reads the word of a vertex, or of an edge, of an array that has one for each; in all lanes.
+// Word loads the word of a vertex or an edge from an array that has one for each, in all lanes.
 func (g *Group) Word(array string, at Place) ir.Value {
 	return g.Kernel.Load(ir.F32, g.Addr(array), g.Div(at.Bytes, g.U32(uint32(4*g.K))))
 }
 
-// Store writes one. It stands in Each.
+// Store stores a feature. It must be inside Each.
 func (g *Group) Store(array string, at Place, i Index, x ir.Value) {
 	base, index := g.word(array, at, i)
 	g.Kernel.Store(base, index, x)
 }
 
-// AddTo adds to one, which others may do too. It stands in Each.
+// AddTo adds atomically to a feature. It must be inside Each.
 func (g *Group) AddTo(array string, at Place, i Index, x ir.Value) {
 	base, index := g.word(array, at, i)
 	g.AtomicAddF(base, index, x)
 }
 
-// inScratchpad stores value number n of every lane's features, a word a lane side by side; words: of all values.
+// inScratchpad stores value number n of every lane's features in the scratchpad, lanes interleaved; words is the size
+// of all values.
 func (g *Group) inScratchpad(n, words int, x Feature) Feature {
 	base := g.Shared("left", words)
 	word := func(i Index) ir.Value {

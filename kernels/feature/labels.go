@@ -25,7 +25,7 @@ var labels = &Algorithm{
 	},
 	Edges: []EdgeFunc{{Name: "gather", Into: "sum", Emit: addWeighted}},
 	Vertices: []VertexFunc{
-		// Of nothing there is no mean: where no label has come, the vertex keeps its own.
+		// Without any contribution there is no mean: a vertex that no label has reached keeps its own.
 		{Name: "normalise", Stops: true, Emit: func(g *Group, v Place, _ func(string) Feature) (Feature, ir.Value) {
 			return g.Normalise(g.Let(func(i Index) ir.Value { return g.Load("sum", v, i) }))
 		}},
@@ -41,15 +41,15 @@ var labels = &Algorithm{
 			return x, nil
 		}},
 	},
-	Alone:   true, // it blends its own labels in
+	Alone:   true, // a vertex blends its own labels in
 	Check:   Reference{Terms: scaled, Next: nextLabels},
 	Accepts: noNegative,
 }
 
-// setWeightArray has an edge's weights for each set of labels, with several sets.
+// setWeightArray holds an edge's weights for each set of labels, with several sets.
 const setWeightArray = "set"
 
-// setWeights are the graph's for the first set, and drawn for others.
+// setWeights returns the graph's weights for the first set, and drawn ones for the others.
 func setWeights(p *Problem) []float32 {
 	next, x := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*p.Sets)
 	forEdges(p.Graph, func(e *HostEdge) {
@@ -62,7 +62,7 @@ func setWeights(p *Problem) []float32 {
 	return x
 }
 
-// addWeighted adds what the source sends, times the edge's weight.
+// addWeighted adds the value that the source sends, times the edge's weight.
 func addWeighted(g *Group, e *Edge) ir.Value {
 	g.Each(func(i Index) { g.AddTo("sum", e.Dst, i, g.Mul(e.Weight, e.Sent(i))) })
 	return nil
@@ -75,9 +75,9 @@ func scaled(_ *Problem, _ *EdgeFunc, e *HostEdge, value, terms []float64) {
 	}
 }
 
-// nextLabels follows the roundings of two normalisations and what is between them. Sums of changes may fall below 0 by
-// roundings, and a sum of labels lie on either side of it: what decides is computed as the device does it, in f32
-// and in its order.
+// nextLabels follows the roundings of two normalisations and the operations between them. Sums of changes may fall
+// below 0 by roundings, and a sum of labels may lie on either side of it: the deciding sum is therefore computed as on
+// the device, in f32 and in the same order.
 func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, bound []float64) {
 	k, damping, own := len(now), p.Damping, 1-p.Damping
 	sums, device, want := make([]float32, k), make([]float32, k), make([]float64, k)
@@ -85,7 +85,11 @@ func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, 
 		sums[f] = float32(of("sum", v*k+f))
 	}
 	sum := p.plan.hostSum(sums)
-	if !(sum > 0) { // nothing has come
+	if math.IsInf(float64(sum), 1) {
+		p.Refuse("vertex %d: its %d sums of labels add up to more than a float32 holds, %.4g: expected smaller weights (graph.weights)",
+			v/max(1, p.Sets), k, math.MaxFloat32)
+	}
+	if !(sum > 0) { // no contribution
 		for f := range want {
 			want[f], bound[f] = now[f], 0
 		}
@@ -107,14 +111,14 @@ func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, 
 	differ(off, got, want)
 }
 
-// differ is how far what a device has computed is from what it should have.
+// differ returns the difference between the device's values and the expected ones.
 func differ(off, got, want []float64) {
 	for f := range off {
 		off[f] = got[f] - want[f]
 	}
 }
 
-// normalise divides by the sum, with what errors and roundings make of it, and reports whether they leave something: if
+// normalise divides by the sum, with the errors and roundings, and reports whether the sum is certainly positive: if
 // not, it does nothing.
 func normalise(x, bound []float64) bool {
 	var sum, mag, off float64

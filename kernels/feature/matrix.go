@@ -2,38 +2,38 @@ package feature
 
 import "heddle/kernels/ir"
 
-// square is the words of a matrix of k rows, row by row.
+// square returns the words of a matrix of k rows, row by row.
 func square(k int) int { return k * k }
 
-// Rows runs body for each row of a matrix, in all lanes.
+// Rows executes body for each row of a matrix, in all lanes.
 func (g *Group) Rows(body func(row ir.Value)) { g.From(g.U32(0), body) }
 
-// From runs body for each row from one on.
+// From executes body for each row starting from one.
 func (g *Group) From(first ir.Value, body func(row ir.Value)) {
 	g.For(first, g.U32(uint32(g.K)), g.U32(1), body)
 }
 
-// Row is a row of the matrix of the vertex at a place.
+// Row returns a row of the matrix of the vertex at a place.
 func (g *Group) Row(at Place, row ir.Value) Place {
 	k := uint32(g.K)
 	return Place{g.Kernel.Add(g.Mul(at.Bytes, g.U32(k)), g.Mul(row, g.U32(4*k)))}
 }
 
-// Element reads element n of a vector, in all lanes.
+// Element loads element n of a vector, in all lanes.
 func (g *Group) Element(array string, at Place, n ir.Value) ir.Value {
 	return g.Kernel.Load(ir.F32, g.Kernel.Add(g.Addr(array), at.Bytes), n)
 }
 
-// seen has the group's lanes see what others have stored into a matrix, and before it. Those of a warp do anyway, since
-// a warp's memory instructions take effect in their order.
+// seen makes the words that the group's lanes have stored into a matrix visible to all of them. Within a warp they
+// already are, since a warp's memory instructions take effect in order.
 func (g *Group) seen(matrix string, v Place) {
 	if g.together() {
 		g.meet(g.AsU32(g.Load(matrix, g.Row(v, g.U32(0)), g.at(0))))
 	}
 }
 
-// Solve solves a vertex's system matrix·x = right by elimination without pivots, for matrices that are symmetric and
-// positive definite; lanes have columns, and the matrix and right do not survive it.
+// Solve solves a vertex's system matrix·x = right by elimination without pivoting, for symmetric positive definite
+// matrices; each lane has columns. matrix and right are overwritten.
 func (g *Group) Solve(matrix, right string, v Place) Feature {
 	load := func(row, column ir.Value) ir.Value { return g.Element(matrix, g.Row(v, row), column) }
 	known := func(n ir.Value) ir.Value { return g.Element(right, v, n) }
@@ -64,8 +64,8 @@ func (g *Group) Solve(matrix, right string, v Place) Feature {
 	return g.Let(func(i Index) ir.Value { return g.Div(g.Load(right, v, i), load(i.F, i.F)) })
 }
 
-// Inverse puts the inverse of a vertex's matrix in its place, by Gauss-Jordan elimination without pivots, for matrices
-// that are symmetric and positive definite; lanes have columns, and column is an array of k words for each vertex.
+// Inverse replaces a vertex's matrix by its inverse, by Gauss-Jordan elimination without pivoting, for symmetric
+// positive definite matrices; each lane has columns, and column is an array of k words for each vertex.
 func (g *Group) Inverse(matrix, column string, v Place) {
 	g.Rows(func(n ir.Value) {
 		g.seen(matrix, v)
@@ -90,7 +90,7 @@ func (g *Group) Inverse(matrix, column string, v Place) {
 	})
 }
 
-// Product is a feature of a vector times a matrix: Σ x(r)·matrix(r, i).
+// Product returns a feature of a vector times a matrix: Σ x(r)·matrix(r, i).
 func (g *Group) Product(x Feature, matrix string, at Place, i Index) ir.Value {
 	sum := g.Var(g.F32(0))
 	g.Rows(func(row ir.Value) {

@@ -6,9 +6,9 @@ import (
 	"heddle/kernels/ir"
 )
 
-// modes is multimodal learning (ONYX, Fig. 2.1e): a vertex adds up the outer products of edges' weights and its
-// in-neighbours' modes, a matrix of k rows, and weighs its rows. The figure's vector of weights is drawn nowhere: here
-// row r has 2(r+1)/(k(k+1)) of damping, so that they add up to it.
+// modes is multimodal learning (ONYX, Fig. 2.1e): a vertex sums the outer products of edges' weights and its
+// in-neighbours' modes, a matrix of k rows, and takes a weighted sum of its rows. The figure does not define its vector
+// of weights: here row r has 2(r+1)/(k(k+1)) of damping, so that they add up to it.
 var modes = &Algorithm{
 	Name: "mml",
 	Doc:  "multimodal learning: each of k modes is the weighted sum of a matrix's rows, to which every in-edge has added its k weights times its source's modes, and a part of the first mode",

@@ -8,59 +8,58 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Folding is where values are that one function of a vertex leaves for a later one.
+// Folding is the storage of values that one function of a vertex leaves for a later one.
 type Folding string
 
 // Foldings.
 const (
-	Unfolded   Folding = "none"       // in memory: each function is a kernel of its own
+	Unfolded   Folding = "none"       // in memory: each function is a separate kernel
 	Scratchpad Folding = "scratchpad" // in the core's scratchpad: one kernel, as ONYX generates it (§6.2.1)
-	Registers  Folding = "registers"  // in registers: one kernel, as by hand (§7.7)
+	Registers  Folding = "registers"  // in registers: one kernel, as hand-written (§7.7)
 )
 
-// Foldings lists them.
+// Foldings returns every folding.
 func Foldings() []Folding { return []Folding{Unfolded, Scratchpad, Registers} }
 
 // Plan is an algorithm with its choices.
 type Plan struct {
 	*Algorithm
 	K       int
-	Sets    int // of K features each, of a vertex; 0: one
+	Sets    int // sets of K features each per vertex; 0: one
 	Aware   bool
 	Changes bool
 	Kept    bool
 	Fold    Folding
-	// Pipelined says that an edge's features are computed while the next one is read (§5.2). It needs Aware.
+	// Pipelined is set if an edge's features are computed while the next edge is read (§5.2). It requires Aware.
 	Pipelined bool
-	// Block says that more features than a warp has lanes are shared by a thread block's.
+	// Block is set if a thread block shares more features than a warp has lanes.
 	Block bool
-	// Touched says that functions of vertices run where an edge has changed something, and not for all vertices. It needs
-	// Changes.
+	// Touched is set if vertex functions run only where an edge has changed a property. It requires Changes.
 	Touched bool
-	// Inverts says that als computes inverses, and does not solve systems.
+	// Inverts is set if als computes inverses instead of solving systems.
 	Inverts bool
-	// Separate says that an old message is taken out of a product by an atomic of its own.
+	// Separate is set if an old message is divided out of a product by a separate atomic.
 	Separate bool
-	Lanes    int // of a warp
-	Warps    int // of a core that run the kernels
+	Lanes    int // per warp
+	Warps    int // warps per core that run the kernels
 }
 
-// Words that kernels are given.
+// Parameters of the kernels.
 const (
 	WordDamping = "feature.damping"
 	WordEpsilon = "feature.epsilon"
 	WordLambda  = "feature.lambda"
 )
 
-// Arrays of the sets of vertices that have changed: a word for as many vertices as a warp has lanes.
+// Bit-vectors of changed vertices: a word for as many vertices as a warp has lanes.
 const (
 	Active = "active"
-	Count  = "changed" // one word: how many
-	Marked = "touched" // the vertices at which an edge has changed something since functions of vertices ran last
+	Count  = "changed" // one word: the number of changed vertices
+	Marked = "touched" // vertices changed by an edge since vertex functions last ran
 	Going  = "going"   // unfolded: the vertices for which no function has stopped
 )
 
-// bitOf is where a vertex's bit is in a set of vertices: in which word, and which it is.
+// bitOf returns the word that holds a vertex's bit in a set of vertices, and the bit.
 func (p *Plan) bitOf(k *emit.Kernel, v ir.Value) (word, bit ir.Value) {
 	return k.Shr(v, k.U32(uint32(bits.TrailingZeros(uint(p.Lanes))))), k.Shl(k.U32(1), k.And(v, k.U32(uint32(p.Lanes-1))))
 }
@@ -71,7 +70,7 @@ func (p *Plan) IsActive(k *emit.Kernel, v ir.Value) ir.Value {
 	return k.Ne(k.And(k.Shr(word, k.And(v, k.U32(uint32(p.Lanes-1)))), k.U32(1)), k.U32(0))
 }
 
-// VertexKernels are those over vertices of a super-step: functions first to last of each.
+// VertexKernels returns a super-step's kernels over vertices: the functions of each, in order.
 func (p *Plan) VertexKernels() (of [][]VertexFunc) {
 	if p.Fold != Unfolded {
 		return [][]VertexFunc{p.Vertices}
@@ -82,12 +81,12 @@ func (p *Plan) VertexKernels() (of [][]VertexFunc) {
 	return of
 }
 
-// EdgeKernels are those over edges of a super-step.
+// EdgeKernels returns a super-step's kernels over edges.
 func (p *Plan) EdgeKernels() [][]EdgeFunc {
 	return p.edgeKernels(func(f *EdgeFunc) bool { return !p.Changes || !f.Lone })
 }
 
-// LoneKernels are those over all edges that come before the first super-step.
+// LoneKernels returns the kernels over all edges that precede the first super-step.
 func (p *Plan) LoneKernels() [][]EdgeFunc {
 	return p.edgeKernels(func(f *EdgeFunc) bool { return p.Changes && f.Lone })
 }
@@ -106,10 +105,10 @@ func (p *Plan) edgeKernels(wanted func(f *EdgeFunc) bool) (of [][]EdgeFunc) {
 	return of
 }
 
-// leftName is the array of a value that a function leaves in memory.
+// leftName returns the array of a value that a function leaves in memory.
 func leftName(f string) string { return "left." + f }
 
-// Left are the properties that functions of vertices leave for each other in memory.
+// Left returns the properties that functions of vertices leave for each other in memory.
 func (p *Plan) Left() (list []Property) {
 	if p.Fold != Unfolded {
 		return nil
@@ -120,22 +119,22 @@ func (p *Plan) Left() (list []Property) {
 	return list
 }
 
-// vertexWords and edgeWords are how many words of a core's scratchpad the kernels over vertices and over edges take.
+// vertexWords returns the scratchpad words per core of the kernels over vertices.
 func (p *Plan) vertexWords() int { return (len(p.Vertices) - 1) * p.spare() }
 func (p *Plan) edgeWords() int   { return p.Leaves * p.spare() }
 
-// ScratchpadWords is how many words of a core's scratchpad a kernel takes; the schedule of one over edges has its own.
+// ScratchpadWords returns the scratchpad words per core of the kernels; the schedule of one over edges adds its own.
 func (p *Plan) ScratchpadWords() (vertices, edges int) {
 	if p.Fold == Scratchpad {
 		vertices, edges = p.vertexWords(), p.edgeWords()
 	}
-	if p.BlockWarps() > 1 { // by which its warps exchange values
+	if p.BlockWarps() > 1 { // for values exchanged between warps
 		vertices, edges = vertices+p.Lanes*p.Warps, edges+p.Lanes*p.Warps
 	}
 	return vertices, edges
 }
 
-// spare is how many words of the scratchpad a value of every lane's features takes.
+// spare returns the scratchpad words of one value of every lane's features.
 func (p *Plan) spare() int {
 	size := p.GroupLanes()
 	return (p.K + size - 1) / size * p.Lanes * p.Warps

@@ -6,9 +6,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// ranking is multi-manifold ranking (ONYX, Fig. 2.1c). The figure's haggr lacks a parenthesis; as it is printed, ranks
-// grow without bound with a vertex's degree. Here it is the inverse of the sum of weights, by which waggr becomes a
-// mean.
+// ranking is multi-manifold ranking (ONYX, Fig. 2.1c). The figure's haggr lacks a parenthesis; as printed, ranks grow
+// without bound with a vertex's degree. Here it is the inverse of the sum of weights, which makes waggr a mean.
 var ranking = &Algorithm{
 	Name: "mmr",
 	Doc:  "multi-manifold ranking: each of k ranks is the damped mean of the in-neighbours' by that feature's weight of the edge, and a part of the first rank",

@@ -6,8 +6,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// VertexKernel writes functions over vertices, a group a vertex (Fig. 5.1, lines 76 to 97): over all, or where an edge
-// has changed something and where a vertex has changed itself. last: the last of them says what vertices hold.
+// VertexKernel emits functions over vertices, one group per vertex (Fig. 5.1, lines 76 to 97): over all, or over those
+// changed by an edge or by themselves. last: the last function returns the vertices' next values.
 func (p *Plan) VertexKernel(k *emit.Kernel, funcs []VertexFunc, last bool) {
 	k.Phase(isa.PhaseApply, func() {
 		w := &vertexWalk{Plan: p, Group: p.Group(k), funcs: funcs, last: last}
@@ -20,18 +20,18 @@ func (p *Plan) VertexKernel(k *emit.Kernel, funcs []VertexFunc, last bool) {
 	})
 }
 
-// vertexWalk is a kernel over vertices being written: each warp has as many vertices at a time as there are bits in a
-// word of a set of vertices, and its groups take turns; a thread block has a vertex at a time.
+// vertexWalk is a kernel over vertices being written: each warp takes as many vertices at a time as a word of a set of
+// vertices has bits, and its groups take turns; a thread block takes one vertex at a time.
 type vertexWalk struct {
 	*Plan
 	*Group
 	funcs []VertexFunc
 	last  bool
 
-	changed, going *ir.Variable // a lane's vertex; going is nil where nobody asks
+	changed, going *ir.Variable // the bits of a lane's vertex; going is nil if not needed
 }
 
-// word handles the vertices of a word, from the first on.
+// word handles the vertices of a word, starting from the first.
 func (w *vertexWalk) word(first, vertices ir.Value) {
 	if !w.Touched {
 		w.turns(first, vertices, nil)
@@ -42,7 +42,7 @@ func (w *vertexWalk) word(first, vertices ir.Value) {
 	w.When(w.Ne(todo, w.U32(0)), func() { w.turns(first, vertices, todo) })
 }
 
-// turns has the groups handle the vertices in turn; todo has their bits; nil: all.
+// turns makes the groups handle the vertices in turn; todo holds their bits; nil: all.
 func (w *vertexWalk) turns(first, vertices, todo ir.Value) {
 	w.changed, w.going = w.Var(w.U32(0)), nil
 	if !w.last && w.Stops() {
@@ -68,7 +68,7 @@ func (w *vertexWalk) turns(first, vertices, todo ir.Value) {
 	w.publish(first)
 }
 
-// alone handles a vertex by a thread block, whose first lane changes its bits.
+// alone handles a vertex by a thread block, whose first lane updates its bits.
 func (w *vertexWalk) alone(v ir.Value) {
 	place, bit := w.bitOf(w.Group.Kernel, v)
 	has := func(set string) ir.Value {
@@ -105,7 +105,7 @@ func (w *vertexWalk) alone(v ir.Value) {
 	w.When(w.Or(active, marked), func() { handle(active, marked) })
 }
 
-// vertex runs the functions of a vertex. One that an earlier kernel has stopped stays as it is.
+// vertex runs the functions of a vertex. A vertex stopped by an earlier kernel stays unchanged.
 func (w *vertexWalk) vertex(v ir.Value, updated, going *ir.Variable) {
 	for n := range max(1, w.Sets) {
 		at := w.set(w.Of(v), n)
@@ -136,7 +136,7 @@ func (w *vertexWalk) stopped() bool {
 	return false
 }
 
-// functions runs functions, each if the one before it went on (§6.1, progress); left are values by their names.
+// functions runs functions, each only if the one before it went on (§6.1, progress); left holds values by name.
 func (w *vertexWalk) functions(v ir.Value, at Place, funcs []VertexFunc, left map[string]Feature, updated, going *ir.Variable) {
 	f := &funcs[0]
 	x, goes := f.Emit(w.Group, at, func(name string) Feature {
@@ -174,7 +174,7 @@ func (w *vertexWalk) leave(n int, x Feature) Feature {
 	return x
 }
 
-// keep leaves a vertex as it is: if changes are sent, what it has sent is what it holds.
+// keep leaves a vertex unchanged: if changes are sent, its last sent value is its present one.
 func (w *vertexWalk) keep(v ir.Value, at Place) {
 	if !w.last || !w.Changes {
 		return
@@ -189,10 +189,10 @@ func (w *vertexWalk) keep(v ir.Value, at Place) {
 	store()
 }
 
-// update stores what a vertex holds next, and reports whether a feature has changed.
+// update stores a vertex's next value, and reports whether a feature has changed.
 func (w *vertexWalk) update(v ir.Value, at Place, next Feature) (changed ir.Value) {
 	epsilon := w.Float(WordEpsilon)
-	var sent ir.Value // the vertex has just sent what it held
+	var sent ir.Value // the vertex has just sent its value
 	if w.Kept {
 		sent = w.IsActive(w.Group.Kernel, v)
 	}
@@ -216,7 +216,7 @@ func (w *vertexWalk) update(v ir.Value, at Place, next Feature) (changed ir.Valu
 	})
 }
 
-// settle ends a super-step of a vertex, whether it has changed or not.
+// settle ends a super-step of a vertex, changed or not.
 func (w *vertexWalk) settle(v ir.Value, at Place) {
 	if !w.Changes {
 		for _, s := range w.Properties {
@@ -230,10 +230,10 @@ func (w *vertexWalk) settle(v ir.Value, at Place) {
 	}
 }
 
-// slotArray has a word of every vertex, of algorithms with Slots.
+// slotArray has one word per vertex, for algorithms with Slots.
 const slotArray = "slot"
 
-// flip changes the slot of a vertex whose edges have been handled.
+// flip flips the slot of a vertex whose edges have been handled.
 func (w *vertexWalk) flip(v ir.Value) {
 	slots := w.Addr(slotArray)
 	last := w.Group.Kernel.Load(ir.U32, slots, v)
@@ -244,7 +244,7 @@ func (w *vertexWalk) flip(v ir.Value) {
 	w.Group.Kernel.Store(slots, v, next)
 }
 
-// zero stores zeros into a vertex's words, k or a matrix.
+// zero zeroes a vertex's words: k, or a matrix.
 func (g *Group) zero(array string, v Place, words int) {
 	if words == g.K {
 		g.Each(func(i Index) { g.Store(array, v, i, g.F32(0)) })
@@ -256,7 +256,7 @@ func (g *Group) zero(array string, v Place, words int) {
 	})
 }
 
-// mark has the lane whose vertex a group has just handled remember a number that is 0 or 1.
+// mark records, in the lane whose vertex a group has just handled, a number that is 0 or 1.
 func (w *vertexWalk) mark(at, x ir.Value, to *ir.Variable) {
 	some := w.Ballot(w.Ne(x, w.U32(0)))
 	if w.size == 1 {
@@ -270,7 +270,8 @@ func (w *vertexWalk) mark(at, x ir.Value, to *ir.Variable) {
 	to.Set(w.Select(mine, bit, to.Get()))
 }
 
-// publish stores words of the warp's or thread block's vertices: which have changed, and how many; which go on.
+// publish stores the words of the vertices of a warp or thread block: the changed ones and their number, and those that
+// go on.
 func (w *vertexWalk) publish(first ir.Value) {
 	if !w.last && w.going == nil {
 		return

@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/kernels/compose"
 	"heddle/kernels/feature"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 )
 
-// Name says what was chosen.
-func Name(w *configs.Workload) string {
+// Name returns a name for the workload's choices.
+func Name(w *workload.Workload) string {
 	f := &w.Features
 	aware, changes, count := "NFA", "NCD", fmt.Sprint(f.Count)
 	if f.Aware {
@@ -39,26 +39,26 @@ func Name(w *configs.Workload) string {
 	return name
 }
 
-// refuse says what does not go together with a key.
+// refuse returns an error for a key and the settings that it conflicts with.
 func refuse(key, format string, args ...any) error {
 	return &compose.KeyError{Key: key, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Check refuses a workload that does not go together.
-func Check(w *configs.Workload, shape host.Shape) error {
+// Check returns an error for a workload with conflicting settings.
+func Check(w *workload.Workload, shape host.Shape) error {
 	a, err := feature.ByName(string(w.Algorithm))
 	if err != nil {
 		return err
 	}
 	for _, c := range []struct {
 		key      string
-		value    configs.Choice
-		expected []configs.Choice
+		value    workload.Choice
+		expected []workload.Choice
 	}{
-		{"kernel", w.Kernel, []configs.Choice{configs.Compiled}},
-		{"direction", w.Direction, []configs.Choice{configs.Auto, "push"}},
-		{"active_set", w.ActiveSet, []configs.Choice{configs.Auto}},
-		{"dedup", w.Dedup, []configs.Choice{configs.Auto, "none"}},
+		{"kernel", w.Kernel, []workload.Choice{workload.Compiled}},
+		{"direction", w.Direction, []workload.Choice{workload.Auto, "push"}},
+		{"active_set", w.ActiveSet, []workload.Choice{workload.Auto}},
+		{"dedup", w.Dedup, []workload.Choice{workload.Auto, "none"}},
 	} {
 		if !slices.Contains(c.expected, c.value) {
 			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s",
@@ -79,8 +79,8 @@ func Check(w *configs.Workload, shape host.Shape) error {
 	return r.fits(w, shape)
 }
 
-// checkChoices refuses choices of features that do not go together.
-func checkChoices(a *feature.Algorithm, w *configs.Workload, shape host.Shape) error {
+// checkChoices returns an error for conflicting choices of features.
+func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) error {
 	f, key := &w.Features, "workload.features."
 	block := f.Group == "block"
 	for _, x := range []struct {
@@ -115,8 +115,8 @@ func checkChoices(a *feature.Algorithm, w *configs.Workload, shape host.Shape) e
 	return nil
 }
 
-// fits refuses what a machine's cores have no room for, or no lanes.
-func (r *run) fits(w *configs.Workload, shape host.Shape) error {
+// fits returns an error if a machine's cores lack the memory or the lanes.
+func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 	vertices, edges := r.ScratchpadWords()
 	for _, o := range append(r.lone, r.edges...) {
 		if s := o.Plan.Schedule.Name; r.BlockWarps() > 1 && s != "vertex" && s != "edge" {

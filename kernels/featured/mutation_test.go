@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/graph"
 	"heddle/graph/graphspec"
@@ -15,6 +14,7 @@ import (
 	"heddle/kernels/feature"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
+	"heddle/kernels/workload"
 )
 
 // TestMutations: what edges or vertices compute a little wrong is found in the first super-step in which it matters,
@@ -131,8 +131,8 @@ func TestMutations(t *testing.T) {
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			for _, mutated := range []bool{false, true} {
-				w := schema.New[configs.Workload]("").Default()
-				w.Algorithm, w.Schedule, w.Iterations = configs.Algorithm(m.algorithm), "strict", 9
+				w := schema.New[workload.Workload]("").Default()
+				w.Algorithm, w.Schedule, w.Iterations = workload.Algorithm(m.algorithm), "strict", 9
 				w.Features.Changes = m.changes
 				if m.touched {
 					w.Features.Vertices = "touched"
@@ -160,7 +160,7 @@ func TestMutations(t *testing.T) {
 					m.mutate(&own)
 				}
 				g := mutationGraph(t)
-				d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
+				d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
 				require.NoError(t, err)
 				r, err := planOf(&own, &w, d.Shape(), g)
 				require.NoError(t, err)
@@ -203,13 +203,13 @@ func TestStoppedEdges(t *testing.T) {
 				return f.Name != "ask" || p.Data("edge", nil)[e.ID*p.K] > 0.5
 			}
 		}
-		w := schema.New[configs.Workload]("").Default()
+		w := schema.New[workload.Workload]("").Default()
 		w.Algorithm, w.Schedule, w.Iterations = "mmr", "vertex", 9
 		w.Features.Aware, w.Features.Vertices = n > 0, "touched"
 		if n == 2 {
 			w.Features.Count, w.Features.Group = 6, "block"
 		}
-		d, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
+		d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 2, Threads: 4}, nil)
 		require.NoError(t, err)
 		g := mutationGraph(t)
 		r, err := planOf(&own, &w, d.Shape(), g)

@@ -1,5 +1,5 @@
-// Package featured runs algorithms on features (package feature) on a device: edges are dealt out by any schedule,
-// graph units' too, and what lanes do with them is the algorithm's.
+// Package featured runs algorithms on features (package feature) on a device: any schedule, including those of graph
+// units, distributes the edges, and the algorithm's functions determine the work of the lanes.
 package featured
 
 import (
@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
@@ -18,23 +17,24 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/kernels/workload"
 )
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Plan       string
 	Launched   []compose.Launched
 	Steps      int   // super-steps
-	Traversals int   // of edges: one for each kernel over edges of a super-step, and those before the first
+	Traversals int   // edge traversals: one for each kernel over edges of a super-step, and those before the first
 	Active     []int // vertices that changed, by super-step
-	Converged  bool  // no feature changed by more than epsilon any more
+	Converged  bool  // no feature changed by more than epsilon in the last super-step
 	Values     []uint32
 	Layout     []graph.Region
 	Times      host.Times
 	Verified   bool
 }
 
-// run is the state of one.
+// run is the state of a run.
 type run struct {
 	*feature.Plan
 	problem  *feature.Problem
@@ -44,8 +44,8 @@ type run struct {
 	vertices []*compose.VertexOperator
 }
 
-// plan makes the plan and the operators. Without a graph its weights are none.
-func plan(w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
+// plan builds the plan and the operators. Without a graph there are no weights.
+func plan(w *workload.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
 	a, err := feature.ByName(string(w.Algorithm))
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func plan(w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
 	return planOf(a, w, shape, g)
 }
 
-func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
+func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *graph.Graph) (*run, error) {
 	f := &w.Features
 	warps := shape.Warps
 	if w.WarpsPerCore > 0 {
@@ -102,8 +102,8 @@ func planOf(a *feature.Algorithm, w *configs.Workload, shape host.Shape, g *grap
 	return r, nil
 }
 
-// edgeOperator is a kernel over the edges of active vertices, or of all.
-func (r *run) edgeOperator(name string, w *configs.Workload, funcs []feature.EdgeFunc, all bool, weights graph.WeightKind) (*compose.EdgeOperator, error) {
+// edgeOperator returns a kernel over the edges of active vertices, or of all.
+func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.EdgeFunc, all bool, weights graph.WeightKind) (*compose.EdgeOperator, error) {
 	var walk *feature.Walk
 	a := &algorithm.Algorithm{
 		Name: name, Dense: all, Silent: true, PushOnly: true, Sum: emit.AddF32, Into: "none",
@@ -119,8 +119,8 @@ func (r *run) edgeOperator(name string, w *configs.Workload, funcs []feature.Edg
 	return compose.NewEdgeOperator(name, a, own, weights)
 }
 
-// accepts refuses graphs, and layouts by which edges' features are not found.
-func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
+// accepts returns an error for unsupported graphs, and for layouts in which edges' features cannot be addressed.
+func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 	for _, o := range append(r.lone, r.edges...) {
 		for _, x := range r.Properties {
 			switch l := o.Plan.Layout.Name; {
@@ -142,7 +142,7 @@ func (r *run) accepts(w *configs.Workload, g *graph.Graph) error {
 }
 
 // open places everything.
-func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err error) {
+func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err error) {
 	f := &w.Features
 	r.problem = &feature.Problem{
 		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda),
@@ -180,7 +180,7 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 		active[v/r.Lanes] |= 1 << (v % r.Lanes)
 	}
 	arrays = append(arrays, graph.Array{Name: feature.Active, Data: active}, graph.Array{Name: feature.Count, Data: []uint32{0}})
-	if r.Touched { // at first functions of vertices run for all
+	if r.Touched { // initially vertex functions run for all vertices
 		arrays = append(arrays, graph.Array{Name: feature.Marked, Data: slices.Clone(active)})
 	}
 	if r.Fold == feature.Unfolded && r.Stops() {
@@ -198,8 +198,8 @@ func (r *run) open(d host.Device, g *graph.Graph, w *configs.Workload) (err erro
 	return err
 }
 
-// prepare does everything that comes before the first launch.
-func prepare(d host.Device, g *graph.Graph, w *configs.Workload) (*run, error) {
+// prepare does everything that precedes the first launch.
+func prepare(d host.Device, g *graph.Graph, w *workload.Workload) (*run, error) {
 	if err := Check(w, d.Shape()); err != nil {
 		return nil, err
 	}
@@ -213,8 +213,8 @@ func prepare(d host.Device, g *graph.Graph, w *configs.Workload) (*run, error) {
 	return r, r.open(d, g, w)
 }
 
-// Rehearse does what Run does before its first launch.
-func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose.Memory, err error) {
+// Rehearse does everything that precedes Run's first launch.
+func Rehearse(d *host.Rehearsal, g *graph.Graph, w *workload.Workload) (m compose.Memory, err error) {
 	r, err := prepare(d, g, w)
 	if err != nil {
 		return m, err
@@ -222,20 +222,20 @@ func Rehearse(d *host.Rehearsal, g *graph.Graph, w *configs.Workload) (m compose
 	m = r.session.Memory()
 	for _, x := range r.Properties {
 		switch {
-		case x.Sum: // followed in float64, twice
+		case x.Sum: // the reference in float64, twice
 			m.Own += 16 * uint64(g.Vertices()*r.Sets*x.Words(r.K))
-		case x.Slots: // held as it was before a super-step
+		case x.Slots: // a copy of the state before a super-step
 			m.Own += 8 * uint64(g.Edges()*x.Words(r.K))
 		}
 	}
 	return m, nil
 }
 
-// mostSteps ends runs that do not converge.
+// mostSteps bounds runs that do not converge.
 const mostSteps = 1000
 
-// Run computes what a workload says, and checks every super-step. After an error the result has what was done so far.
-func Run(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload) (res Result, err error) {
+// Run executes a workload, and verifies every super-step. After an error the result covers the super-steps so far.
+func Run(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workload) (res Result, err error) {
 	r, err := prepare(d, g, w)
 	if err != nil {
 		return res, err
@@ -245,8 +245,8 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w *configs.Workload
 	return res, err
 }
 
-// do runs what has been placed.
-func (r *run) do(ctx context.Context, w *configs.Workload) (res Result, err error) {
+// do runs the placed operators.
+func (r *run) do(ctx context.Context, w *workload.Workload) (res Result, err error) {
 	defer func() {
 		s := r.session
 		res.Launched, res.Traversals, res.Times, res.Layout, res.Values = s.Launched, s.Steps, s.Times, s.Layout(), s.Array(feature.Now)
@@ -278,7 +278,7 @@ func (r *run) do(ctx context.Context, w *configs.Workload) (res Result, err erro
 	return res, c.Ended()
 }
 
-// superStep runs one, and returns how many vertices have changed.
+// superStep runs one super-step, and returns the number of changed vertices.
 func (r *run) superStep(ctx context.Context, c *feature.Checker) (changed int, err error) {
 	c.Begin()
 	in := &compose.Frontier{}
@@ -294,7 +294,7 @@ func (r *run) superStep(ctx context.Context, c *feature.Checker) (changed int, e
 		for i := range r.session.Launched[from:] {
 			l := &r.session.Launched[from+i]
 			handled += l.Edges
-			if l.Traversal != nil { // the bit-vector of active vertices is no active set of the session's
+			if l.Traversal != nil { // the session does not know the bit-vector of active vertices as an active set
 				l.Traversal.Frontier, l.Traversal.Edges = c.Active(), c.Edges()
 			}
 		}

@@ -23,14 +23,15 @@ import (
 	"heddle/kernels/featured/featuredtest"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
-	"heddle/units"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 )
 
-// workload is one with the defaults.
-func workload() configs.Workload { return schema.New[configs.Workload]("").Default() }
+// testWorkload is one with the defaults.
+func testWorkload() workload.Workload { return schema.New[workload.Workload]("").Default() }
 
 // untimed is a machine with the unit that a schedule needs.
-func untimed(t *testing.T, cfg emu.Config, w *configs.Workload) host.Device {
+func untimed(t *testing.T, cfg emu.Config, w *workload.Workload) host.Device {
 	t.Helper()
 	d, err := tryUntimed(cfg, w)
 	require.NoError(t, err)
@@ -38,12 +39,12 @@ func untimed(t *testing.T, cfg emu.Config, w *configs.Workload) host.Device {
 }
 
 // tryUntimed refuses what the unit does not fit.
-func tryUntimed(cfg emu.Config, w *configs.Workload) (host.Device, error) {
+func tryUntimed(cfg emu.Config, w *workload.Workload) (host.Device, error) {
 	var unit accel.Spec
-	if s, err := units.Schedule(string(w.Schedule)); err == nil && s.Unit != "" {
-		unit = configs.DefaultUnit(units.ByName(s.Unit))
+	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
+		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
 	}
-	return host.NewUntimed(cfg, unit)
+	return host.NewFunctional(cfg, unit)
 }
 
 // pick draws one of a list.
@@ -55,19 +56,19 @@ func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 41))
-		w := workload()
+		w := testWorkload()
 		a := feature.Algorithms()[seed%uint64(len(feature.Algorithms()))].Name
-		w.Algorithm = configs.Algorithm(a)
-		w.Schedule, w.Layout = configs.Schedule(pick(r, units.Schedules()).Name), configs.Auto
+		w.Algorithm = workload.Algorithm(a)
+		w.Schedule, w.Layout = workload.Schedule(pick(r, schedule.All()).Name), workload.Auto
 		if r.IntN(3) == 0 {
-			w.Layout = configs.Layout(pick(r, layout.Layouts()).Name)
+			w.Layout = workload.Layout(pick(r, layout.Layouts()).Name)
 		}
-		w.Features = configs.Features{
+		w.Features = workload.Features{
 			Count: pick(r, []int{1, 2, 3, 4, 5, 7, 8, 1 + r.IntN(128)}), Aware: r.IntN(3) > 0, Changes: r.IntN(2) == 0,
-			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []configs.Choice{"lost", "kept"}),
-			Folding: configs.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10, math.Pow(10, -3+12*r.Float64())}),
-			Group: pick(r, []configs.Choice{"warp", "block"}), Vertices: pick(r, []configs.Choice{"all", "touched"}),
-			Retracts: pick(r, []configs.Choice{"merged", "separate"}), Solver: pick(r, []configs.Choice{"elimination", "inverse"}),
+			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []workload.Choice{"lost", "kept"}),
+			Folding: workload.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10, math.Pow(10, -3+12*r.Float64())}),
+			Group: pick(r, []workload.Choice{"warp", "block"}), Vertices: pick(r, []workload.Choice{"all", "touched"}),
+			Retracts: pick(r, []workload.Choice{"merged", "separate"}), Solver: pick(r, []workload.Choice{"elimination", "inverse"}),
 			Sets: pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
 		}
 		featuredtest.Fit(r, &w)
@@ -107,22 +108,22 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-// TestUnderflow: what becomes too small for f32's normal numbers is verified, of as great a lambda as there may be, and of
-// other algorithms with weights as small.
+// TestUnderflow: what becomes too small for f32's normal numbers is verified, of as great a lambda as there may be, and
+// of other algorithms with weights as small.
 func TestUnderflow(t *testing.T) {
 	ran := map[string]int{}
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 42))
-		w := workload()
+		w := testWorkload()
 		a := feature.Algorithms()[seed%uint64(len(feature.Algorithms()))].Name
 		if seed%2 == 0 {
 			a = "als"
 		}
-		w.Algorithm, w.Layout, w.Iterations = configs.Algorithm(a), configs.Auto, 1+r.IntN(12)
+		w.Algorithm, w.Layout, w.Iterations = workload.Algorithm(a), workload.Auto, 1+r.IntN(12)
 		w.Damping, w.Seed = pick(r, []float64{0, 0x1p-30, 0.5, 1}), r.Uint64()
-		w.Features = configs.Features{
+		w.Features = workload.Features{
 			Count: 1 + r.IntN(6), Aware: r.IntN(2) == 0, Changes: r.IntN(2) == 0, Lambda: math.Pow(10, -3+12*r.Float64()), Unsent: "lost",
-			Solver: pick(r, []configs.Choice{"elimination", "inverse"}), Folding: "none", Group: "warp", Vertices: "all", Retracts: "merged", Sets: 1,
+			Solver: pick(r, []workload.Choice{"elimination", "inverse"}), Folding: "none", Group: "warp", Vertices: "all", Retracts: "merged", Sets: 1,
 		}
 		featuredtest.Fit(r, &w)
 		g := randomGraph(t, r, 1+r.IntN(4), a == "bp")
@@ -142,6 +143,61 @@ func TestUnderflow(t *testing.T) {
 	}
 	t.Log(ran)
 	require.Greater(t, ran["als"], 30)
+}
+
+// TestOverflow: weights near the greatest float32 there is lead to a result that is verified and finite, or to an error
+// that names what was too large, and to no wrong result.
+func TestOverflow(t *testing.T) {
+	refused, ran := map[string]int{}, 0
+	for seed := range uint64(90) {
+		r := rand.New(rand.NewPCG(seed, 43))
+		w := testWorkload()
+		a := []string{"lp", "aggregate", "als"}[seed%3]
+		w.Algorithm, w.Layout, w.Iterations, w.Seed = workload.Algorithm(a), workload.Auto, 1+r.IntN(3), r.Uint64()
+		w.Features.Changes, w.Features.Count = r.IntN(2) == 0, 1+r.IntN(4)
+		w.Features.Solver = pick(r, []workload.Choice{"elimination", "inverse"})
+		if a != "als" {
+			w.Features.Solver = "elimination"
+		}
+		var text strings.Builder
+		for range 4 + r.IntN(12) {
+			fmt.Fprintf(&text, "%d %d %g\n", r.IntN(5), r.IntN(5), math.Pow(10, 37+1.53*r.Float64()))
+		}
+		g, err := graph.Read("large.txt", strings.NewReader(text.String()), graph.ReadOptions{})
+		require.NoError(t, err)
+		res, err := featured.Run(t.Context(), untimed(t, emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}, &w), g, &w)
+		if err != nil {
+			require.Regexp(t, `(sum|ratings|gram) of vertex \d+, word \d+, is .*a float32 holds up to 3.403e\+38|a number was too large for f32|more than a float32 holds`, err.Error(), "%d: %s\n%s", seed, a, &text)
+			refused[a]++
+			continue
+		}
+		ran++
+		for _, x := range res.Values {
+			require.False(t, math.IsInf(float64(math.Float32frombits(x)), 0))
+		}
+	}
+	t.Log(refused, ran)
+	require.Greater(t, min(refused["lp"], refused["aggregate"], refused["als"], ran), 5)
+}
+
+// TestSumOfLabelsOverflows: labels that each fit a float32, and whose sum does not, would come to nothing on the machine,
+// and in a reference that computes as it does.
+func TestSumOfLabelsOverflows(t *testing.T) {
+	g, err := graph.Read("large.txt", strings.NewReader("0 1 3e38\n2 1 3e38\n"), graph.ReadOptions{})
+	require.NoError(t, err)
+	sums := 0
+	for seed := range uint64(20) {
+		w := testWorkload()
+		w.Algorithm, w.Layout, w.Iterations, w.Seed = "lp", workload.Auto, 1, seed
+		w.Features.Count = 3
+		_, err := featured.Run(t.Context(), untimed(t, emu.Config{Cores: 1, Warps: 1, Threads: 4}, &w), g, &w)
+		require.ErrorContains(t, err, "float32 holds", "seed %d", seed)
+		require.ErrorContains(t, err, "vertex 1", "seed %d", seed)
+		if strings.Contains(err.Error(), "vertex 1: its 3 sums of labels add up to more than a float32 holds") {
+			sums++
+		}
+	}
+	require.Positive(t, sums)
 }
 
 // isRefusal reports whether an error says which choice does not go together with the others.
@@ -176,9 +232,9 @@ func TestChoicesAgree(t *testing.T) {
 		var all []featured.Result
 		for _, aware := range []bool{false, true} {
 			for _, fold := range feature.Foldings() {
-				w := workload()
-				w.Algorithm, w.Schedule = configs.Algorithm(a.Name), "warp"
-				w.Features.Aware, w.Features.Changes, w.Features.Folding = aware, false, configs.Choice(fold)
+				w := testWorkload()
+				w.Algorithm, w.Schedule = workload.Algorithm(a.Name), "warp"
+				w.Features.Aware, w.Features.Changes, w.Features.Folding = aware, false, workload.Choice(fold)
 				res, err := featured.Run(context.Background(), untimed(t, emu.Config{Cores: 2, Warps: 4, Threads: 8}, &w), g, &w)
 				require.NoError(t, err, featured.Name(&w))
 				require.True(t, res.Converged || a.Steps > 0)

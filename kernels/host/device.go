@@ -1,8 +1,8 @@
-// Package host is the host's side of a graph program: it writes a device's memory,
-// launches programs on it, and reads what they left.
+// Package host is the host side of a graph program: it writes a device's memory, launches programs on it, and reads the
+// results.
 //
-// A Device is a machine with or without time. Launches follow each other on one
-// device: memory stays, caches stay warm, time goes on.
+// A Device is a timed or functional machine. Launches on one device follow each other: memory and cache contents
+// persist, and time advances.
 package host
 
 import (
@@ -16,46 +16,45 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
-	"heddle/units"
 )
 
-// Device is a machine that a host program uses.
+// Device is a machine as seen by a host program.
 type Device interface {
-	// Shape says what the machine is, for programs that depend on it.
+	// Shape returns the machine's parameters, for programs that depend on them.
 	Shape() Shape
 	// WriteWords and ReadWords copy between the host and the device's memory.
 	// They take no simulated time.
 	WriteWords(addr uint32, words []uint32)
 	ReadWords(addr uint32, words []uint32)
-	// ShareWords is WriteWords for words that nobody changes as long as there is the device, which need not copy them.
+	// ShareWords is WriteWords for words that are not modified during the device's lifetime, so that the device need
+	// not copy them.
 	ShareWords(addr uint32, words []uint32)
-	// Launch runs a program to its end, with arg in mscratch. The counts are the
-	// launch's own; a machine without time has no cycles. A program that does not
-	// store exit code 0 has failed. After an error the device is spent.
+	// Launch runs a program to its end, with arg in mscratch. The counts are the launch's own; a functional machine
+	// reports no cycles. A program that does not store exit code 0 has failed. After an error the device must not be
+	// used again.
 	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
-	// Hand is the host's hand on the cores' graph units; nil: there are none that it has one on.
+	// Hand returns the host-side interface to the cores' graph units; nil: the units have none.
 	Hand() accel.Hand
-	// LaneEdges returns how many edges each lane has handled in all launches, core by core
-	// and warp by warp.
+	// LaneEdges returns the number of edges that each lane has handled in all launches, core by core and warp by warp.
 	LaneEdges() []uint64
 }
 
-// Parted is a device that tells of the parts of a program (emu.PartPrefix) while it runs.
+// Parted is a device that reports the parts of a program (emu.PartPrefix) while it runs.
 type Parted interface {
-	// LaunchParts is Launch, and ended is given each part when it is over, with what it came to: from the end of the
-	// one before. It may read memory and counts then, and an error of its ends the run. What is returned is of what
-	// comes behind the last part.
+	// LaunchParts is Launch that calls ended at the end of each part with its counts and cycles, measured from the end
+	// of the previous part. ended may read memory and counts; an error from it ends the run. rest covers the time after
+	// the last part.
 	LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (rest sim.Result, err error)
 }
 
-// Stepper is a device that wants to know which launches are of which super-step.
+// Stepper is a device that is notified of super-steps.
 type Stepper interface {
-	// BeginStep comes before the first launch of super-step n, from 1; again with the same n means
-	// nothing. An error ends the run.
+	// BeginStep is called before the first launch of super-step n, from 1; a repeated call with the same n has no
+	// effect. An error ends the run.
 	BeginStep(n int) error
 }
 
-// BeginStep tells a device that a super-step begins, if it wants to know.
+// BeginStep notifies a device of a super-step if it is a Stepper.
 func BeginStep(d Device, n int) error {
 	if s, ok := d.(Stepper); ok {
 		return s.BeginStep(n)
@@ -63,31 +62,32 @@ func BeginStep(d Device, n int) error {
 	return nil
 }
 
-// Frontiers is a device that wants to know the active set of each super-step.
+// Frontiers is a device that is notified of each super-step's active set.
 type Frontiers interface {
-	// Frontier comes before the launches that work on it: active vertices, and the edges that leave them.
+	// Frontier is called before the launches that work on the active set, with the number of active vertices and of
+	// edges that leave them.
 	Frontier(step int, vertices, edges uint64)
 }
 
-// Frontier tells a device the active set, if it wants to know.
+// Frontier notifies a device of the active set if it implements Frontiers.
 func Frontier(d Device, step int, vertices, edges uint64) {
 	if s, ok := d.(Frontiers); ok {
 		s.Frontier(step, vertices, edges)
 	}
 }
 
-// Keeper is a device that keeps the state of runs, so that one that was killed can go on.
+// Keeper is a device that checkpoints runs, so that a killed one can be resumed.
 type Keeper interface {
-	// Resume comes before the first launch, when everything is placed. program points to all that the host program has
-	// of its own from then on. If there is the state of an earlier run, it is the device's and the program's from now
-	// on: the beginning of a super-step.
+	// Resume is called before the first launch, once everything is placed. program points to all of the host program's
+	// own state from then on. If a checkpoint exists, the device's state and program are restored from it, to the
+	// beginning of a super-step.
 	Resume(program any) (resumed bool, err error)
-	// Keep comes at the beginning of each super-step, before BeginStep: the device may write down its state and
-	// program's.
+	// Keep is called at the beginning of each super-step, before BeginStep: the device may write a checkpoint of its
+	// own state and program's.
 	Keep(step int)
 }
 
-// Resume has a device go on with an earlier run's state, if it keeps any.
+// Resume restores a device from a checkpoint if it is a Keeper.
 func Resume(d Device, program any) (resumed bool, err error) {
 	if k, ok := d.(Keeper); ok {
 		return k.Resume(program)
@@ -95,26 +95,26 @@ func Resume(d Device, program any) (resumed bool, err error) {
 	return false, nil
 }
 
-// Keep lets a device keep its state, if it does that.
+// Keep lets a device write a checkpoint if it is a Keeper.
 func Keep(d Device, step int) {
 	if k, ok := d.(Keeper); ok {
 		k.Keep(step)
 	}
 }
 
-// Shape is a machine as programs see it.
+// Shape holds a machine's parameters as programs see them.
 type Shape struct {
 	Cores, Warps, Threads int
-	ScratchpadBytes       int    // of a core, for programs
+	ScratchpadBytes       int    // per core, available to programs
 	LineBytes             int    // of the caches
-	Unit                  string // the cores' graph unit, by isa's name; empty: none
+	Unit                  string // name of the cores' graph unit in isa; empty: none
 	MaskByUnit            bool   // the unit sets the thread mask
-	BarriersSignal        bool   // barriers of several cores do nothing to memory (core.device_barrier: signal)
+	BarriersSignal        bool   // barriers across cores do not order memory (core.device_barrier: signal)
 }
 
-// plug gives the cores a graph unit.
+// plug adds the cores' graph unit.
 func (s *Shape) plug(unit accel.Spec, at accel.Shape) {
-	s.Unit = units.Of(unit).Name
+	s.Unit = accel.KindOf(unit).Name
 	if u, ok := unit.(accel.ScratchpadSpec); ok {
 		s.ScratchpadBytes -= u.ScratchpadBytes(at)
 	}
@@ -126,16 +126,17 @@ func (s *Shape) plug(unit accel.Spec, at accel.Shape) {
 // Lanes returns how many lanes the device has.
 func (s Shape) Lanes() int { return s.Cores * s.Warps * s.Threads }
 
-// Times adds up what launches cost.
+// Times accumulates the cost of launches.
 type Times struct {
 	Launches uint64
-	Cycles   uint64 // in launches
-	Overhead uint64 // around them: launches × launch overhead
-	// Half is half the 95 % confidence interval of cycles that are estimated, as if launches' errors went together.
+	Cycles   uint64 // within launches
+	Overhead uint64 // around launches: launches × launch overhead
+	// Half is half the width of the 95 % confidence interval of estimated cycles, with the errors of launches taken as
+	// fully correlated.
 	Half float64
 }
 
-// Add books one launch.
+// Add adds one launch.
 func (t *Times) Add(r sim.Result, overhead uint64) {
 	t.Launches++
 	t.Cycles += r.Cycles
@@ -143,17 +144,17 @@ func (t *Times) Add(r sim.Result, overhead uint64) {
 	t.Overhead += overhead
 }
 
-// Total is the time of a run, host and device.
+// Total returns the time of a run, host and device.
 func (t Times) Total() uint64 { return t.Cycles + t.Overhead }
 
-// Session is one host program's use of a device. It adds up what launches cost.
+// Session is one host program's use of a device. It accumulates the cost of its launches.
 type Session struct {
 	Device
-	Overhead uint64 // cycles of the host for each launch
+	Overhead uint64 // host cycles per launch
 	Times    Times
 }
 
-// Launch runs a program, and books it.
+// Launch runs a program and adds its cost.
 func (s *Session) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	r, err := s.Device.Launch(ctx, p, arg)
 	s.Times.Add(r, s.Overhead)
@@ -170,7 +171,7 @@ func (s *Session) Floats(addr uint32, n int) []float32 {
 	return out
 }
 
-// chunk is how many words are copied at once.
+// chunk is the number of words copied at once.
 const chunk = 1 << 14
 
 func readWords(m *emu.Memory, addr uint32, words []uint32) {

@@ -28,7 +28,7 @@ func program(t *testing.T, text string) *isa.Program {
 func devices(t *testing.T) map[string]host.Device {
 	t.Helper()
 	spec := weaver.DefaultSpec()
-	u, err := host.NewUntimed(emu.Config{Cores: 2, Warps: 4, Threads: 4}, &spec)
+	u, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4}, &spec)
 	require.NoError(t, err)
 	l, err := configs.LoadMachine("vortex-1c4w4t-weaver", nil, []string{"cores_per_socket=2"})
 	require.NoError(t, err)
@@ -42,12 +42,12 @@ func TestShape(t *testing.T) {
 		require.Equal(t, host.Shape{Cores: 2, Warps: 4, Threads: 4, ScratchpadBytes: 16 << 10, LineBytes: 64, Unit: "weaver"}, d.Shape(), name)
 		require.Equal(t, 32, d.Shape().Lanes())
 	}
-	u, err := host.NewUntimed(emu.Config{Cores: 1, Warps: 2, Threads: 8}, nil)
+	u, err := host.NewFunctional(emu.Config{Cores: 1, Warps: 2, Threads: 8}, nil)
 	require.NoError(t, err)
 	require.Equal(t, host.Shape{Cores: 1, Warps: 2, Threads: 8, ScratchpadBytes: 16 << 10, LineBytes: 64}, u.Shape())
-	_, err = host.NewUntimed(emu.Config{Cores: 1, Warps: 2, Threads: 8}, &weaver.Spec{STEntries: 1, DTEntries: 15})
+	_, err = host.NewFunctional(emu.Config{Cores: 1, Warps: 2, Threads: 8}, &weaver.Spec{STEntries: 1, DTEntries: 15})
 	require.ErrorContains(t, err, "dt_entries = 15")
-	_, err = host.NewUntimed(emu.Config{}, nil)
+	_, err = host.NewFunctional(emu.Config{}, nil)
 	require.ErrorContains(t, err, "cores = 0")
 }
 

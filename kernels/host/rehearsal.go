@@ -10,8 +10,8 @@ import (
 	"heddle/sim"
 )
 
-// Rehearsal answers what a host program can ask of a machine before it launches anything, without the machine: what is
-// refused on the one is refused on the other. It keeps nothing, and launches nothing.
+// Rehearsal answers the queries that a host program makes before its first launch, without building the machine: it
+// refuses exactly what the machine would refuse. It stores nothing and launches nothing.
 type Rehearsal struct {
 	shape Shape
 	unit  accel.Unit // of core 0; nil: none
@@ -19,7 +19,7 @@ type Rehearsal struct {
 
 var _ Device = (*Rehearsal)(nil)
 
-// NewRehearsal returns that of a machine.
+// NewRehearsal returns the rehearsal of a machine.
 func NewRehearsal(cfg *configs.Machine) (*Rehearsal, error) {
 	unit, err := sim.GraphUnit(cfg, 0)
 	if err != nil {
@@ -28,7 +28,7 @@ func NewRehearsal(cfg *configs.Machine) (*Rehearsal, error) {
 	return &Rehearsal{shapeOf(cfg), unit}, nil
 }
 
-// shapeOf is the shape of a machine.
+// shapeOf returns the shape of a machine.
 func shapeOf(cfg *configs.Machine) Shape {
 	s := Shape{
 		Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
@@ -43,25 +43,25 @@ func shapeOf(cfg *configs.Machine) Shape {
 	return s
 }
 
-// Shape says what the machine is.
+// Shape returns the machine's parameters.
 func (d *Rehearsal) Shape() Shape { return d.shape }
 
-// WriteWords forgets them.
+// WriteWords discards the words.
 func (d *Rehearsal) WriteWords(uint32, []uint32) {}
 
-// ShareWords forgets them.
+// ShareWords discards the words.
 func (d *Rehearsal) ShareWords(uint32, []uint32) {}
 
-// ReadWords reads none.
+// ReadWords reads nothing.
 func (d *Rehearsal) ReadWords(uint32, []uint32) {}
 
-// LaneEdges are none.
+// LaneEdges returns none.
 func (d *Rehearsal) LaneEdges() []uint64 { return nil }
 
-// Hand is the host's hand on the first core's unit, which is like the others.
+// Hand returns the host-side interface to the first core's unit, which stands for the others.
 func (d *Rehearsal) Hand() accel.Hand { return accel.HandOn([]accel.Unit{d.unit}) }
 
-// Launch completes Device.
+// Launch does nothing; it completes the Device interface.
 func (d *Rehearsal) Launch(context.Context, *isa.Program, uint32) (sim.Result, error) {
 	panic("BUG: host: a launch on a rehearsal")
 }

@@ -9,14 +9,14 @@ import (
 	"heddle/sim"
 )
 
-// Timed is a machine with time.
+// Timed is a timed machine.
 type Timed struct {
 	Machine *sim.Machine
 	shape   Shape
-	execute bool // launches take no time
+	execute bool // launches are functional
 
-	alternation *sim.Alternation // nil: launches are in time throughout
-	sampled     sim.Sampled      // the last launch that was not
+	alternation *sim.Alternation // nil: every launch is timed throughout
+	sampled     sim.Sampled      // of the last launch that was only partly timed
 }
 
 var (
@@ -24,7 +24,7 @@ var (
 	_ Parted = (*Timed)(nil)
 )
 
-// NewTimed assembles a timed machine.
+// NewTimed builds a timed machine.
 func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	m, err := sim.New(cfg, opt)
 	if err != nil {
@@ -33,36 +33,36 @@ func NewTimed(cfg configs.Machine, opt sim.Options) (*Timed, error) {
 	return &Timed{Machine: m, shape: shapeOf(&cfg)}, nil
 }
 
-// Shape says what the machine is.
+// Shape returns the machine's parameters.
 func (d *Timed) Shape() Shape { return d.shape }
 
 // WriteWords copies words to the device.
 func (d *Timed) WriteWords(addr uint32, words []uint32) { d.Machine.Arch.Mem.WriteWords(addr, words) }
 
-// ShareWords has the device read words where they are.
+// ShareWords lets the device read words in place.
 func (d *Timed) ShareWords(addr uint32, words []uint32) { d.Machine.Arch.Mem.Share(addr, words) }
 
 // ReadWords copies words from the device.
 func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arch.Mem, addr, words) }
 
-// Hand is the host's hand on the cores' units.
+// Hand returns the host-side interface to the cores' units.
 func (d *Timed) Hand() accel.Hand { return d.Machine.Hand() }
 
-// LaneEdges returns how many edges each lane has handled.
+// LaneEdges returns the number of edges that each lane has handled.
 func (d *Timed) LaneEdges() []uint64 { return d.Machine.Arch.LaneEdges() }
 
-// Frontier tells those who observe the machine.
+// Frontier notifies the machine's observers.
 func (d *Timed) Frontier(step int, vertices, edges uint64) {
 	d.Machine.BeginStep(step, vertices, edges)
 }
 
-// SetUntimed has launches to come take no time, or time again.
+// SetUntimed makes coming launches functional, or timed again.
 func (d *Timed) SetUntimed(on bool) { d.execute = on }
 
-// SetAlternation has launches to come be in time and without by turns; nil: in time throughout.
+// SetAlternation makes coming launches alternate between timed and functional execution; nil: timed throughout.
 func (d *Timed) SetAlternation(a *sim.Alternation) { d.alternation = a }
 
-// Sampled describes the last launch that was simulated partly with and partly without timing.
+// Sampled describes the last launch that was only partly timed.
 func (d *Timed) Sampled() *sim.Sampled { return &d.sampled }
 
 // Launch runs a program; its cycles count from the launch until the last core is done.
@@ -74,7 +74,7 @@ func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Res
 	return r, err
 }
 
-// LaunchParts runs a program, all of it in time, and tells of its parts.
+// LaunchParts runs a program, timed throughout, and reports its parts.
 func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
 	if d.execute || d.alternation != nil {
 		panic("BUG: host: the parts of a launch that is not in time")
@@ -86,7 +86,7 @@ func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, end
 	return r, err
 }
 
-// LaunchUntimed executes a program without time: what checks a result.
+// LaunchUntimed executes a program functionally, for the check of a result.
 func (d *Timed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
 	_, err := d.Machine.Execute(ctx, p, arg)
 	if err == nil {

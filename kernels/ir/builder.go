@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Builder builds a kernel. Methods append to the current block. What is wrong is kept
-// with the place in the Go code that said it, and Build returns it.
+// Builder builds a kernel. Methods append to the current block. The first error is kept, with the position in the
+// calling Go code, and Build returns it.
 type Builder struct {
 	k      *Kernel
 	block  *Block
@@ -36,7 +36,7 @@ func (b *Builder) Build() (*Kernel, error) {
 	return b.k, nil
 }
 
-// caller is the place outside this package that called a method of the builder.
+// caller returns the position outside this package that called a method of the builder.
 func caller() string {
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
@@ -54,7 +54,7 @@ func (b *Builder) errorf(format string, args ...any) {
 	}
 }
 
-// add appends an instruction, checked.
+// add appends an instruction after checking its types.
 func (b *Builder) add(op Op, t Type, args ...Value) *Instr {
 	i := b.k.New(op, t, args...)
 	i.Pos = caller()
@@ -65,7 +65,7 @@ func (b *Builder) add(op Op, t Type, args ...Value) *Instr {
 	return i
 }
 
-// same is the type of an operation's first argument.
+// same returns the type of an operation's first argument.
 func same(v Value) Type {
 	if v == nil {
 		return None
@@ -91,23 +91,23 @@ func (b *Builder) in(body func()) *Block {
 	return inner
 }
 
-// I32 is a constant.
+// I32 returns a constant.
 func (b *Builder) I32(n int32) Value { return b.k.Const(I32, uint32(n)) }
 
-// U32 is a constant.
+// U32 returns a constant.
 func (b *Builder) U32(n uint32) Value { return b.k.Const(U32, n) }
 
-// F32 is a constant.
+// F32 returns a constant.
 func (b *Builder) F32(x float32) Value { return b.k.Const(F32, math.Float32bits(x)) }
 
-// Bool is a constant.
+// Bool returns a constant.
 func (b *Builder) Bool(x bool) Value { return b.k.Const(Pred, flag(x)) }
 
-// Zero is the constant 0 of a type.
+// Zero returns the constant 0 of a type.
 func (b *Builder) Zero(t Type) Value { return b.k.Const(t, 0) }
 
-// Param is the argument of that name: the next free word of the argument block, or the
-// one it was given before.
+// Param returns the argument of that name: the next free word of the argument block, or the word assigned to the name
+// before.
 func (b *Builder) Param(name string, t Type) Value {
 	next := 0
 	for _, p := range b.k.Params {
@@ -116,12 +116,12 @@ func (b *Builder) Param(name string, t Type) Value {
 	return b.param(Param{Name: name, Type: t, Word: next})
 }
 
-// ParamAt is the argument at that word of the block.
+// ParamAt returns the argument at that word of the block.
 func (b *Builder) ParamAt(name string, t Type, word int) Value {
 	return b.param(Param{Name: name, Type: t, Word: word})
 }
 
-// Array is a Param that is the address of words: a u32, and a multiple of 4.
+// Array is a Param that holds the address of words: a u32, and a multiple of 4.
 func (b *Builder) Array(name string) Value {
 	v := b.Param(name, U32)
 	b.k.Params[v.Imm].Aligned = true
@@ -149,8 +149,8 @@ func (b *Builder) param(p Param) Value {
 	return v
 }
 
-// Launch says on how many warps of a core the kernel runs, and how many neighbouring ones make a thread block, which
-// barriers are for. 0 warps: all that the machine has; a block of 0: all that run it.
+// Launch sets how many warps of a core run the kernel, and how many neighbouring ones form a thread block, the scope of
+// barriers. 0 warps: all warps of the machine; a block of 0: all warps that run the kernel.
 func (b *Builder) Launch(warps, block int) {
 	if warps < 0 || block < 0 || block > 0 && (warps == 0 || warps%block != 0) {
 		b.errorf("blocks of %d warps, of %d: expected a divisor", block, warps)
@@ -159,10 +159,10 @@ func (b *Builder) Launch(warps, block int) {
 	b.k.Warps, b.k.Block = warps, block
 }
 
-// MaxParams is how many words an argument block may have: a load reaches 2 KiB.
+// MaxParams is the maximum number of words in an argument block: a load's offset reaches 2 KiB.
 const MaxParams = 512
 
-// Shared is an array of words in the core's scratchpad; its value is the address. It is not cleared.
+// Shared allocates an array of words in the core's scratchpad, and returns its address. It is not zeroed.
 func (b *Builder) Shared(name string, words int) Value {
 	for n, s := range b.k.Shared {
 		if s.Name == name {
@@ -183,7 +183,7 @@ func (b *Builder) Shared(name string, words int) Value {
 // maxShared is the largest scratchpad, in bytes.
 const maxShared = 64 << 10
 
-// Who a lane is, all u32.
+// Identity and number of lanes, warps and cores, all u32.
 
 // LaneID is the lane's number in its warp.
 func (b *Builder) LaneID() Value { return b.k.Root(OpLaneID, U32, 0) }
@@ -216,10 +216,10 @@ func (b *Builder) NumCores() Value { return b.k.Root(OpNumCores, U32, 0) }
 // NumThreads is the number of lanes of the device that run the kernel.
 func (b *Builder) NumThreads() Value { return b.k.Root(OpNumThreads, U32, 0) }
 
-// WeaverCapacity is how many lanes of a core may register: those with ThreadInCore below it.
+// WeaverCapacity returns how many lanes of a core may register: those with ThreadInCore below it.
 func (b *Builder) WeaverCapacity() Value { return b.k.Root(OpWeaverCapacity, U32, 0) }
 
-// Arithmetic. Both arguments and the value have one type.
+// Arithmetic. Both arguments and the result have the same type.
 
 // Add is x + y.
 func (b *Builder) Add(x, y Value) Value { return b.binary(OpAdd, x, y) }
@@ -254,10 +254,10 @@ func (b *Builder) Shl(x, n Value) Value { return b.binary(OpShl, x, n) }
 // Shr is x shifted right by the low five bits of n: arithmetic for i32, logical for u32.
 func (b *Builder) Shr(x, n Value) Value { return b.binary(OpShr, x, n) }
 
-// Min is the smaller; of floats, a NaN loses.
+// Min is the smaller argument; if one float is NaN, the other.
 func (b *Builder) Min(x, y Value) Value { return b.binary(OpMin, x, y) }
 
-// Max is the larger; of floats, a NaN loses.
+// Max is the larger argument; if one float is NaN, the other.
 func (b *Builder) Max(x, y Value) Value { return b.binary(OpMax, x, y) }
 
 // Neg is -x.
@@ -275,7 +275,7 @@ func (b *Builder) Sqrt(x Value) Value { return b.unary(OpSqrt, x) }
 // FMA is x·y + z of floats, rounded once.
 func (b *Builder) FMA(x, y, z Value) Value { return b.add(OpFMA, F32, x, y, z) }
 
-// Comparisons give a predicate. Of floats, those with a NaN are false, except Ne.
+// Comparisons return a predicate. Float comparisons with a NaN are false, except Ne.
 
 // Eq is x = y.
 func (b *Builder) Eq(x, y Value) Value { return b.compare(OpEq, x, y) }
@@ -295,7 +295,7 @@ func (b *Builder) Gt(x, y Value) Value { return b.compare(OpGt, x, y) }
 // Ge is x ≥ y.
 func (b *Builder) Ge(x, y Value) Value { return b.compare(OpGe, x, y) }
 
-// Select is x where p, else y. Both are computed.
+// Select is x where p, else y. Both are evaluated.
 func (b *Builder) Select(p, x, y Value) Value { return b.add(OpSelect, same(x), p, x, y) }
 
 // ToF32 converts an integer, to nearest even.

@@ -1,7 +1,7 @@
 package ir
 
-// Words are at base + 4·index, where base is a u32 and a multiple of 4 and index an i32
-// or a u32, or nil for base itself. Bytes are at base + index.
+// Word addresses are base + 4·index, where base is a u32 and a multiple of 4, and index is an i32 or a u32, or nil for
+// base itself. Byte addresses are base + index.
 
 // Load reads a word as a value of type t.
 func (b *Builder) Load(t Type, base, index Value) Value { return b.add(OpLoad, t, base, index) }
@@ -15,43 +15,43 @@ func (b *Builder) LoadByte(base, index Value) Value { return b.add(OpLoadByte, U
 // StoreByte writes the low byte of v.
 func (b *Builder) StoreByte(base, index, v Value) { b.add(OpStoreByte, None, base, index, v) }
 
-// Address is the address of word index of an array, to be a base itself.
+// Address returns the address of word index of an array, for use as a base.
 func (b *Builder) Address(base, index Value) Value {
 	return b.Add(base, b.AsU32(b.Shl(index, b.U32(2))))
 }
 
-// Atomics read a word, write what they make of it and v, and return what they read, at
-// once. A result that is not used is dropped.
+// Atomics read a word, write its combination with v, and return the old value, indivisibly. An unused result is
+// dropped.
 
-// AtomicAdd adds.
+// AtomicAdd stores the sum.
 func (b *Builder) AtomicAdd(base, index, v Value) Value { return b.atomic(OpAtomicAdd, base, index, v) }
 
-// AtomicMin leaves the smaller.
+// AtomicMin stores the smaller value.
 func (b *Builder) AtomicMin(base, index, v Value) Value { return b.atomic(OpAtomicMin, base, index, v) }
 
-// AtomicMax leaves the larger.
+// AtomicMax stores the larger value.
 func (b *Builder) AtomicMax(base, index, v Value) Value { return b.atomic(OpAtomicMax, base, index, v) }
 
-// AtomicAnd leaves the bits that both have.
+// AtomicAnd stores the bitwise and.
 func (b *Builder) AtomicAnd(base, index, v Value) Value { return b.atomic(OpAtomicAnd, base, index, v) }
 
-// AtomicOr leaves the bits that one has.
+// AtomicOr stores the bitwise or.
 func (b *Builder) AtomicOr(base, index, v Value) Value { return b.atomic(OpAtomicOr, base, index, v) }
 
-// AtomicXor leaves the bits that only one has.
+// AtomicXor stores the bitwise exclusive or.
 func (b *Builder) AtomicXor(base, index, v Value) Value { return b.atomic(OpAtomicXor, base, index, v) }
 
-// AtomicXchg leaves v.
+// AtomicXchg stores v.
 func (b *Builder) AtomicXchg(base, index, v Value) Value {
 	return b.atomic(OpAtomicXchg, base, index, v)
 }
 
-// AtomicCAS leaves v where the word was expected.
+// AtomicCAS stores v if the word equals expected.
 func (b *Builder) AtomicCAS(base, index, expected, v Value) Value {
 	return b.add(OpAtomicCAS, same(v), base, index, expected, v)
 }
 
-// AtomicAddF adds a float.
+// AtomicAddF stores the float sum.
 func (b *Builder) AtomicAddF(base, index, v Value) Value {
 	return b.add(OpAtomicAddF, F32, base, index, v)
 }
@@ -60,30 +60,30 @@ func (b *Builder) atomic(op Op, base, index, v Value) Value {
 	return b.add(op, same(v), base, index, v)
 }
 
-// Fence waits until the warp's memory operations so far are seen by all.
+// Fence waits until the warp's memory operations so far are visible to all.
 func (b *Builder) Fence() { b.add(OpFence, None) }
 
-// Variable is a variable of each lane, to be read and written.
+// Variable is a mutable variable, one per lane.
 type Variable struct {
 	b *Builder
 	v *Var
 }
 
-// Var makes a variable.
+// Var declares a variable.
 func (b *Builder) Var(init Value) *Variable {
 	v := b.k.NewVar(same(init))
 	b.add(OpVar, None, init).Var = v
 	return &Variable{b, v}
 }
 
-// Get is the variable's present value.
+// Get returns the variable's current value.
 func (v *Variable) Get() Value {
 	i := v.b.add(OpGet, v.v.Type)
 	i.Var = v.v
 	return i
 }
 
-// Set changes it in the lanes that are active.
+// Set assigns to it in the active lanes.
 func (v *Variable) Set(x Value) {
 	if same(x) != v.v.Type {
 		v.b.errorf("set of a variable of type %s to a value of type %s", v.v.Type, same(x))

@@ -1,6 +1,6 @@
 package ir
 
-// Clone copies a kernel, so that passes may change the copy.
+// Clone returns a copy of a kernel that passes may modify.
 func (k *Kernel) Clone() *Kernel {
 	c := *k
 	m := map[*Instr]*Instr{nil: nil}

@@ -8,7 +8,7 @@ import (
 	"heddle/isa"
 )
 
-// Text writes the kernel as text: ~ marks values and constructs that vary between the lanes of a warp.
+// Text returns the kernel as text: ~ marks values and constructs that vary between the lanes of a warp.
 func (k *Kernel) Text() string {
 	d := dumper{k: k, u: Analyse(k)}
 	fmt.Fprintf(&d.b, "kernel %s\n", k.Name)
@@ -36,7 +36,7 @@ type dumper struct {
 	k *Kernel
 	u *Uniformity
 	b strings.Builder
-	// phase is that of what was written last.
+	// phase of the last instruction written
 	phase isa.Phase
 }
 
@@ -107,7 +107,7 @@ func mark(varying bool) string {
 	return ""
 }
 
-// arg names a value; roots are written out.
+// arg returns the name of a value; roots are written in full.
 func (d *dumper) arg(v Value) string {
 	switch {
 	case v == nil:

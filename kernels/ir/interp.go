@@ -10,26 +10,26 @@ import (
 	"heddle/isa/emu"
 )
 
-// Machine is the machine on which kernels are interpreted: warps in lock step, cores one after the
-// other, warps of a core in turn up to their barriers.
+// Machine is the machine on which kernels are interpreted: the lanes of a warp in lock step, cores one after the other,
+// and the warps of a core in turn up to their barriers.
 type Machine struct {
 	Cores, Warps, Threads int
 	Mem                   *emu.Memory
 	Args                  uint32                    // address of the argument block
 	Units                 func(core int) []emu.Unit // graph units of a core; nil: none
-	MaxSteps              uint64                    // instructions of warps; 0: no limit
+	MaxSteps              uint64                    // limit on warp instructions; 0: unlimited
 }
 
 // Counts are the event counts of a run.
 type Counts struct {
-	Steps uint64 // instructions of warps
-	Edges uint64 // lanes that came to an Edge
+	Steps uint64 // warp instructions
+	Edges uint64 // lanes that executed an Edge
 }
 
-// ErrSteps says that a kernel did not end in time.
+// ErrSteps is the error of a kernel that exceeds MaxSteps.
 var ErrSteps = errors.New("the kernel has not ended after the allowed number of steps")
 
-// Run interprets a kernel. The order in which warps run is fixed, and need not be that of other machines.
+// Run interprets a kernel. The order in which warps run is deterministic, but may differ from other machines'.
 func Run(k *Kernel, m Machine) (Counts, error) {
 	if k.Warps > m.Warps {
 		return Counts{}, fmt.Errorf("kernel %s is for %d warps of a core, and the machine has %d", k.Name, k.Warps, m.Warps)
@@ -60,7 +60,7 @@ type run struct {
 	Counts
 	k     *Kernel
 	m     Machine
-	warps int // of a core, that run the kernel
+	warps int // warps of a core that run the kernel
 	cores []*core
 }
 
@@ -91,7 +91,7 @@ func (r *run) stop() {
 	}
 }
 
-// rounds lets warps run from barrier to barrier until all have ended.
+// rounds runs warps from barrier to barrier until all have ended.
 func (r *run) rounds() error {
 	for {
 		for _, c := range r.cores {
@@ -128,7 +128,7 @@ func release(warps []*warp) {
 	}
 }
 
-// meet lets thread blocks go on whose warps have all come to a barrier, and reports whether there are any.
+// meet releases thread blocks whose warps have all reached a barrier, and reports whether there are any.
 func (c *core) meet() (met bool) {
 	size := len(c.warps)
 	if c.k.Block > 0 {
@@ -167,7 +167,7 @@ func (c *core) turn() error {
 	}
 }
 
-// warp is one warp's state. Values are by ID and lane.
+// warp is the state of one warp. Values are indexed by ID and lane.
 type warp struct {
 	*core
 	id    int
@@ -199,7 +199,7 @@ func newWarp(c *core, id int) *warp {
 	return w
 }
 
-// run_ is the warp's life.
+// run_ is the body of the warp's coroutine.
 func (w *warp) run_(yield func(wait) bool) {
 	defer func() {
 		if f, ok := recover().(failure); ok {
@@ -255,7 +255,7 @@ func (w *warp) rootIn(r *Instr, lane int) uint32 {
 	}[r.Op])
 }
 
-// block runs a block in the lanes of mask and returns those that come to its end.
+// block executes a block in the lanes of mask and returns those that reach its end.
 func (w *warp) block(b *Block, mask uint32) uint32 {
 	for _, i := range b.Instrs {
 		if mask == 0 {
@@ -287,7 +287,7 @@ func (w *warp) instr(i *Instr, mask uint32) uint32 {
 	return mask
 }
 
-// check: every lane that uses a value must have computed it.
+// check verifies that every lane that uses a value has computed it.
 func (w *warp) check(i *Instr, mask uint32) {
 	for n, a := range i.Args {
 		if a != nil && mask&^w.known[a.ID] != 0 {
@@ -343,7 +343,7 @@ func (w *warp) variable(i *Instr, mask uint32) {
 	}
 }
 
-// cross computes what looks at other lanes.
+// cross computes operations that read other lanes.
 func (w *warp) cross(i *Instr, mask uint32) {
 	set := uint32(0)
 	if i.Args[0].Type == Pred {

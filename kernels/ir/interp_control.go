@@ -31,8 +31,8 @@ func (w *warp) control(i *Instr, mask uint32) uint32 {
 	return mask
 }
 
-// sides runs an If: the side with more lanes first, as split does. Kernels see that only
-// if one side's AllLanes changes what the other reads.
+// sides executes an If: the side with more lanes first, as split does. Kernels can observe the order only if one side's
+// AllLanes changes a variable that the other reads.
 func (w *warp) sides(i *Instr, mask uint32) uint32 {
 	on := w.lanes(i.Args[0], mask)
 	off := mask &^ on
@@ -42,8 +42,7 @@ func (w *warp) sides(i *Instr, mask uint32) uint32 {
 	return w.block(i.Blocks[0], on) | w.block(i.Blocks[1], off)
 }
 
-// loop runs a loop and returns the lanes that come out. Lanes that leave a loop around
-// it do not.
+// loop executes a loop and returns the lanes that reach its exit; lanes that leave an enclosing loop do not.
 func (w *warp) loop(i *Instr, mask uint32) uint32 {
 	w.left[i.ID], w.skipped[i.ID] = 0, 0
 	on := mask

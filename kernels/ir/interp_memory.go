@@ -44,7 +44,7 @@ func (w *warp) wait(for_ wait) {
 	}
 }
 
-// access is a load, store or atomic of one lane.
+// access executes a load, store or atomic in one lane.
 func (w *warp) access(i *Instr, l int) {
 	size := uint32(4)
 	if i.Op == OpLoadByte || i.Op == OpStoreByte {
@@ -113,7 +113,7 @@ func (w *warp) write(i *Instr, addr, size, v uint32) {
 	w.m.Mem.Write(addr, data)
 }
 
-// unit finds one of the core's graph units; nil: it has none of that name.
+// unit returns the core's graph unit of that name; nil: it has none.
 func (w *warp) unit(name string) emu.Unit {
 	for _, u := range w.units {
 		if u.Name() == name {
@@ -131,18 +131,18 @@ func (w *warp) weaverCapacity() uint32 {
 	return 0
 }
 
-// ask makes one request to the Weaver. The mask afterwards is in the request.
+// ask sends one request to the Weaver. The request holds the thread mask afterwards.
 func (w *warp) ask(i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
 	return w.askUnit("weaver", i, fn, mask, args...)
 }
 
-// askRow makes the request that an instruction is.
+// askRow sends the request of an instruction.
 func (w *warp) askRow(i *Instr, r *isa.Row, mask uint32, args ...Value) *emu.UnitRequest {
 	op := r.Sem.(isa.UnitOp)
 	return w.askUnit(op.Unit, i, op.Fn, mask, args...)
 }
 
-// askUnit makes one request to the core's unit of that name.
+// askUnit sends one request to the core's unit of that name.
 func (w *warp) askUnit(name string, i *Instr, fn uint8, mask uint32, args ...Value) *emu.UnitRequest {
 	u := w.unit(name)
 	if u == nil {
@@ -183,7 +183,7 @@ func (w *warp) weaver(i *Instr, mask uint32) {
 	}
 }
 
-// weaverEdges runs the block until the Weaver has no edge left for any lane.
+// weaverEdges executes the block until the Weaver has no edge left for any lane.
 func (w *warp) weaverEdges(i *Instr, mask uint32) uint32 {
 	w.left[i.ID], w.skipped[i.ID] = 0, 0
 	body := i.Blocks[0]
@@ -212,7 +212,7 @@ func (w *warp) weaverEdges(i *Instr, mask uint32) uint32 {
 	}
 }
 
-// takeFromList runs the block in the lanes that get something, until none does.
+// takeFromList executes the block in the lanes that received an item, until none does.
 func (w *warp) takeFromList(i *Instr, mask uint32) {
 	items := w.items(i.Blocks[0])
 	for {
@@ -224,7 +224,7 @@ func (w *warp) takeFromList(i *Instr, mask uint32) {
 	}
 }
 
-// items lists what a block takes of each edge or vertex.
+// items returns the fields that a block reads of each edge or vertex.
 func (w *warp) items(b *Block) (items []*Instr) {
 	for _, x := range b.Instrs {
 		if x.Op == OpListItem {
@@ -234,7 +234,7 @@ func (w *warp) items(b *Block) (items []*Instr) {
 	return items
 }
 
-// takeItems pops once. A field of an edge that nobody reads is not asked for.
+// takeItems pops once. Unused fields of an edge are not requested.
 func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
 	if i.Op == OpEghwEdges {
 		return w.takeGenerated(i, items, mask)
@@ -262,7 +262,7 @@ func (w *warp) takeItems(i *Instr, items []*Instr, mask uint32) (on uint32) {
 	return on
 }
 
-// taken are the lanes that got something.
+// taken returns the lanes that received an item.
 func taken(out []uint32, mask uint32) (on uint32) {
 	for m := mask; m != 0; m &= m - 1 {
 		if l := bits.TrailingZeros32(m); out[l] != ^uint32(0) {

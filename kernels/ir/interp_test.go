@@ -18,7 +18,7 @@ var shapes = []ir.Machine{{Cores: 1, Warps: 1, Threads: 1}, {Cores: 1, Warps: 2,
 
 func weavers(m ir.Machine, mask bool) func(int) []emu.Unit {
 	return func(int) []emu.Unit {
-		u, err := weaver.NewUntimed(weaver.Spec{STEntries: 17, DTEntries: 1 << 11, MaskByUnit: mask}, m.Warps, m.Threads)
+		u, err := weaver.NewFunctional(weaver.Spec{STEntries: 17, DTEntries: 1 << 11, MaskByUnit: mask}, m.Warps, m.Threads)
 		if err != nil {
 			panic(err)
 		}

@@ -123,37 +123,37 @@ const (
 	NumOps
 )
 
-// Kind says what an operation has to do with the world around it.
+// Kind classifies an operation by its side effects, which bound how passes may move it.
 type Kind uint8
 
 // Kinds.
 const (
-	KindRoot    Kind = iota // known before anything runs
-	KindPure                // only computes: may be moved, merged, dropped
+	KindRoot    Kind = iota // defined before the kernel runs
+	KindPure                // pure: may be moved, merged, dropped
 	KindLoad                // reads memory: may be dropped, not moved
-	KindEffect              // writes memory, talks to other lanes or units: stays where it is
+	KindEffect              // writes memory, or communicates with other lanes or units: stays in place
 	KindVar                 // variables
-	KindControl             // has blocks, or leaves some
-	KindWarp                // computes from the active lanes: may be dropped, not moved
+	KindControl             // has blocks, or leaves them
+	KindWarp                // depends on the active lanes: may be dropped, not moved
 )
 
 // row describes an operation.
 type row struct {
 	name string
 	kind Kind
-	// sig is the types of arguments and, behind the colon, of the value. Letters that stand for
-	// one type among several stand for the same at each place: n i32 u32 f32; i i32 u32; l i32
-	// u32 pred; t any. Others: u u32; f f32; p pred; x i32 or u32, each for itself; w any, each
-	// for itself; r what the instruction says; - nothing. A ? before a letter: may be nil.
+	// sig holds the types of the arguments and, after the colon, of the value. Some letters stand for one of several
+	// types, the same at each occurrence: n i32 u32 f32; i i32 u32; l i32 u32 pred; t any. Others: u u32; f f32; p
+	// pred; x i32 or u32, independently; w any, independently; r the instruction's own type; - nothing. A ? before a
+	// letter: may be nil.
 	sig string
-	// blocks is how many blocks it has.
+	// blocks is the number of its blocks.
 	blocks int
 	// eval computes the value in one lane from the bits of the arguments; t is the first
 	// argument's type and r the value's.
 	eval func(t, r Type, a [3]uint32) uint32
 }
 
-// sem returns what the instruction of that name computes, so that both agree.
+// sem returns the semantics of the instruction of that name, so that the IR and the machine agree.
 func sem(name string) func(a [3]uint32) uint32 {
 	r := isa.Lookup(name)
 	if f, ok := r.Sem.(isa.IntOp); ok {
@@ -167,7 +167,7 @@ func sem(name string) func(a [3]uint32) uint32 {
 	return func(a [3]uint32) uint32 { return f(&isa.FP{RM: rm}, a[0], a[1], a[2]) }
 }
 
-// by chooses the meaning by the first argument's type: i32, u32, f32 ("": not allowed).
+// by selects the semantics by the first argument's type: i32, u32, f32 ("": not allowed).
 func by(i, u, f string) func(t, _ Type, a [3]uint32) uint32 {
 	var s [Pred + 1]func([3]uint32) uint32
 	for t, name := range map[Type]string{I32: i, U32: u, F32: f, Pred: u} {
@@ -185,7 +185,8 @@ func flag(b bool) uint32 {
 	return 0
 }
 
-// compare makes a comparison from less(a,b), equal(a,b); float comparisons with NaN are false, Ne true.
+// compare returns a comparison in terms of less(a,b), equal(a,b) and greater(a,b); float comparisons with NaN are
+// false, Ne true.
 func compare(f func(less, equal, greater bool) bool) func(t, _ Type, a [3]uint32) uint32 {
 	lt := by("slt", "sltu", "flt.s")
 	eq := func(t Type, a [3]uint32) bool {
@@ -292,8 +293,8 @@ var ops = [NumOps]row{
 
 	OpVar: {name: "var", kind: KindVar, sig: "w:-"}, OpGet: {name: "get", kind: KindVar, sig: ":r"}, OpSet: {name: "set", kind: KindVar, sig: "w:-"},
 
-	// If: then, else. Loop: test, body, latch, with a guard: whether a lane enters, behind the
-	// test, or nil: all enter, at the test. For: body; from, below, step.
+	// If: then, else. Loop: test, body, latch; the guard, evaluated after the test, determines whether a lane enters
+	// the body, or nil: all lanes enter, at the test. For: body; from, below, step.
 	OpIf: {name: "if", kind: KindControl, sig: "p:-", blocks: 2}, OpLoop: {name: "loop", kind: KindControl, sig: "?p:-", blocks: 3},
 	OpFor: {name: "for", kind: KindControl, sig: "iii:-", blocks: 1}, OpIndex: {name: "index", kind: KindVar, sig: ":r"},
 	OpBreak: {name: "break_if", kind: KindControl, sig: "p:-"}, OpContinue: {name: "continue_if", kind: KindControl, sig: "p:-"},
@@ -320,16 +321,16 @@ var ops = [NumOps]row{
 
 func (o Op) String() string { return ops[o].name }
 
-// Kind says what the operation has to do with the world around it.
+// Kind returns the operation's classification.
 func (o Op) Kind() Kind { return ops[o].kind }
 
 // Memory reports whether the operation has an address, in its first two arguments.
 func (o Op) Memory() bool { return o >= OpLoad && o <= OpAtomicAddF }
 
-// Atomic reports whether it reads and writes at once.
+// Atomic reports whether it is an atomic read-modify-write.
 func (o Op) Atomic() bool { return o >= OpAtomicAdd && o <= OpAtomicAddF }
 
-// Eval computes a pure operation in one lane.
+// Eval evaluates a pure operation in one lane.
 func (i *Instr) Eval(a [3]uint32) uint32 {
 	t := None
 	if len(i.Args) > 0 {
@@ -354,8 +355,8 @@ func convert(t, r Type, a [3]uint32) uint32 {
 	return a[0]
 }
 
-// shuffle says which lane of n a lane's value comes from; out of range: itself. Of by,
-// the low six bits count.
+// shuffle returns the lane, of n, that a lane's value comes from; if out of range, the lane itself. The low six bits of
+// by count.
 func shuffle(op Op, lane, n int, by uint32) int {
 	src, b := lane, int(by&63)
 	switch op {

@@ -26,29 +26,29 @@ type Value = *Instr
 
 // Instr is one instruction.
 type Instr struct {
-	ID   int // dense in its kernel
+	ID   int // dense within its kernel
 	Op   Op
-	Type Type    // of its value; None: it has none
+	Type Type    // type of its value; None: no value
 	Args []Value // an argument may be nil where the op's row says so
-	// Imm is, of OpConst, the bits; of memory, bytes added to the address; of OpParam and OpShared, which one; of
-	// OpListItem, the field of an edge; of OpWeaverReg, 0 or RegistersEven; of OpUnitDo and OpUnitAsk, the instruction,
-	// an isa.Op.
+	// Imm depends on the op. OpConst: the bits; memory: bytes added to the address; OpParam and OpShared: the index;
+	// OpListItem: the field of an edge; OpWeaverReg: 0 or RegistersEven; OpUnitDo and OpUnitAsk: the instruction, an
+	// isa.Op.
 	Imm    uint32
 	Var    *Var // OpVar, OpGet, OpSet
 	Blocks []*Block
-	Loop   Value // OpBreak, OpContinue: which loop
+	Loop   Value // OpBreak, OpContinue: the loop
 	Phase  isa.Phase
-	Pos    string // where it was built, for messages
+	Pos    string // position in the Go code that built it, for messages
 
-	// Hints of the compiler's passes; they change nothing of the meaning.
+	// Hints from the compiler's passes; they do not change the semantics.
 	Grid *Grid // OpLoop
 }
 
-// RegistersEven says that what is registered as a vertex is even, whatever else it is.
+// RegistersEven is set if the value registered as a vertex is always even.
 const RegistersEven = 1
 
-// Grid says of a loop in which lanes take neighbouring elements that, as long as Next
-// is below Safe in a lane, no lane of the warp leaves: Next < Safe is the same in all.
+// Grid describes a loop in which lanes process neighbouring elements: as long as Next is below Safe in one lane, no
+// lane of the warp leaves. Next < Safe is uniform.
 type Grid struct {
 	Next *Var
 	Safe Value
@@ -68,13 +68,13 @@ type Param struct {
 	Name    string
 	Type    Type
 	Word    int  // at byte 4·Word of the block
-	Aligned bool // the address of words
+	Aligned bool // the address of words, a multiple of 4
 }
 
 // Shared is an array in the core's scratchpad.
 type Shared struct {
 	Name   string
-	Offset int // bytes from the scratchpad's start
+	Offset int // bytes from the start of the scratchpad
 	Words  int
 }
 
@@ -83,33 +83,33 @@ type Kernel struct {
 	Name   string
 	Params []Param
 	Shared []Shared
-	// Roots are the values known before anything runs, in all lanes: constants, parameters,
-	// addresses of shared arrays, who a lane is. They are in no block.
+	// Roots are the values defined before the kernel runs, in all lanes: constants, parameters, addresses of shared
+	// arrays, lane identity. They belong to no block.
 	Roots []*Instr
 	Body  *Block
-	// Lists are the instructions for its core's vertex-lists; none: a GraphPEG's.
+	// Lists are the instructions for the core's vertex-lists; zero: a GraphPEG's.
 	Lists ListOps
 
-	// Warps are those of a core that run it; 0: all that the machine has.
+	// Warps is the number of warps of a core that run it; 0: all that the machine has.
 	Warps int
-	// Block is how many neighbouring warps of a core a barrier is for (a thread block's), a divisor of Warps; 0: all
-	// that run it.
+	// Block is the number of neighbouring warps of a core that form a thread block, the scope of a barrier; a divisor
+	// of Warps; 0: all that run it.
 	Block int
 
-	Instr int // number of IDs of instructions given out
-	Vars  int // and of variables
-	// Phase is that of instructions that are made: the builder's current one, or that of
-	// the instruction for whose sake a pass makes them.
+	Instr int // number of instruction IDs assigned
+	Vars  int // number of variable IDs assigned
+	// Phase is assigned to new instructions: the builder's current phase, or that of the instruction on whose behalf a
+	// pass adds them.
 	Phase isa.Phase
 }
 
-// ListOps names instructions that take a vertex from a list and put one there. Some name the list, in rs2.
+// ListOps names the instructions that pop a vertex from a list and push one. Some identify the list in rs2.
 type ListOps struct{ Pop, Push string }
 
-// pegLists are a GraphPEG's, which holds edges too.
+// pegLists are the instructions of a GraphPEG, which holds edges too.
 var pegLists = ListOps{"peg.popv", "peg.push"}
 
-// ListRows are the kernel's.
+// ListRows returns the kernel's list instructions.
 func (k *Kernel) ListRows() (pop, push *isa.Row) {
 	ops := k.Lists
 	if ops == (ListOps{}) {
@@ -118,7 +118,7 @@ func (k *Kernel) ListRows() (pop, push *isa.Row) {
 	return unitRow(ops.Pop), unitRow(ops.Push)
 }
 
-// unitRow is the instruction of a graph unit of that name.
+// unitRow returns the instruction of a graph unit of that name.
 func unitRow(name string) *isa.Row {
 	if r := isa.Lookup(name); r != nil && r.Class == isa.ClassUnit {
 		return r
@@ -126,10 +126,10 @@ func unitRow(name string) *isa.Row {
 	panic("BUG: ir: " + name + " is no instruction of a graph unit")
 }
 
-// UnitRow is the instruction of an OpUnitDo or OpUnitAsk.
+// UnitRow returns the instruction of an OpUnitDo or OpUnitAsk.
 func (i *Instr) UnitRow() *isa.Row { return isa.All()[i.Imm] }
 
-// SharedBytes is how much of the scratchpad the kernel uses.
+// SharedBytes returns the scratchpad bytes that the kernel uses.
 func (k *Kernel) SharedBytes() int {
 	n := 0
 	for _, s := range k.Shared {
@@ -138,21 +138,21 @@ func (k *Kernel) SharedBytes() int {
 	return n
 }
 
-// New makes an instruction that is in no block yet.
+// New returns an instruction that belongs to no block yet.
 func (k *Kernel) New(op Op, t Type, args ...Value) *Instr {
 	i := &Instr{ID: k.Instr, Op: op, Type: t, Args: args, Phase: k.Phase}
 	k.Instr++
 	return i
 }
 
-// NewVar makes a variable.
+// NewVar declares a variable.
 func (k *Kernel) NewVar(t Type) *Var {
 	v := &Var{ID: k.Vars, Type: t}
 	k.Vars++
 	return v
 }
 
-// Root returns the root with these properties, and makes it if there is none.
+// Root returns the root with these properties, creating it if necessary.
 func (k *Kernel) Root(op Op, t Type, imm uint32) Value {
 	for _, r := range k.Roots {
 		if r.Op == op && r.Type == t && r.Imm == imm {
@@ -168,7 +168,7 @@ func (k *Kernel) Root(op Op, t Type, imm uint32) Value {
 // Const returns a constant.
 func (k *Kernel) Const(t Type, bits uint32) Value { return k.Root(OpConst, t, bits) }
 
-// IsConst reports whether the value is a constant, and its bits.
+// IsConst reports whether the value is a constant, and returns its bits.
 func (i *Instr) IsConst() (bits uint32, ok bool) {
 	if i == nil || i.Op != OpConst {
 		return 0, false
@@ -176,11 +176,11 @@ func (i *Instr) IsConst() (bits uint32, ok bool) {
 	return i.Imm, true
 }
 
-// TestFirst tells of a loop whose body follows its test always, so that it knows the
-// test's values: one without a guard.
+// TestFirst reports whether the loop's body always follows its test, so that the test's values are defined in it: a
+// loop without a guard.
 func (i *Instr) TestFirst() bool { return i.Op == OpLoop && i.Args[0] == nil }
 
-// Walk calls f for every instruction of the block and the blocks in it, before its own blocks.
+// Walk calls f for every instruction of the block and of nested blocks, each before its own blocks.
 func (b *Block) Walk(f func(*Instr)) {
 	for _, i := range b.Instrs {
 		f(i)
@@ -190,8 +190,8 @@ func (b *Block) Walk(f func(*Instr)) {
 	}
 }
 
-// Fields says which fields of an edge the body of a ListEdges reads, as bits; the destination if none. Of an EghwEdges
-// the base is always read.
+// Fields returns the bit set of an edge's fields that the body of a ListEdges reads; if none, the destination. For an
+// EghwEdges the base is always read.
 func Fields(i *Instr) (fields uint32) {
 	of := map[Value]uint32{}
 	for _, x := range i.Blocks[0].Instrs {
@@ -206,14 +206,14 @@ func Fields(i *Instr) (fields uint32) {
 	})
 	switch {
 	case i.Op == OpEghwEdges:
-		return fields | 1<<eghwBase // which a pop returns
+		return fields | 1<<eghwBase // returned by the pop itself
 	case fields == 0:
 		return 1 << isa.PegDst
 	}
 	return fields
 }
 
-// Fields says the same of all that the kernel takes; 0: it takes no edges.
+// Fields returns the same for all edges that the kernel pops; 0: it pops none.
 func (k *Kernel) Fields() (fields uint32) {
 	k.Body.Walk(func(i *Instr) {
 		if i.Op == OpListEdges || i.Op == OpEghwEdges {

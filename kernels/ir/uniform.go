@@ -1,17 +1,17 @@
 package ir
 
-// Uniformity says what is the same in all active lanes of a warp. Indices are IDs.
+// Uniformity records which values are the same in all active lanes of a warp. Indices are IDs.
 type Uniformity struct {
 	Varying []bool // values
 	Vars    []bool // variables that may vary
-	// Partial tells of constructs that only some of the lanes may be in: an If whose
-	// condition varies, a loop that lanes leave at different times, or whose rest some skip.
+	// Partial marks constructs in which only some lanes may be active: an If whose condition varies, a loop that lanes
+	// leave at different times or whose remainder some skip.
 	Partial []bool
-	// Ragged tells of loops that lanes leave at different times.
+	// Ragged marks loops that lanes leave at different times.
 	Ragged []bool
 }
 
-// varies tells of operations whose value differs between lanes whatever the arguments.
+// varies marks operations whose value differs between lanes whatever the arguments.
 var varies = [NumOps]bool{
 	OpLaneID: true, OpThreadInCore: true, OpGlobalThread: true, OpSpreadThread: true,
 	OpShflIdx: true, OpShflUp: true, OpShflDown: true, OpShflXor: true,
@@ -19,11 +19,11 @@ var varies = [NumOps]bool{
 	OpListItem: true, OpUnitAsk: true,
 }
 
-// agrees tells of operations whose value is the same in all active lanes whatever the arguments.
+// agrees marks operations whose value is the same in all active lanes whatever the arguments.
 var agrees = [NumOps]bool{OpBallot: true, OpAny: true, OpAll: true}
 
-// Analyse finds what varies. It starts with nothing and adds until nothing is left to
-// add; lanes that agree by chance count as varying.
+// Analyse infers which values vary: a fixpoint that starts from none and only adds. Lanes that agree by chance count as
+// varying.
 func Analyse(k *Kernel) *Uniformity {
 	u := &Uniformity{Varying: make([]bool, k.Instr), Vars: make([]bool, k.Vars), Partial: make([]bool, k.Instr), Ragged: make([]bool, k.Instr)}
 	for _, r := range k.Roots {
@@ -40,8 +40,8 @@ func Analyse(k *Kernel) *Uniformity {
 type analysis struct {
 	u       *Uniformity
 	changed bool
-	open    []*Instr // constructs around, outermost first
-	depth   []int    // of variables: how many constructs are around where it was made
+	open    []*Instr // enclosing constructs, outermost first
+	depth   []int    // per variable: number of constructs around its declaration
 }
 
 func (a *analysis) set(list []bool, id int, v bool) {
@@ -65,8 +65,8 @@ func (a *analysis) anyArg(i *Instr) bool {
 	return false
 }
 
-// partial reports whether only some of the lanes may be here that were outside of the
-// innermost n constructs.
+// partial reports whether only some of the lanes that were active outside the innermost constructs, from index from on,
+// may be active here.
 func (a *analysis) partial(from int) bool {
 	for _, i := range a.open[from:] {
 		if a.u.Partial[i.ID] {
@@ -111,7 +111,7 @@ func (a *analysis) instr(i *Instr) {
 	a.open = a.open[:len(a.open)-1]
 }
 
-// broadcast reports whether every lane gets lane 0's value.
+// broadcast reports whether every lane receives lane 0's value.
 func broadcast(i *Instr) bool {
 	bits, ok := i.arg(1).IsConst()
 	return i.Op == OpShflIdx && ok && bits&63 == 0
@@ -129,7 +129,7 @@ func (a *analysis) ragged(i *Instr, v bool) {
 	a.set(a.u.Partial, i.ID, v)
 }
 
-// leave: a break or continue that not all lanes in the loop take at once.
+// leave handles a break or continue that the lanes in the loop do not all take at once.
 func (a *analysis) leave(i *Instr) {
 	at := len(a.open) - 1
 	for a.open[at] != i.Loop {
@@ -138,7 +138,7 @@ func (a *analysis) leave(i *Instr) {
 	if !a.anyArg(i) && !a.partial(at+1) {
 		return
 	}
-	for _, x := range a.open[at+1:] { // loops between lose lanes, too
+	for _, x := range a.open[at+1:] { // loops in between lose lanes, too
 		a.ragged(x, x.Op == OpLoop || x.Op == OpFor || x.Op == OpWeaverEdges)
 	}
 	if i.Op == OpBreak {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// expected is the type that a letter of a signature stands for.
+// expected maps a letter of a signature to its types.
 var expected = map[byte]struct {
 	types string // names, for messages
 	has   func(Type) bool
-	same  bool // one type at all its places
+	same  bool // the same type at all occurrences
 }{
 	'n': {"i32, u32 or f32", func(t Type) bool { return t.Int() || t == F32 }, true},
 	'i': {"i32 or u32", Type.Int, true},
@@ -24,7 +24,7 @@ var expected = map[byte]struct {
 	'-': {"nothing", func(t Type) bool { return t == None }, false},
 }
 
-// checkTypes holds an instruction against its row's signature.
+// checkTypes checks an instruction against its row's signature.
 func checkTypes(i *Instr) error {
 	args, result, _ := strings.Cut(ops[i.Op].sig, ":")
 	var bound [256]Type
@@ -70,7 +70,7 @@ func fits(letter byte, t Type, bound *[256]Type) error {
 	return nil
 }
 
-// special are rules that signatures do not say.
+// special checks rules that signatures cannot express.
 func special(i *Instr) error {
 	switch i.Op {
 	case OpConvert:
@@ -94,8 +94,8 @@ func special(i *Instr) error {
 	return nil
 }
 
-// Verify tells what is wrong with a kernel: types, uses where a value is not known,
-// barriers where only some lanes are, values that AllLanes uses and only some lanes have.
+// Verify checks a kernel: types, uses of undefined values, barriers where only some lanes are active, values that
+// AllLanes uses but only some lanes have.
 func Verify(k *Kernel) error {
 	v := verifier{k: k, scope: make([]bool, k.Instr), vars: make([]bool, k.Vars), owner: make([]*Instr, k.Instr), u: Analyse(k)}
 	for _, r := range k.Roots {
@@ -110,19 +110,19 @@ func Verify(k *Kernel) error {
 
 type verifier struct {
 	k       *Kernel
-	scope   []bool // values that are known here
+	scope   []bool // values defined at this point
 	vars    []bool
 	owner   []*Instr
 	loops   []Value
 	u       *Uniformity
-	partial int    // depth of constructs in which only some lanes may be
-	some    []bool // by ID: computed where only some lanes may be
+	partial int    // depth of constructs in which only some lanes may be active
+	some    []bool // by ID: computed where only some lanes may be active
 	someVar []bool
-	hidden  []bool // values and variables not to be used in this AllLanes
+	hidden  []bool // values and variables that this AllLanes must not use
 	hideVar []bool
 }
 
-// block checks a block, and then, with its values still known, what goes on from there.
+// block checks a block and then, with its values still defined, the blocks that follow it.
 func (v *verifier) block(b *Block, then ...*Block) error {
 	var made []*Instr
 	var vars []*Var
@@ -199,7 +199,7 @@ func (v *verifier) variable(i *Instr) error {
 	return nil
 }
 
-// mark notes that something is made where only some lanes may be.
+// mark records a definition where only some lanes may be active.
 func (v *verifier) mark(list *[]bool, n, id int) {
 	if v.partial == 0 {
 		return

@@ -6,13 +6,13 @@ import (
 	"heddle/graph"
 )
 
-// Arrays gives the arrays that kernels read their names for. They are the graph's: not to be changed.
+// Arrays returns the graph's arrays by the names that kernels use. They belong to the graph and must not be modified.
 type Arrays struct{ g *graph.Graph }
 
-// NewArrays makes the arrays of a graph.
+// NewArrays returns the arrays of a graph.
 func NewArrays(g *graph.Graph) *Arrays { return &Arrays{g} }
 
-// Array returns an array by its name; ok is false if it is no layout's.
+// Array returns an array by name; ok is false if it belongs to no layout.
 func (a *Arrays) Array(name string) (data []uint32, ok bool) {
 	order, part, _ := strings.Cut(name, ".")
 	var rows *graph.Adjacency

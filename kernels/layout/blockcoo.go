@@ -1,12 +1,12 @@
 package layout
 
-// DefaultBlock is how many vertices a block has unless that is said.
+// DefaultBlock is the default number of vertices per block.
 const DefaultBlock = 16384
 
 // blockCOO lists edges block by block (EdgeBlocking: UGF, §5.2.3, Algorithms 2 and 3; GRAssembler's Block-COO).
 var blockCOO = blockedBy(DefaultSizes())
 
-// blockedBy is blockCOO with blocks of such sizes.
+// blockedBy returns blockCOO with blocks of that size.
 func blockedBy(s Sizes) *Layout {
 	b := &blocks{"block-coo", uint32(s.BlockVertices), s.BlockBy}
 	return b.layout(&Layout{

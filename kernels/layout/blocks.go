@@ -7,28 +7,28 @@ import (
 	"heddle/kernels/ir"
 )
 
-// By says by which end's number edges are in a block.
+// By is the end of an edge whose number determines the edge's block.
 type By string
 
-// What blocks are of.
+// Ends that blocks are formed by.
 const (
 	ByDestination By = "destination"
 	BySource      By = "source"
 	ByBoth        By = "both"
 )
 
-// Bys lists them.
+// Bys returns every way to form blocks.
 func Bys() []By { return []By{ByDestination, BySource, ByBoth} }
 
-// blocks are edges in an order of blocks: of so many vertices at one end, or at both.
+// blocks are edges ordered by block: a range of vertices at one end, or at both.
 type blocks struct {
-	name     string // of the layout
+	name     string // the layout's name
 	vertices uint32
 	by       By
 }
 
-// sorted is the end by which the edges of a block are sorted, and then by the other: that which the blocks are not of,
-// or else the one that direction d walks.
+// sorted returns the end by which the edges of a block are sorted first, the other end breaking ties: the end that does
+// not form the blocks, or else the one that direction d walks.
 func (b *blocks) sorted(d direction.Direction) End {
 	switch b.by {
 	case ByDestination:
@@ -39,7 +39,8 @@ func (b *blocks) sorted(d direction.Direction) End {
 	return Base(d)
 }
 
-// layout completes one of edges in blocks. Rows are the edges of a block that one vertex has, as virtual vertices.
+// layout completes the layout of edges in blocks. A row holds the edges of one vertex within a block, like a virtual
+// vertex.
 func (b *blocks) layout(l *Layout) *Layout {
 	l.Name = b.name
 	l.Rows = Base
@@ -74,14 +75,15 @@ func (b *blocks) layout(l *Layout) *Layout {
 	return l
 }
 
-// array is the prefix of the names of the arrays whose edges an end sorts within a block.
+// array returns the prefix of the names of the arrays whose edges are sorted by an end within each block.
 func (b *blocks) array(x End) string {
 	return b.name + [...]string{Source: "-by-source", Destination: "-by-destination"}[x]
 }
 
-// in has the edges block by block, within a block sorted by end x: by counting, as in UGF's Algorithm 2, which leaves
-// those of a block in the order in which they were. Of blocks of both ends, those with one block of that end follow
-// each other: as x ascends in them, those with one block of the other end would be blocks of that alone.
+// in returns the edges block by block, sorted by end x within a block, using a stable counting sort, as in UGF's
+// Algorithm 2. For blocks of both ends, those with the same block of end x are adjacent; if those with the same block
+// of the other end were adjacent instead, x would ascend across them, and they would amount to blocks of that end
+// alone.
 func (b *blocks) in(g *graph.Graph, x End) graph.COO {
 	if x == Source {
 		edges := g.COOBySource()
@@ -103,7 +105,8 @@ func (b *blocks) in(g *graph.Graph, x End) graph.COO {
 	return edges
 }
 
-// rows are the vertices of the rows that an end sorts, and where each row begins, and the last one ends.
+// rows returns the vertices of the rows that an end sorts, and where each row begins, with the end of the last
+// appended.
 func (b *blocks) rows(g *graph.Graph, x End) (vertices, begins []uint32) {
 	edges := b.in(g, x)
 	base := edges.Sources
@@ -118,7 +121,7 @@ func (b *blocks) rows(g *graph.Graph, x End) (vertices, begins []uint32) {
 	return vertices, append(begins, uint32(len(base)))
 }
 
-// block is the number of an edge's block at either end.
+// block returns the number of an edge's block at either end.
 func (b *blocks) block(edges graph.COO, e int) (number [2]uint32) {
 	if b.by != ByDestination {
 		number[Source] = edges.Sources[e] / b.vertices
@@ -129,13 +132,13 @@ func (b *blocks) block(edges graph.COO, e int) (number [2]uint32) {
 	return number
 }
 
-// inBlocks has edges in the order of the blocks that an end of each is in, otherwise as they were.
+// inBlocks returns the edges ordered by the blocks of one end; the sort is stable.
 func inBlocks(edges graph.COO, end []uint32, vertices uint32) graph.COO {
 	last := uint32(0)
 	for _, v := range end {
 		last = max(last, v/vertices)
 	}
-	next := make([]uint32, last+2) // where the next edge of each block goes
+	next := make([]uint32, last+2) // next free entry of each block
 	for _, v := range end {
 		next[v/vertices+1]++
 	}
@@ -150,7 +153,7 @@ func inBlocks(edges graph.COO, end []uint32, vertices uint32) graph.COO {
 	return graph.COO{Sources: moved(edges.Sources, to), Destinations: moved(edges.Destinations, to), Weights: moved(edges.Weights, to)}
 }
 
-// moved has words where they go. nil: there are none.
+// moved returns the words permuted: word i moves to to[i]. nil: no words.
 func moved(words, to []uint32) []uint32 {
 	if words == nil {
 		return nil
@@ -165,7 +168,7 @@ func moved(words, to []uint32) []uint32 {
 // blocked reads the lists of both ends.
 type blocked struct{ rows }
 
-// ends are the arrays of the end that rows belong to, and of the other.
+// ends returns the arrays of the end that rows belong to, and of the other.
 func (l blocked) ends() (base, other string) {
 	if l.Rows == Source {
 		return l.name + ".sources", l.name + ".destinations"
@@ -199,5 +202,5 @@ func (l blocked) Other(e, _ ir.Value) ir.Value {
 	return l.Load(ir.U32, l.Addr(other), e)
 }
 
-// Edge reads it.
+// Edge reads the edge.
 func (l blocked) Edge(e, base ir.Value) Edge { return l.EdgeTo(e, base, l.Other(e, base)) }

@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// coo lists edges one by one, sorted by the end whose rows the direction walks.
+// coo lists individual edges, sorted by the end whose rows the direction walks.
 var coo = &Layout{
 	Name: "coo",
 	Doc:  "both ends of every edge, sorted by source for push and by destination for pull; offsets too if the schedule asks for rows",
@@ -13,7 +13,7 @@ var coo = &Layout{
 	View: func(s Site) View { return list{compressed(s)} },
 }
 
-// list has csr's or csc's arrays, and in place of a search one more: the row of each edge.
+// list has the arrays of csr or csc and, in place of a search, one more: the row of each edge.
 type list struct{ rows }
 
 func (l list) Slots(first, step ir.Value, body func(s Slot)) {

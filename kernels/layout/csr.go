@@ -13,15 +13,15 @@ var csr = &Layout{
 	View: Compressed,
 }
 
-// rows are the code for offsets and other ends.
+// rows is the code for compressed rows: offsets and the other ends.
 type rows struct {
 	Site
-	name  string // of the arrays
-	edges string // how many there are
+	name  string // prefix of the arrays' names
+	edges string // parameter with the number of edges
 }
 
-// Compressed is the view of csr, or of csc where rows are the destinations'. A view of another layout may embed it, and
-// have methods of its own for what is different.
+// Compressed returns the view of csr, or of csc where rows belong to destinations. A view of another layout may embed
+// it and override methods.
 func Compressed(s Site) View { return compressed(s) }
 
 func compressed(s Site) rows { return rows{s, [...]string{"csr", "csc"}[s.Rows], "edges"} }
@@ -51,7 +51,7 @@ func (r rows) Slots(first, step ir.Value, body func(s Slot)) {
 	r.Numbered(r.Count(r.edges), first, step, r.search, body)
 }
 
-// search finds the last row that begins at or before e.
+// search returns the last row that begins at or before e.
 func (r rows) search(e ir.Value) ir.Value {
 	at := r.Addr(r.name + ".offsets")
 	return r.LastNotAbove(e, r.Count("vertices"), func(v ir.Value) ir.Value { return r.Load(ir.U32, at, v) })

@@ -9,13 +9,13 @@ import (
 	"heddle/kernels/ir"
 )
 
-// DIA has the edges of a matrix's fullest diagonals, and the others in another layout (Bell and Garland, SC 2009, §4.1;
-// GRAssembler §2.3). The other end of an edge is its row's number and its diagonal's. Which edges there are is a bit
-// each, where GRAssembler has a word.
+// DIA holds the edges of a matrix's fullest diagonals, and the others in another layout (Bell and Garland, SC 2009,
+// §4.1; GRAssembler §2.3). The other end of an edge is its row's number plus its diagonal's offset. One bit per edge
+// marks its presence, where GRAssembler uses a word.
 var diaCOO = diaMaker{}.layout()
 
-// MostDiagonals is how many there may be: a word of a row says which of its edges there are. An edge's number is its
-// row's times that, and its diagonal's.
+// MostDiagonals is the maximum number of diagonals: one word per row marks which of its edges are present. An edge's
+// number is its row's times MostDiagonals plus its diagonal's.
 const (
 	MostDiagonals = 1 << diaShift
 	diaShift      = 5
@@ -23,7 +23,7 @@ const (
 
 // diaMaker builds a DIA.
 type diaMaker struct {
-	diagonals int // that it has at most; 0: those that are half full, at least the fullest
+	diagonals int // maximum number of diagonals; 0: those at least half full, and always the fullest
 }
 
 func (m diaMaker) layout() *Layout {
@@ -54,7 +54,7 @@ func (m diaMaker) layout() *Layout {
 	return l
 }
 
-// diaOf names what belongs to rows of an end.
+// diaOf returns the name of an array for rows of an end.
 func diaOf(end End, name string) string { return "dia." + ends[end] + "." + name }
 
 func (m diaMaker) accepts(g *graph.Graph) error {
@@ -68,11 +68,11 @@ func (m diaMaker) accepts(g *graph.Graph) error {
 	return nil
 }
 
-// offsets are how far the diagonals are from the main one, modulo 2^32, in ascending order. Of those that are equally
-// full, the nearer come first.
+// offsets returns the diagonals' distances from the main one, modulo 2^32, in ascending order. Among equally full
+// diagonals the nearer ones take precedence.
 func (m diaMaker) offsets(a *graph.Adjacency) []uint32 {
 	vertices := a.Vertices()
-	counts := make([]uint32, 2*vertices) // of edges, by diagonal
+	counts := make([]uint32, 2*vertices) // edges per diagonal
 	eachSlot(a, func(_, _, offset int) { counts[vertices+offset]++ })
 	var list []int
 	for i, n := range counts {
@@ -99,7 +99,7 @@ func (m diaMaker) offsets(a *graph.Adjacency) []uint32 {
 	return words
 }
 
-// eachSlot calls f with every edge of a matrix that is the first at its place, and its diagonal.
+// eachSlot calls f with the first edge at each position of the matrix, and its diagonal's offset.
 func eachSlot(a *graph.Adjacency, f func(v, e, offset int)) {
 	for v := range a.Vertices() {
 		for e := int(a.Offsets[v]); e < int(a.Offsets[v+1]); e++ {
@@ -113,7 +113,7 @@ func eachSlot(a *graph.Adjacency, f func(v, e, offset int)) {
 // eachKept calls f with every edge that has a slot, and the number of its diagonal.
 func (m diaMaker) eachKept(a *graph.Adjacency, f func(v, e, diagonal int)) {
 	vertices := a.Vertices()
-	at := make([]uint8, 2*vertices) // the number of each diagonal, from 1; 0: it is not kept
+	at := make([]uint8, 2*vertices) // number of each diagonal, from 1; 0: not kept
 	for i, offset := range m.offsets(a) {
 		at[vertices+int(int32(offset))] = uint8(i + 1)
 	}
@@ -131,14 +131,14 @@ func (m diaMaker) kept(g *graph.Graph, rows End) []bool {
 	return kept
 }
 
-// present has a bit of each row's word for each of its edges.
+// present returns a word per row with a bit for each of its edges.
 func (m diaMaker) present(_ *graph.Graph, a *graph.Adjacency) []uint32 {
 	words := make([]uint32, a.Vertices())
 	m.eachKept(a, func(v, _, diagonal int) { words[v] |= 1 << diagonal })
 	return words
 }
 
-// weights are those of the diagonals one after the other. nil: there are none.
+// weights returns the diagonals' weights, one diagonal after the other. nil: unweighted.
 func (m diaMaker) weights(g *graph.Graph, a *graph.Adjacency) []uint32 {
 	if a.Weights == nil {
 		return nil
@@ -165,7 +165,7 @@ func (l dia) Neighbours(row, _ ir.Value) Span {
 	return Span{Begin: l.first(row), End: l.Add(l.first(row), l.diagonals())}
 }
 
-// diagonal is the number of an edge's.
+// diagonal returns the number of an edge's diagonal.
 func (l dia) diagonal(e, base ir.Value) ir.Value { return l.Sub(e, l.first(base)) }
 
 func (l dia) Holds(e, base ir.Value) ir.Value {

@@ -9,26 +9,26 @@ import (
 )
 
 // ELL keeps as many edges of a row as it has slots, and the others in another layout (Bell and Garland, SC 2009, §4.2
-// and §4.5; GRAssembler §2.3). Rows' lengths are kept, as in GRAssembler's Figure 2, so that a walk needs no look at
+// and §4.5; GRAssembler §2.3). Row lengths are kept, as in GRAssembler's Figure 2, so that a traversal never inspects
 // empty slots.
 var (
 	ellCSR = ellMaker{name: "ell-csr", rest: "rows by their offsets, as csr's", inRows: true}.layout()
 	ellCOO = ellMaker{name: "ell-coo", rest: "both ends of every edge, and no rows: all threads go through them edge by edge (HYB)"}.layout()
 )
 
-// MaxSlots bounds the slots of a layout: 512 MiB for each array of them.
+// MaxSlots bounds a layout's slots: 512 MiB for each of its arrays.
 const MaxSlots = 1 << 27
 
-// columnUnit divides the words of a column, so that each begins with a cache line (Bell and Garland, §4.2: of
-// coalesced accesses).
+// columnUnit divides the length of a column in words, so that each column begins with a cache line (Bell and Garland,
+// §4.2: coalesced accesses).
 const columnUnit = 32
 
 // ellMaker builds an ELL.
 type ellMaker struct {
 	name, rest string
-	inRows     bool // the rest
-	columns    bool // slots of the same number lie side by side; else those of a row
-	width      int  // slots of a row; 0: the mean degree, rounded up to a power of two
+	inRows     bool // layout of the remaining edges
+	columns    bool // column-major: slots of the same number are adjacent; otherwise row-major
+	width      int  // slots per row; 0: the mean degree, rounded up to a power of two
 }
 
 func (m ellMaker) layout() *Layout {
@@ -70,7 +70,7 @@ func (m ellMaker) layout() *Layout {
 	return l
 }
 
-// slots is how many a row has.
+// slots returns the number of slots per row.
 func (m ellMaker) slots(g *graph.Graph) int {
 	if m.width > 0 {
 		return m.width
@@ -79,7 +79,7 @@ func (m ellMaker) slots(g *graph.Graph) int {
 	return 1 << bits.Len(uint(max(1, mean)-1))
 }
 
-// pitch is how many words a column has.
+// pitch returns the number of words per column.
 func pitch(g *graph.Graph) int { return (g.Vertices() + columnUnit - 1) / columnUnit * columnUnit }
 
 func (m ellMaker) accepts(g *graph.Graph) error {
@@ -89,8 +89,8 @@ func (m ellMaker) accepts(g *graph.Graph) error {
 	return nil
 }
 
-// room is how many words a row takes: row by row a power of two, so that an edge's number tells its row without a
-// division.
+// room returns the number of words per row: a power of two if row-major, so that an edge's row follows from its number
+// without a division.
 func (m ellMaker) room(g *graph.Graph) int {
 	if m.columns {
 		return m.slots(g)
@@ -98,7 +98,7 @@ func (m ellMaker) room(g *graph.Graph) int {
 	return 1 << bits.Len(uint(m.slots(g)-1))
 }
 
-// kept are the first edges of each row.
+// kept marks the first edges of each row.
 func (m ellMaker) kept(g *graph.Graph, rows End) []bool {
 	a := adjacency(g, rows)
 	kept := make([]bool, a.Edges())
@@ -110,7 +110,7 @@ func (m ellMaker) kept(g *graph.Graph, rows End) []bool {
 	return kept
 }
 
-// lengths are how many slots of each row are taken.
+// lengths returns the number of occupied slots of each row.
 func (m ellMaker) lengths(g *graph.Graph, a *graph.Adjacency) []uint32 {
 	lengths := make([]uint32, a.Vertices())
 	for v := range lengths {
@@ -119,12 +119,12 @@ func (m ellMaker) lengths(g *graph.Graph, a *graph.Adjacency) []uint32 {
 	return lengths
 }
 
-// fill has words of edges in their slots, and 0 in the others. nil: there are none.
+// fill returns the edges' words in their slots, and 0 in the others. nil: no words.
 func (m ellMaker) fill(g *graph.Graph, a *graph.Adjacency, words []uint32) []uint32 {
 	if words == nil {
 		return nil
 	}
-	row, next := m.room(g), 1 // how far apart rows are, and slots of a row
+	row, next := m.room(g), 1 // stride between rows, and between slots of a row
 	if m.columns {
 		row, next = 1, pitch(g)
 	}
@@ -137,7 +137,7 @@ func (m ellMaker) fill(g *graph.Graph, a *graph.Adjacency, words []uint32) []uin
 	return out
 }
 
-// ell reads slots. Edges are numbered by them.
+// ell reads slots. Edges are numbered by slot.
 type ell struct {
 	Site
 	columns bool
@@ -188,8 +188,8 @@ func (l ell) Slots(first, step ir.Value, body func(s Slot)) {
 	})
 }
 
-// Columns emits a loop over every step-th of n slots from the first one on, which lie in columns of that height. There
-// is no division in it: a step goes so many columns and rows further.
+// Columns emits a loop over every step-th of n slots starting from the first, in columns of that height. It needs no
+// division: a step advances by a constant number of columns and rows.
 func (s Site) Columns(height, n, first, step ir.Value, body func(row, column ir.Value)) {
 	row, column := s.Var(s.Rem(first, height)), s.Var(s.Div(first, height))
 	rows, columns := s.Rem(step, height), s.Div(step, height)

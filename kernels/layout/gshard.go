@@ -1,13 +1,13 @@
 package layout
 
-// DefaultShard is how many vertices a shard has unless that is said: words of a scratchpad of 16 KiB.
+// DefaultShard is the default number of vertices per shard: the words of a 16 KiB scratchpad.
 const DefaultShard = 4096
 
-// gShard lists edges shard by shard, with what each brings beside it (G-Shards: Khorasani, Vora, Gupta, Bhuyan: CuSha,
-// HPDC 2014, as GRAssembler has it, CGO 2024, §4.2 and §6.5).
+// gShard lists edges shard by shard, each with the value that it contributes beside it (G-Shards: Khorasani, Vora,
+// Gupta, Bhuyan: CuSha, HPDC 2014, as in GRAssembler, CGO 2024, §4.2 and §6.5).
 var gShard = shards(DefaultSizes())
 
-// shards is gShard with shards of such a size.
+// shards returns gShard with shards of that size.
 func shards(s Sizes) *Layout {
 	b := &blocks{"gshard", uint32(s.ShardVertices), ByDestination}
 	return b.layout(&Layout{

@@ -1,5 +1,5 @@
-// Package layout holds topology layouts: how edges lie in memory, and the code that reads
-// them (GRAssembler, CGO 2024, Table 2: getNeighbor, getEdge, searchVID).
+// Package layout holds topology layouts: how edges lie in memory, and the code that reads them (GRAssembler, CGO 2024,
+// Table 2: getNeighbor, getEdge, searchVID).
 //
 // A layout knows no schedule and no algorithm.
 package layout
@@ -18,7 +18,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// End is an end of an edge.
+// End is an end of an edge: its source or its destination.
 type End uint8
 
 // Ends.
@@ -27,7 +27,7 @@ const (
 	Destination
 )
 
-// Base is the end whose rows are walked in a direction.
+// Base returns the end whose rows a direction walks.
 func Base(d direction.Direction) End {
 	if d == direction.Pull {
 		return Destination
@@ -37,14 +37,14 @@ func Base(d direction.Direction) End {
 
 // Edge is an edge in a kernel.
 type Edge struct {
-	ID       ir.Value // its number; nil of one that a graph unit has read
+	ID       ir.Value // its number; nil for an edge that a graph unit has read
 	Src, Dst ir.Value
 	weight   func(t ir.Type) ir.Value
 	site     Site
 }
 
-// Row returns where v's row begins and ends in the arrays of csr, or of csc where rows are the destinations'; whatever
-// the layout, these are there.
+// Row returns the bounds of v's row in the arrays of csr, or of csc where rows belong to destinations; these arrays
+// exist whatever the layout.
 func (e *Edge) Row(v ir.Value) (begin, end ir.Value) {
 	row := compressed(e.site).Neighbours(v, v)
 	return row.Begin, row.End
@@ -66,111 +66,113 @@ func (e *Edge) End(x End) ir.Value {
 	return e.Dst
 }
 
-// Span is where a row's edges are: from Begin on every Step-th, nil being every one, below End.
+// Span is the range of a row's edges: from Begin, every Step-th (nil: every one), below End.
 type Span struct{ Begin, End, Step ir.Value }
 
-// View is a layout in one kernel: its methods emit the code that reads it.
+// View is a layout within one kernel: its methods emit the code that reads it.
 type View interface {
-	// RowCount is how many rows there are: one a vertex, unless the layout is Virtual.
+	// RowCount returns the number of rows: one per vertex, unless the layout is Virtual.
 	RowCount() ir.Value
-	// Vertex is the vertex of a row: its number, unless the layout is Virtual.
+	// Vertex returns the vertex of a row: the row's number, unless the layout is Virtual.
 	Vertex(row ir.Value) ir.Value
-	// Neighbours returns the edges of a row, whose vertex has been read.
+	// Neighbours returns the edges of a row whose vertex has been read.
 	Neighbours(row, vertex ir.Value) Span
-	// Holds reports whether there is an edge of number e in the row of base; nil: there is for every number of a row.
+	// Holds reports whether edge e is present in the row of base; nil: every number of a row is an edge.
 	Holds(e, base ir.Value) ir.Value
 	// Edge reads edge e of the row of base.
 	Edge(e, base ir.Value) Edge
-	// Other reads the other end of edge e of the row of base. It may be asked for the one behind the last, and gives
-	// anything then.
+	// Other reads the other end of edge e of the row of base. It may be called for the number after the last; the
+	// result is then unspecified.
 	Other(e, base ir.Value) ir.Value
-	// EdgeTo is edge e of the row of base, whose other end has been read.
+	// EdgeTo returns edge e of the row of base, whose other end has been read.
 	EdgeTo(e, base, other ir.Value) Edge
-	// Given is an edge that a graph unit has read; weight is its bits.
+	// Given returns an edge that a graph unit has read; weight holds its bits.
 	Given(src, dst, weight ir.Value) Edge
-	// Slots emits a loop over all numbers that edges may have, for a schedule that asks for no rows: over every step-th
-	// slot from the one numbered first on, in the order in which they lie in memory.
+	// Slots emits a loop over all possible edge numbers, for schedules that do not use rows: every step-th slot
+	// starting from the first, in memory order.
 	Slots(first, step ir.Value, body func(s Slot))
 }
 
-// Slot is a number that an edge may have, and the vertex in whose row it is.
+// Slot is a possible edge number, and the vertex whose row contains it.
 type Slot struct {
 	Edge, Vertex ir.Value
-	// There reports whether the row has that number; nil: it does. Whether there is an edge then, Holds tells.
+	// There reports whether the row has that number; nil: always. View.Holds reports whether it is an edge.
 	There func() ir.Value
 }
 
-// Layout is a choice.
+// Layout describes a topology layout.
 type Layout struct {
 	Name string
 	Doc  string
-	// Rows says which end rows belong to in a direction.
+	// Rows returns the end that rows belong to in a direction.
 	Rows func(d direction.Direction) End
-	// View emits the code that reads rows of the site's end.
+	// View returns the view that reads rows of the site's end.
 	View func(s Site) View
-	// Data are arrays of its own, beside those of csr and csc that a View may name: csr.offsets, csr.ids, csr.weights
-	// and csr.rows (the row of each edge), and the same of csc.
+	// Data are the layout's own arrays, in addition to those of csr and csc, which any View may name: csr.offsets,
+	// csr.ids, csr.weights and csr.rows (the row of each edge), and likewise for csc.
 	Data []Array
-	// Numbers are numbers of its own that kernels may name (Site.Count).
+	// Numbers are the layout's own parameters that kernels may name (Site.Count).
 	Numbers []Number
-	// Gaps says that edges are not numbered from 0 to as many as there are, and its View's Slots do not know how: no
-	// schedule can go through the numbers, only what asks for rows sees all edges.
+	// Gaps is set if edge numbers are not contiguous and the View's Slots cannot enumerate them: schedules over edge
+	// numbers cannot use the layout; only those over rows see all edges.
 	Gaps bool
-	// Bare says that it has no rows, only edges by their numbers: schedules that ask for rows cannot use it.
+	// Bare is set if the layout has no rows, only numbered edges: schedules over rows cannot use it.
 	Bare bool
-	// BareIn reports whether that is so in a direction; nil: not unless Bare says so.
+	// BareIn reports whether that holds in a direction; nil: only if Bare is set.
 	BareIn func(d direction.Direction) bool
-	// Gathers names the array that has what each edge brings: a kernel before each gather fills it, which then reads it
-	// (GRAssembler's initTopology and topologyGather); edges have numbers without gaps, and it no Rest. "": the gather
-	// computes it.
+	// Gathers names the array with the value that each edge contributes: a kernel fills it before each gather, which
+	// then reads it (GRAssembler's initTopology and topologyGather). It requires contiguous edge numbers and no Rest.
+	// "": the gather computes the values.
 	Gathers string
-	// Virtual says that rows are those of virtual vertices; nil: each vertex has a row.
+	// Virtual describes rows of virtual vertices; nil: each vertex has a row.
 	Virtual *Virtual
-	// Strided says that a row's edges need not follow each other, so that only threads that walk one alone can.
+	// Strided is set if a row's edges need not be contiguous, so that only a thread that walks a whole row alone can
+	// traverse it.
 	Strided bool
-	// Sized makes it of other sizes than the default ones; nil: it has none. Keys are the workload's that it heeds.
+	// Sized returns the layout with sizes other than the default; nil: it has none. Keys are the workload's keys that
+	// it uses.
 	Sized func(s Sizes) *Layout
 	Keys  []string
-	// Rest holds the edges that this layout has no slots for: it has the same Rows. A Bare one is gone through edge by
-	// edge whatever the schedule. nil: there are none.
+	// Rest holds the edges that this layout has no slots for, with the same Rows. A Bare Rest is traversed edge by edge
+	// whatever the schedule. nil: none.
 	Rest *Layout
-	// Columns makes it with the slots of all rows of the same number side by side, or else row by row; nil: there is no
-	// such choice.
+	// Columns returns the layout with column-major (true) or row-major slots; nil: no such choice.
 	Columns func(columns bool) *Layout
-	// Accepts refuses graphs that it would be too large for, before its arrays are made; nil: it takes all.
+	// Accepts returns an error for graphs that would make the arrays too large, before they are built; nil: accepts
+	// all.
 	Accepts func(g *graph.Graph) error
 }
 
-// Number is a number that a layout's kernels are given.
+// Number is a parameter of a layout's kernels.
 type Number struct {
 	Name string
 	Of   func(g *graph.Graph) uint32
 }
 
-// Sizes are the parameters of layouts: numbers above 0, but where that is said, and the order of blocks.
+// Sizes are the parameters of layouts: positive unless noted, and the end that forms blocks.
 type Sizes struct {
-	BlockVertices int // of a block
-	BlockBy       By  // what blocks are of
-	VirtualDegree int // edges of a virtual vertex at most
-	ShardVertices int // of a shard
-	ELLWidth      int // slots of a row; 0: as many as suit the graph
-	Diagonals     int // of the matrix, at most MostDiagonals; 0: as many as suit the graph
+	BlockVertices int // per block
+	BlockBy       By  // end that forms blocks
+	VirtualDegree int // maximum edges of a virtual vertex
+	ShardVertices int // per shard
+	ELLWidth      int // slots per row; 0: chosen from the graph
+	Diagonals     int // at most MostDiagonals; 0: chosen from the graph
 }
 
-// DefaultSizes are those that layouts have unless others are given.
+// DefaultSizes returns the default sizes.
 func DefaultSizes() Sizes {
 	return Sizes{BlockVertices: DefaultBlock, BlockBy: ByDestination, VirtualDegree: DefaultDegree, ShardVertices: DefaultShard}
 }
 
-// Array is an array of a layout's own. Kernels that name it (Site.Addr) have it.
+// Array is one of a layout's own arrays. Kernels that name it (Site.Addr) receive its address.
 type Array struct {
 	Name string
-	// Words computes it of a graph, which it must not change, when a run begins; the host's time for it is not
+	// Words computes it from a graph, which it must not modify, at the start of a run; the host's time for this is not
 	// simulated.
 	Words func(g *graph.Graph) []uint32
 }
 
-// Array finds one of the layout's own, or of its rest's, by its name; nil: there is none.
+// Array returns one of the layout's own arrays, or its rest's, by name; nil: not found.
 func (l *Layout) Array(name string) *Array {
 	for i := range l.Data {
 		if l.Data[i].Name == name {
@@ -183,7 +185,7 @@ func (l *Layout) Array(name string) *Array {
 	return nil
 }
 
-// NumbersOf are its numbers, and its rest's, for a graph.
+// NumbersOf returns the parameters of the layout and its rest for a graph.
 func (l *Layout) NumbersOf(g *graph.Graph) map[string]uint32 {
 	list := map[string]uint32{}
 	for ; l != nil; l = l.Rest {
@@ -197,31 +199,31 @@ func (l *Layout) NumbersOf(g *graph.Graph) map[string]uint32 {
 // Loose reports whether some edges are in no row.
 func (l *Layout) Loose() bool { return l.Bare || l.Rest != nil && l.Rest.Bare }
 
-// Summed reports whether where a row ends is how many edges lie up to there.
+// Summed reports whether the end of each row equals the number of edges up to it (a prefix sum of degrees).
 func (l *Layout) Summed() bool { return !l.Bare && !l.Gaps && l.Rest == nil }
 
-// Site is where a view emits.
+// Site is the context that a view emits into.
 type Site struct {
 	*emit.Kernel
-	Rows    End              // whose rows the view reads
-	Weights graph.WeightKind // of the graph's edges
+	Rows    End              // end whose rows the view reads
+	Weights graph.WeightKind // kind of the graph's weights
 }
 
-// Numbered emits View.Slots of edges that are numbered from 0 to n; vertex finds that of one.
+// Numbered emits View.Slots for edges numbered from 0 to n; vertex returns the vertex of one.
 func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value, body func(s Slot)) {
 	s.For(first, n, step, func(e ir.Value) { body(Slot{Edge: e, Vertex: vertex(e)}) })
 }
 
-// layouts are all of them, one file each, and then those that were added.
+// layouts holds every layout, one file each, followed by registered ones.
 var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced, ellCSR, ellCOO, diaCOO, gShard}
 
-// Own is how many of Layouts are heddle's own: they come first.
+// Own is the number of built-in layouts, which come first in Layouts.
 var Own = len(layouts)
 
-// Layouts lists them.
+// Layouts returns every layout.
 func Layouts() []*Layout { return slices.Clone(layouts) }
 
-// Add adds one, when the program starts. An error says what it lacks, or that its name is taken.
+// Add registers a layout at program start. It returns an error if a required field is missing or the name is taken.
 func Add(l *Layout) error {
 	if l == nil {
 		return errors.New("it is nil")
@@ -255,7 +257,7 @@ func Add(l *Layout) error {
 	return nil
 }
 
-// ByName finds a layout.
+// ByName returns the layout with that name.
 func ByName(name string) (*Layout, error) {
 	for _, l := range layouts {
 		if l.Name == name {
@@ -265,32 +267,31 @@ func ByName(name string) (*Layout, error) {
 	return nil, fmt.Errorf("no layout %q", name)
 }
 
-// RowCount is the parameter that has how many rows there are of virtual vertices that are an end of edges.
+// RowCount returns the parameter with the number of rows of virtual vertices at an end.
 func RowCount(x End) string {
 	return [...]string{Source: "rows.source", Destination: "rows.destination"}[x]
 }
 
-// Arrays are the names of what has the rows of direction d, as a graph unit reads them.
+// Arrays returns the names of the arrays that hold the rows of direction d, as a graph unit reads them.
 func (l *Layout) Arrays(d direction.Direction) (offsets, ids, weights string) {
 	name := [...]string{Source: "csr", Destination: "csc"}[l.Rows(d)]
 	return name + ".offsets", name + ".ids", name + ".weights"
 }
 
-// In returns the layout in a kernel that handles edges in direction d.
+// In returns the layout within a kernel that handles edges in direction d.
 func (l *Layout) In(k *emit.Kernel, d direction.Direction, weights graph.WeightKind) View {
 	return l.View(Site{k, l.Rows(d), weights})
 }
 
-// Fits reports whether rows belong to the end that direction d walks, as schedules need
-// that ask for a vertex's row.
+// Fits reports whether rows belong to the end that direction d walks, as schedules over vertices' rows require.
 func (l *Layout) Fits(d direction.Direction) bool { return l.HasRows(d) && l.Rows(d) == Base(d) }
 
-// HasRows reports whether there are rows in a direction.
+// HasRows reports whether the layout has rows in a direction.
 func (l *Layout) HasRows(d direction.Direction) bool {
 	return !l.Bare && (l.BareIn == nil || !l.BareIn(d))
 }
 
-// Edge is edge e of the row of base, whose other end is known; its weight is word e of the array of that name.
+// Edge returns edge e of the row of base, whose other end is known; its weight is word e of the named array.
 func (s Site) Edge(e, base, other ir.Value, weights string) Edge {
 	x := Edge{site: s, ID: e, Src: base, Dst: other, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.Load(t, s.Addr(weights), e) })
@@ -301,14 +302,14 @@ func (s Site) Edge(e, base, other ir.Value, weights string) Edge {
 	return x
 }
 
-// Given passes an edge on.
+// Given returns an edge that a graph unit has read.
 func (s Site) Given(src, dst, weight ir.Value) Edge {
 	return Edge{site: s, Src: src, Dst: dst, weight: func(t ir.Type) ir.Value {
 		return s.weight(t, func(t ir.Type) ir.Value { return s.bits(weight, t) })
 	}}
 }
 
-// bits are a word as a value of a type.
+// bits reinterprets a word as a value of a type.
 func (s Site) bits(word ir.Value, t ir.Type) ir.Value {
 	switch t {
 	case ir.F32:
@@ -319,7 +320,7 @@ func (s Site) bits(word ir.Value, t ir.Type) ir.Value {
 	return word
 }
 
-// weight converts what word gives.
+// weight converts the value that word loads.
 func (s Site) weight(t ir.Type, word func(t ir.Type) ir.Value) (w ir.Value) {
 	s.Phase(isa.PhaseEdgeAccess, func() { w = s.convert(t, word) })
 	return w

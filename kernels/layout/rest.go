@@ -6,14 +6,14 @@ import (
 	"heddle/kernels/ir"
 )
 
-// ends name the arrays of a layout whose rows belong to either end.
+// ends are the name parts of arrays whose rows belong to either end.
 var ends = [...]string{Source: "out", Destination: "in"}
 
-// remainder is the layout of the edges that another one has no slots for, in their order: in rows as csr's, or one by
-// one as coo's and without rows.
+// remainder is the layout of the edges that another layout has no slots for, in their order: in rows as in csr, or as
+// individual edges without rows as in coo.
 type remainder struct {
 	inRows bool
-	// kept returns, for each edge of the rows, whether the other layout has it.
+	// kept reports, for each edge of the rows, whether the other layout holds it.
 	kept func(g *graph.Graph, rows End) []bool
 }
 
@@ -46,13 +46,13 @@ func (r remainder) layout() *Layout {
 	return l
 }
 
-// restOf names what belongs to the rest.
+// restOf returns the name of an array or parameter of the rest.
 func restOf(end End, name string) string { return "rest." + ends[end] + "." + name }
 
-// RestEdges names how many edges a rest has, by rows of an end.
+// RestEdges returns the parameter with the number of edges in a rest, by rows of an end.
 func RestEdges(end End) string { return restOf(end, "edges") }
 
-// left are the words of the edges that are not kept. nil: there are none.
+// left returns the words of the edges that are not kept. nil: no words.
 func left(words []uint32, kept []bool) []uint32 {
 	if words == nil {
 		return nil
@@ -66,7 +66,7 @@ func left(words []uint32, kept []bool) []uint32 {
 	return out
 }
 
-// leftOffsets are where the rows of the edges that are not kept begin.
+// leftOffsets returns the row offsets of the edges that are not kept.
 func leftOffsets(a *graph.Adjacency, kept []bool) []uint32 {
 	offsets := make([]uint32, a.Vertices()+1)
 	for v := range a.Vertices() {
@@ -75,7 +75,7 @@ func leftOffsets(a *graph.Adjacency, kept []bool) []uint32 {
 	return offsets
 }
 
-// count says how many are so.
+// count returns the number of entries equal to is.
 func count(list []bool, is bool) (n uint32) {
 	for _, x := range list {
 		if x == is {
@@ -85,10 +85,10 @@ func count(list []bool, is bool) (n uint32) {
 	return n
 }
 
-// loose lists edges one by one: the row of each, and its other end.
+// loose lists individual edges: the row of each, and its other end.
 type loose struct{ rows }
 
-// Neighbours is never asked for: there are no rows.
+// Neighbours is never called: there are no rows.
 func (l loose) Neighbours(_, _ ir.Value) Span {
 	panic("BUG: layout: rows of a rest without rows")
 }

@@ -5,26 +5,27 @@ import (
 	"heddle/kernels/ir"
 )
 
-// DefaultDegree is how many edges a virtual vertex has at most unless that is said.
+// DefaultDegree is the default maximum number of edges of a virtual vertex.
 const DefaultDegree = 8
 
-// Virtual describes rows that are not the vertices' own: each is of a virtual vertex, which has some of a vertex's
-// edges (GRAssembler, CGO 2024, §4.2: virtual topology access).
+// Virtual describes rows that belong to virtual vertices, each of which has some of a vertex's edges (GRAssembler, CGO
+// 2024, §4.2: virtual topology access).
 type Virtual struct {
-	// Rows is how many there are whose vertices are an end of edges.
+	// Rows returns the number of rows whose vertices are an end of edges.
 	Rows func(g *graph.Graph, x End) int
-	// Firsts names the array that has the first row of each vertex, and where the last one's rows end. "": a vertex's
-	// rows do not follow each other, so that no queue of vertices can be walked.
+	// Firsts returns the name of the array with the first row of each vertex, and the end of the last one's rows. "": a
+	// vertex's rows are not contiguous, so that a queue of vertices cannot be traversed.
 	Firsts func(x End) string
-	// Splits says that they are parts of csr's and csc's rows, so that who goes through edges sees no difference.
+	// Splits is set if the rows are parts of csr's and csc's rows, so that a traversal by edge number sees no
+	// difference.
 	Splits bool
 }
 
-// split has virtual vertices with edges that follow each other (virtual split transformation: Nodehi Sabet, Qiu, Zhao:
-// Tigr, ASPLOS 2018).
+// split has virtual vertices with contiguous edges (virtual split transformation: Nodehi Sabet, Qiu, Zhao: Tigr, ASPLOS
+// 2018).
 var split = splitInto(DefaultDegree)
 
-// splitInto is split with so many edges a virtual vertex.
+// splitInto returns split with at most degree edges per virtual vertex.
 func splitInto(degree int) *Layout {
 	return splitLayout(&Layout{
 		Name: "virtual",
@@ -36,11 +37,11 @@ func splitInto(degree int) *Layout {
 	})
 }
 
-// coalesced has virtual vertices whose edges take turns, so that threads which walk neighbouring ones read neighbouring
-// edges (edge-array coalescing: Tigr; its published code has it alone).
+// coalesced has virtual vertices whose edges interleave, so that threads that walk neighbouring virtual vertices read
+// neighbouring edges (edge-array coalescing: Tigr; its published code has only this variant).
 var coalesced = coalescedInto(DefaultDegree)
 
-// coalescedInto is coalesced with so many edges a virtual vertex.
+// coalescedInto returns coalesced with at most degree edges per virtual vertex.
 func coalescedInto(degree int) *Layout {
 	return splitLayout(&Layout{
 		Name:    "virtual-coalesced",
@@ -53,7 +54,7 @@ func coalescedInto(degree int) *Layout {
 	})
 }
 
-// splitLayout completes a layout of virtual vertices, whose array of that name, of the rows of offsets, words has.
+// splitLayout completes a layout of virtual vertices; words computes its own array of that name from the rows' offsets.
 func splitLayout(l *Layout, again func(degree int) *Layout, degree int, name string, words func(offsets []uint32) []uint32) *Layout {
 	l.Rows = Base
 	l.Sized = func(s Sizes) *Layout { return again(s.VirtualDegree) }
@@ -87,12 +88,12 @@ func splitLayout(l *Layout, again func(degree int) *Layout, degree int, name str
 	return l
 }
 
-// splitArrays is the prefix of the names of the arrays of an end's rows.
+// splitArrays returns the prefix of the array names for an end's rows.
 func splitArrays(x End) string {
 	return [...]string{Source: "virtual-csr", Destination: "virtual-csc"}[x]
 }
 
-// adjacency has the rows of an end's vertices.
+// adjacency returns the rows of an end's vertices.
 func adjacency(g *graph.Graph, x End) *graph.Adjacency {
 	if x == Source {
 		return g.CSR()
@@ -100,7 +101,8 @@ func adjacency(g *graph.Graph, x End) *graph.Adjacency {
 	return g.CSC()
 }
 
-// eachPart calls f with every vertex and part of its row of at most so many edges. A vertex without edges has none.
+// eachPart calls f with every vertex and the number of each part of its row, of at most degree edges. A vertex without
+// edges has no part.
 func eachPart(offsets []uint32, degree int, f func(v, part int)) {
 	for v := range len(offsets) - 1 {
 		for part := 0; part*degree < int(offsets[v+1]-offsets[v]); part++ {
@@ -109,7 +111,7 @@ func eachPart(offsets []uint32, degree int, f func(v, part int)) {
 	}
 }
 
-// splitRows are rows of virtual vertices in csr's or csc's edges.
+// splitRows are rows of virtual vertices within csr's or csc's edges.
 type splitRows struct {
 	rows
 	own string
@@ -126,7 +128,7 @@ func (r splitRows) Neighbours(row, _ ir.Value) Span {
 	return Span{Begin: r.Load(ir.U32, at, row), End: r.Load(ir.U32, at, r.Add(row, r.U32(1)))}
 }
 
-// coalescedRows are rows whose edges take turns with those of the same vertex's other rows.
+// coalescedRows are rows whose edges interleave with those of the same vertex's other rows.
 type coalescedRows struct {
 	rows
 	own    string
@@ -142,7 +144,7 @@ func (r coalescedRows) Vertex(row ir.Value) ir.Value {
 func (r coalescedRows) Neighbours(row, vertex ir.Value) Span {
 	of := r.rows.Neighbours(vertex, vertex)
 	part := r.Load(ir.U32, r.Addr(r.own+".parts"), row)
-	// A vertex with a row has an edge.
+	// A vertex with a row has at least one edge.
 	parts := r.Add(r.Div(r.Sub(r.Sub(of.End, of.Begin), r.U32(1)), r.U32(uint32(r.degree))), r.U32(1))
 	return Span{Begin: r.Add(of.Begin, part), End: of.End, Step: parts}
 }

@@ -16,12 +16,12 @@ const (
 	argVertices     argument = iota // n
 	argEdges                        // m
 	argOffsets                      // address of n+1 words: v's in-edges begin at offsets[v]
-	argSources                      // address of m words: where each in-edge comes from
-	argTargets                      // address of m words: where it goes, ascending
+	argSources                      // address of m words: the source of each in-edge
+	argTargets                      // address of m words: the target of each, ascending
 	argOutDegree                    // address of n words
 	argInverse                      // address of n floats: 1/outdegree, or 0
-	argContribution                 // address of n floats: rank/outdegree, what a vertex sends along each edge
-	argSum                          // address of n floats: what a vertex has received; 0 before a gather
+	argContribution                 // address of n floats: rank/outdegree, the value sent along each edge
+	argSum                          // address of n floats: the sum received; 0 before a gather
 	argRank                         // address of n floats
 	argFirstRank                    // 1/n, a float
 	argBase                         // (1-d)/n, a float
@@ -30,7 +30,7 @@ const (
 	numArguments
 )
 
-// argumentNames are the programs' names for them.
+// argumentNames are the arguments' names in the programs.
 var argumentNames = [numArguments]string{
 	argVertices: "VERTICES", argEdges: "EDGES", argOffsets: "OFFSETS", argSources: "SOURCES", argTargets: "TARGETS",
 	argOutDegree: "OUT_DEGREE", argInverse: "INVERSE", argContribution: "CONTRIBUTION", argSum: "SUM", argRank: "RANK",
@@ -64,7 +64,7 @@ func (r *run) layout() error {
 	return err
 }
 
-// place gives an array its place.
+// place places an array.
 func (r *run) place(arg argument, words int, data []uint32) error {
 	var a graph.Array
 	var err error

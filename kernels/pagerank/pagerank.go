@@ -1,14 +1,14 @@
-// Package pagerank runs PageRank on a device with kernels written by hand, one for
-// each schedule, and checks what they computed.
+// Package pagerank runs PageRank on a device with hand-written kernels, one for each schedule, and verifies their
+// results.
 //
-// A run launches init once, and gather and apply in every super-step. All schedules
-// have the same init and apply; only gather differs:
+// A run launches init once, and gather and apply in every super-step. All schedules have the same init and apply; only
+// gather differs:
 //
 //	init    rank[v] = 1/n; contribution[v] = rank[v]/outdegree[v]
 //	gather  sum[v] = Σ contribution[u] over the in-edges u → v
 //	apply   rank[v] = (1-d)/n + d·sum[v]; contribution[v] = rank[v]/outdegree[v]
 //
-// What a vertex without out-edges holds is not passed on, as in GAP and GraphIt.
+// The rank of a vertex without out-edges is not redistributed, as in GAP and GraphIt.
 package pagerank
 
 import (
@@ -21,17 +21,17 @@ import (
 	"heddle/sim"
 )
 
-// inEdges are the arrays that a gather is given.
+// inEdges are the arrays that a gather reads.
 type inEdges struct {
 	offsets   []uint32 // v's in-edges are offsets[v] to offsets[v+1]; one more than vertices
-	sources   []uint32 // where each in-edge comes from
-	targets   []uint32 // where it goes, ascending; nil if the schedule does not need it
+	sources   []uint32 // the source of each in-edge
+	targets   []uint32 // the target of each, ascending; nil if the schedule does not need it
 	outDegree []uint32
 }
 
 func (in *inEdges) vertices() int { return len(in.outDegree) }
 
-// arrays takes the layout that a schedule needs from a graph.
+// arrays returns the layout that a schedule needs.
 func arrays(g *graph.Graph, s Schedule) inEdges {
 	csc := g.CSC()
 	in := inEdges{offsets: csc.Offsets, sources: csc.IDs, outDegree: make([]uint32, g.Vertices())}
@@ -49,11 +49,11 @@ type Options struct {
 	Schedule       Schedule
 	Damping        float64 // d, 0..1
 	MaxIterations  int     // super-steps, at least 1
-	Tolerance      float64 // converged when Σ|change of a rank| is not above it; 0: never, and it is not computed
-	LaunchOverhead uint64  // cycles of the host for each launch
+	Tolerance      float64 // converged when Σ|change of a rank| is at most this; 0: never, and it is not computed
+	LaunchOverhead uint64  // host cycles per launch
 }
 
-// DefaultOptions are 20 super-steps with GAP's damping, and an overhead of about 2 µs.
+// DefaultOptions returns 20 super-steps with GAP's damping, and an overhead of about 2 µs.
 func DefaultOptions(s Schedule) Options {
 	return Options{Schedule: s, Damping: 0.85, MaxIterations: 20, LaunchOverhead: 2000}
 }
@@ -73,10 +73,10 @@ func (o *Options) validate() error {
 // Step is one super-step.
 type Step struct {
 	Gather, Apply sim.Result
-	Residual      float64 // Σ|change of a rank|, when there is a tolerance
+	Residual      float64 // Σ|change of a rank|, if there is a tolerance
 }
 
-// Cycles of the super-step's launches.
+// Cycles returns the cycles of the super-step's launches.
 func (s *Step) Cycles() uint64 { return s.Gather.Cycles + s.Apply.Cycles }
 
 // Result is the result of a run.
@@ -89,8 +89,8 @@ type Result struct {
 	Times     host.Times
 }
 
-// Run computes PageRank. An error is a wrong option, what a launch failed with, ctx's,
-// or reference.ErrWrong; what was done so far is in the result then.
+// Run computes PageRank. The error is a wrong option, a failed launch's, ctx's, or reference.ErrWrong; the result then
+// covers the super-steps so far.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, o Options) (Result, error) {
 	r, err := newRun(d, arrays(g, o.Schedule), g.CSR(), o)
 	if err != nil {
@@ -108,8 +108,8 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, o Options) (Result,
 type run struct {
 	Result
 	host     host.Session
-	in       inEdges          `checkpoint:"assembled"` // what the kernels are given
-	out      *graph.Adjacency `checkpoint:"assembled"` // what the reference is given
+	in       inEdges          `checkpoint:"assembled"` // the kernels' input
+	out      *graph.Adjacency `checkpoint:"assembled"` // the reference's input
 	options  Options
 	programs programs     `checkpoint:"assembled"`
 	image    *graph.Image `checkpoint:"assembled"`
@@ -117,7 +117,7 @@ type run struct {
 	argsAt   uint32
 }
 
-// newRun puts everything in the device's memory.
+// newRun places everything in the device's memory.
 func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -135,8 +135,7 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 	return r, nil
 }
 
-// superSteps launches init, and gather and apply until the ranks have converged or
-// there have been enough.
+// superSteps launches init, and then gather and apply until the ranks converge or the limit is reached.
 func (r *run) superSteps(ctx context.Context) error {
 	resumed, err := host.Resume(r.host.Device, r)
 	if err == nil && !resumed {
@@ -161,13 +160,13 @@ func (r *run) superSteps(ctx context.Context) error {
 	return nil
 }
 
-// step is one super-step.
+// step runs one super-step.
 func (r *run) step(ctx context.Context) (err error) {
 	var s Step
 	if s.Gather, err = r.host.Launch(ctx, r.programs.gather, r.argsAt); err != nil {
 		return err
 	}
-	r.host.WriteWords(r.args[argChange], []uint32{0}) // what apply adds to
+	r.host.WriteWords(r.args[argChange], []uint32{0}) // the word that apply adds to
 	if s.Apply, err = r.host.Launch(ctx, r.programs.apply, r.argsAt); err != nil {
 		return err
 	}

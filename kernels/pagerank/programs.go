@@ -11,21 +11,21 @@ import (
 	"heddle/kernels/host"
 )
 
-// Schedule says which lane processes which edge.
+// Schedule determines which lane processes which edge.
 type Schedule string
 
 // Schedules.
 const (
-	Vertex Schedule = "vertex" // each lane walks its vertex
-	Edge   Schedule = "edge"   // an edge a lane, from a list sorted by target
-	Weaver Schedule = "weaver" // the Weaver deals edges out
+	Vertex Schedule = "vertex" // one vertex per lane
+	Edge   Schedule = "edge"   // one edge per lane, from a list sorted by target
+	Weaver Schedule = "weaver" // the Weaver distributes the edges
 )
 
 // Schedules returns all schedules.
 func Schedules() []Schedule { return []Schedule{Vertex, Edge, Weaver} }
 
-// programs are the three kernels of a run. They are at different addresses, as parts
-// of one image are, so that they do not drive each other out of the L1I by name.
+// programs are the three kernels of a run. They are at different addresses, like the parts of one image, so that they
+// do not evict each other from the L1I merely by having equal addresses.
 type programs struct{ init, gather, apply *isa.Program }
 
 // programBytes is the distance between programs.
@@ -60,7 +60,7 @@ func assemble(s Schedule, shape host.Shape, residual bool) (p programs, err erro
 	return p, nil
 }
 
-// reserved are the regions that arrays must not touch.
+// reserved returns the regions that arrays must not overlap.
 func (p *programs) reserved(harts int) []graph.Region {
 	list := graph.Reserved(harts, p.init)
 	for _, q := range []*isa.Program{p.gather, p.apply} {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Word is a word of the block that a launch is handed: what mscratch holds is its address.
+// Word is a word of the argument block of a launch, whose address is in mscratch.
 type Word struct {
 	Name  string
-	CType string // what a C program sees it as, with a space or star behind it
+	CType string // its type in C, ending in a space or star
 	Doc   string
 }
 
-// Words of the block that are the same for all programs, in their order.
+// Words of the block that all programs share, in order.
 const (
 	wordSize = iota
 	wordVertices
@@ -23,14 +23,14 @@ const (
 	wordKernel
 	wordArrays // the first array of the graph
 
-	// OwnWords is where a program's own words begin: its parameters, and then its arrays, in the order in which they
-	// are declared. It stays where it is when words are added before it.
+	// OwnWords is the index of a program's first own word: its parameters and then its arrays, in the order of their
+	// declarations. It stays the same when shared words are added before it.
 	OwnWords = 32
 )
 
 const pointer = "const unsigned *"
 
-// words are those that are the same for all programs. Arrays that were not asked for are null.
+// words are the block's shared words. Arrays that a program does not request are null.
 var words = []Word{
 	wordSize:     {"size", "unsigned ", "Bytes of the block."},
 	wordVertices: {"vertices", "unsigned ", "Of the graph."},
@@ -51,13 +51,13 @@ var words = []Word{
 	{"in_degrees", pointer, "degrees."},
 }
 
-// Words returns the block's words that are the same for all programs; word n is at byte 4·n.
+// Words returns the block's shared words; word n is at byte 4·n.
 func Words() []Word { return words }
 
-// prefix of the names of the block's words in assembly.
+// prefix of the names of the block's words in assembly
 const prefix = "hd_block_"
 
-// own are the words that the program has of its own.
+// own returns the program's own words.
 func (h *Host) own() (list []Word) {
 	for _, p := range h.parameters {
 		list = append(list, Word{p.name, p.kind.cType() + " ", "workload.host.parameters"})
@@ -68,10 +68,10 @@ func (h *Host) own() (list []Word) {
 	return list
 }
 
-// HeaderName is the file that a C program includes.
+// HeaderName is the name of the header that a C program includes.
 const HeaderName = "heddle_block.h"
 
-// Header is the block as C. A program of the experiment is built with it.
+// Header returns the block as a C header, with which a program of the experiment is built.
 func (h *Host) Header() []byte {
 	var b bytes.Buffer
 	b.WriteString("/* What heddle hands a program at each launch: hd_block() points to it.\n * Written by heddle from workload.host of an experiment. */\n#ifndef HEDDLE_BLOCK_H\n#define HEDDLE_BLOCK_H\n\n#include \"heddle.h\"\n\nstruct hd_block {\n")
@@ -93,7 +93,7 @@ func (h *Host) Header() []byte {
 	return b.Bytes()
 }
 
-// Symbols are the block's words as assembly sees them: their offsets, in bytes.
+// Symbols returns the block's words as assembly symbols: their offsets, in bytes.
 func (h *Host) Symbols() map[string]int64 {
 	out := map[string]int64{}
 	for i, w := range words {
@@ -105,7 +105,7 @@ func (h *Host) Symbols() map[string]int64 {
 	return out
 }
 
-// Include is the block as assembly. heddle defines the symbols itself where it assembles a program.
+// Include returns the block as assembly source. When heddle itself assembles a program it defines the symbols directly.
 func (h *Host) Include() []byte {
 	var b bytes.Buffer
 	b.WriteString("# What heddle hands a program at each launch, at the address in mscratch: offsets in bytes.\n# Written by heddle from workload.host of an experiment, which defines them itself for the .s file that it assembles.\n")

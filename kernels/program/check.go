@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/internal/files"
 	"heddle/internal/tolerance"
@@ -16,9 +15,10 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
+	"heddle/kernels/workload"
 )
 
-// algorithm finds the one whose reference is asked for.
+// algorithm returns the algorithm whose reference the workload requests.
 func (h *Host) algorithm() (*algorithm.Algorithm, error) {
 	if h.spec.Check == "" {
 		return nil, nil
@@ -30,10 +30,10 @@ func (h *Host) algorithm() (*algorithm.Algorithm, error) {
 	return a, nil
 }
 
-// maxCheckFile is the size of a file of numbers at most, in bytes.
+// maxCheckFile is the maximum size of a file of numbers, in bytes.
 const maxCheckFile = 1 << 30
 
-// expected reads the file that says what the result is to be.
+// expected reads the file with the expected result.
 func (h *Host) expected() (numbers []float64, err error) {
 	if h.spec.CheckFile == "" {
 		return nil, nil
@@ -45,7 +45,7 @@ func (h *Host) expected() (numbers []float64, err error) {
 	return h.parse(data)
 }
 
-// parse reads numbers: of the result's type, a line each.
+// parse reads numbers of the result's type, one per line.
 func (h *Host) parse(data []byte) (numbers []float64, err error) {
 	k := h.array(h.spec.Result).kind
 	scan := bufio.NewScanner(bytes.NewReader(data))
@@ -78,7 +78,7 @@ func number(k kind, text string) (float64, error) {
 	return float64(n), err
 }
 
-// asFloat is a word as its type reads it.
+// asFloat interprets a word by its type.
 func (k kind) asFloat(word uint32) float64 {
 	switch k {
 	case i32:
@@ -89,7 +89,7 @@ func (k kind) asFloat(word uint32) float64 {
 	return float64(word)
 }
 
-// compare holds a result up against the file's numbers.
+// compare compares a result with the file's numbers.
 func (p *Program) compare(result []uint32) error {
 	k := p.array(p.spec.Result).kind
 	wrong, at := 0, -1
@@ -115,20 +115,20 @@ func (p *Program) near(k kind, got, want float64) bool {
 	return tolerance.Within(got, want, bound)
 }
 
-// problem is the reference's input.
-func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *algorithm.Problem {
+// problem returns the reference's input.
+func (p *Program) problem(g *graph.Graph, w *workload.Workload, source uint32) *algorithm.Problem {
 	width := 1
 	if p.check.Vector != "" {
 		width = w.Width
 	}
 	coefficient, err := algorithm.CoefficientByName(string(w.Coefficient))
 	if err != nil {
-		panic("BUG: program: " + err.Error()) // it has been checked
+		panic("BUG: program: " + err.Error()) // checked before
 	}
 	target := uint32(0)
 	if p.check.Target {
 		if target, err = g.Vertex(w.Target); err != nil {
-			panic("BUG: program: " + err.Error()) // so has it
+			panic("BUG: program: " + err.Error()) // checked before
 		}
 	}
 	return &algorithm.Problem{
@@ -137,8 +137,8 @@ func (p *Program) problem(g *graph.Graph, w *configs.Workload, source uint32) *a
 	}
 }
 
-// acceptable refuses graphs that the check does not work on, and results that are too small for it.
-func (p *Program) acceptable(g *graph.Graph, w *configs.Workload, source uint32) error {
+// acceptable returns an error for graphs that the check does not support, and for results that are too small for it.
+func (p *Program) acceptable(g *graph.Graph, w *workload.Workload, source uint32) error {
 	if p.spec.Result == "" {
 		return nil
 	}
@@ -172,17 +172,17 @@ func (p *Program) acceptable(g *graph.Graph, w *configs.Workload, source uint32)
 	return nil
 }
 
-// reference holds the result up against an algorithm's.
+// reference compares the result with an algorithm's reference.
 func (r *Run) reference() error {
 	p := r.program
 	problem := p.problem(r.graph, &r.workload, r.Source)
-	problem.Tolerance = 0 // a program has no residuals to show
+	problem.Tolerance = 0 // a program has no residuals to report
 	result := r.read(p.spec.Result)[:p.check.Size(p.check.Result, problem)]
 	return p.check.Check(problem, &algorithm.Outcome{Result: result, Steps: r.Steps})
 }
 
-// Rehearse does what a run does before its first launch, and says what its arrays take on the host.
-func (p *Program) Rehearse(d host.Device, g *graph.Graph, w configs.Workload) (compose.Memory, error) {
+// Rehearse does everything that precedes a run's first launch, and returns the host memory that its arrays need.
+func (p *Program) Rehearse(d host.Device, g *graph.Graph, w workload.Workload) (compose.Memory, error) {
 	r, err := p.NewRun(d, g, w)
 	if err != nil {
 		return compose.Memory{}, err
@@ -200,7 +200,7 @@ func (p *Program) Rehearse(d host.Device, g *graph.Graph, w configs.Workload) (c
 	return m, nil
 }
 
-// References are the names of what results can be held up against.
+// References returns the names of the references that results can be checked against.
 func References() (names []string) {
 	for _, a := range algorithm.Algorithms() {
 		names = append(names, a.Name)

@@ -36,7 +36,7 @@ func TestCompilerEndsWithItsRun(t *testing.T) {
 	t.Setenv(program.Compiler, cc)
 	file := filepath.Join(dir, "k.c")
 	require.NoError(t, os.WriteFile(file, []byte("void k(unsigned *block) { block[0]++; }\n"), 0o644))
-	w := workload(t, file, inC)
+	w := testWorkload(t, file, inC)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"heddle/configs"
 	"heddle/kernels/compose"
+	"heddle/kernels/workload"
 )
 
-// kind is how a word is to be read.
+// kind is the type of a word.
 type kind uint8
 
 const (
@@ -25,15 +25,15 @@ var kinds = [...]string{u32: "u32", i32: "i32", f32: "f32"}
 
 func (k kind) cType() string { return [...]string{u32: "unsigned", i32: "int", f32: "float"}[k] }
 
-// declared is a parameter or an array of a program.
+// declared is a declared parameter or array of a program.
 type declared struct {
 	name  string
 	kind  kind
-	value uint32 // of a parameter, or of each word of an array
-	words sum    // of an array
+	value uint32 // the parameter's value, or that of each word of the array
+	words sum    // the array's length
 }
 
-// sum is a sum of products: how many words an array has.
+// sum is a sum of products: the length of an array in words.
 type sum []product
 
 type product struct {
@@ -41,10 +41,10 @@ type product struct {
 	vertices, edges int // powers
 }
 
-// maxWords is more than an address space holds.
+// maxWords exceeds the words of the address space.
 const maxWords = 1 << 30
 
-// of returns the sum for a graph; ok is false if there are more words than an address space has.
+// of evaluates the sum for a graph; ok is false if it exceeds the words of the address space.
 func (s sum) of(vertices, edges uint64) (words uint64, ok bool) {
 	for _, p := range s {
 		n := p.factor
@@ -66,7 +66,7 @@ func (s sum) of(vertices, edges uint64) (words uint64, ok bool) {
 	return words, true
 }
 
-// Limits on what is declared: more is a mistake.
+// Limits on declarations; more indicates a mistake.
 const (
 	maxDeclared = 256
 	maxTerms    = 16
@@ -81,20 +81,20 @@ var (
 	define    = regexp.MustCompile(`^` + name + `=([A-Za-z0-9_.+\-]*)$`)
 )
 
-// refuse is the error for a key of workload.
+// refuse returns an error for a key of workload.
 func refuse(key, format string, args ...any) error {
 	return &compose.KeyError{Key: "workload." + key, Msg: ": " + fmt.Sprintf(format, args...)}
 }
 
-// Host is workload.host, parsed, and checked as far as that goes without the program and the graph.
+// Host is workload.host, parsed, and checked as far as possible without the program and the graph.
 type Host struct {
-	spec       configs.HostProgram
+	spec       workload.HostProgram
 	parameters []declared
 	arrays     []declared
 }
 
-// NewHost reads a workload's host. An error names its key.
-func NewHost(spec configs.HostProgram) (*Host, error) {
+// NewHost parses a workload's host. An error names its key.
+func NewHost(spec workload.HostProgram) (*Host, error) {
 	h := &Host{spec: spec}
 	if len(spec.Parameters)+len(spec.Arrays) > maxDeclared {
 		return nil, refuse("host.arrays", "%d parameters and arrays: expected at most %d", len(spec.Parameters)+len(spec.Arrays), maxDeclared)
@@ -126,7 +126,7 @@ func NewHost(spec configs.HostProgram) (*Host, error) {
 	return h, h.check()
 }
 
-// take refuses a name that is another's.
+// take returns an error for a name that is already taken.
 func take(taken map[string]string, key, name string) error {
 	if whose, ok := taken[name]; ok {
 		return refuse(key, "%s: the name is taken, by %s", name, whose)
@@ -167,7 +167,7 @@ func parseArray(text string) (declared, error) {
 	return d, err
 }
 
-// value reads a number as a type has it, or as it looks.
+// value parses a number of the given type, or of the type that its notation implies.
 func value(key, whole, typ, name, text string) (declared, error) {
 	d := declared{name: name}
 	switch {
@@ -199,7 +199,7 @@ func value(key, whole, typ, name, text string) (declared, error) {
 	return d, nil
 }
 
-// isFloat reports whether a number looks like one with a point or an exponent.
+// isFloat reports whether a number is written as a float: with a point or an exponent.
 func isFloat(text string) bool {
 	lower := strings.ToLower(text)
 	return !strings.HasPrefix(strings.TrimLeft(lower, "+-"), "0x") && strings.ContainsAny(lower, ".enf")
@@ -235,7 +235,7 @@ func parseSum(whole, text string) (s sum, err error) {
 	return s, nil
 }
 
-// check refuses names of what is not there.
+// check returns an error for names that are not declared.
 func (h *Host) check() error {
 	for _, n := range h.kernels() {
 		if !symbol.MatchString(n.name) {
@@ -260,10 +260,10 @@ func (h *Host) check() error {
 	return nil
 }
 
-// named is a kernel with the key that names it.
+// named is a kernel and the key that names it.
 type named struct{ key, name string }
 
-// kernels are all that are named, in the order of their launches.
+// kernels returns all named kernels, in the order of their launches.
 func (h *Host) kernels() (list []named) {
 	for _, n := range h.spec.Init {
 		list = append(list, named{"host.init", n})
@@ -277,7 +277,7 @@ func (h *Host) kernels() (list []named) {
 	return list
 }
 
-// array finds an array; nil: there is none.
+// array returns an array; nil: not declared.
 func (h *Host) array(name string) *declared {
 	for i := range h.arrays {
 		if h.arrays[i].name == name {
@@ -287,10 +287,10 @@ func (h *Host) array(name string) *declared {
 	return nil
 }
 
-// Checked reports whether something says what is right.
+// Checked reports whether the result has a check.
 func (h *Host) Checked() bool {
 	return h.spec.Check != "" || h.spec.CheckFile != "" || h.spec.CheckKernel != ""
 }
 
-// asks reports whether the program is handed those arrays of the graph.
-func (h *Host) asks(p configs.GraphPart) bool { return slices.Contains(h.spec.Graph, p) }
+// asks reports whether the program requests those arrays of the graph.
+func (h *Host) asks(p workload.GraphPart) bool { return slices.Contains(h.spec.Graph, p) }

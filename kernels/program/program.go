@@ -1,7 +1,9 @@
-// Package program runs programs of the user's own on a device as heddle's kernels run: it hands them a graph,
-// parameters and arrays through a block of words, launches what the workload says, and checks what came out.
+// Package program runs the user's own programs on a device in the way that heddle's kernels run: it passes them a
+// graph, parameters and arrays through a block of words, launches their kernels as the workload specifies, and checks
+// the result.
 //
-// What the host does is workload.host of an experiment; what a program is handed is in docs/guide/programs.md.
+// The host's actions are the workload.host section of an experiment; the argument block is documented in
+// docs/guide/programs.md.
 package program
 
 import (
@@ -9,25 +11,25 @@ import (
 	"fmt"
 	"sync"
 
-	"heddle/configs"
 	"heddle/isa"
 	"heddle/kernels/algorithm"
+	"heddle/kernels/workload"
 )
 
-// Program is a program with what its host does.
+// Program is a program and its host description.
 type Program struct {
 	*Host
 	File   string
-	SHA256 string     // of what is loaded
-	Lines  *isa.Lines // that instructions come from; nil: the file does not say
+	SHA256 string     // of the loaded image
+	Lines  *isa.Lines // source lines of instructions; nil: the file has none
 	image  *isa.Program
-	expect []float64            // of check_file; nil: there is none
-	check  *algorithm.Algorithm // nil: there is none
+	expect []float64            // contents of check_file; nil: none
+	check  *algorithm.Algorithm // nil: none
 }
 
-// Open reads, assembles or compiles a workload's program, and checks all that does not depend on the graph. An error
-// names the key of workload that is wrong.
-func Open(ctx context.Context, w *configs.Workload) (*Program, error) {
+// Open reads, assembles or compiles a workload's program, and checks everything that does not depend on the graph. An
+// error names the workload's key.
+func Open(ctx context.Context, w *workload.Workload) (*Program, error) {
 	h, err := NewHost(w.Host)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func Open(ctx context.Context, w *configs.Workload) (*Program, error) {
 	return p, nil
 }
 
-// Cache opens each program once. It may be used by several goroutines.
+// Cache opens each program once. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.Mutex
 	known map[string]*opened
@@ -61,8 +63,8 @@ type opened struct {
 	err     error
 }
 
-// Open is Open, once for each program and host: what is on disk is looked at when it is first asked for.
-func (c *Cache) Open(ctx context.Context, w *configs.Workload) (*Program, error) {
+// Open is Open, once for each program and host: files are read at the first request.
+func (c *Cache) Open(ctx context.Context, w *workload.Workload) (*Program, error) {
 	if c == nil {
 		return Open(ctx, w)
 	}
@@ -92,5 +94,5 @@ func (c *Cache) Open(ctx context.Context, w *configs.Workload) (*Program, error)
 	return o.program, o.err
 }
 
-// Name is the program's name in tables.
+// Name returns the program's name in tables.
 func (p *Program) Name() string { return "program " + p.File }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/weaver"
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/internal/tools"
@@ -22,10 +22,11 @@ import (
 	"heddle/kernels/host"
 	"heddle/kernels/program"
 	"heddle/kernels/reference"
+	"heddle/kernels/workload"
 )
 
 // untimed is a device that also executes what checks.
-type untimed struct{ *host.Untimed }
+type untimed struct{ *host.Functional }
 
 func (d untimed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
 	_, err := d.Launch(ctx, p, arg)
@@ -35,22 +36,22 @@ func (d untimed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) 
 func device(t *testing.T, cores, warps, threads int, withWeaver bool) untimed {
 	t.Helper()
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads}
-	var d *host.Untimed
+	var d *host.Functional
 	var err error
 	if withWeaver {
 		spec := weaver.DefaultSpec()
-		d, err = host.NewUntimed(cfg, &spec)
+		d, err = host.NewFunctional(cfg, &spec)
 	} else {
-		d, err = host.NewUntimed(cfg, nil)
+		d, err = host.NewFunctional(cfg, nil)
 	}
 	require.NoError(t, err)
 	return untimed{d}
 }
 
-// workload has a program, and everything else at its default.
-func workload(t *testing.T, file, hostText string, more ...string) configs.Workload {
+// testWorkload has a program, and everything else at its default.
+func testWorkload(t *testing.T, file, hostText string, more ...string) workload.Workload {
 	t.Helper()
-	e, err := configs.ParseExperiment("test", []byte("name: t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload:\n  program: "+file+"\n  host: "+hostText+"\n"+strings.Join(more, "")))
+	e, err := config.Parse("test", []byte("name: t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload:\n  program: "+file+"\n  host: "+hostText+"\n"+strings.Join(more, "")))
 	require.NoError(t, err)
 	return e.Workload
 }
@@ -92,7 +93,7 @@ func TestExamples(t *testing.T) {
 			if strings.HasSuffix(c.file, ".c") {
 				tools.Need(t, program.DefaultCompiler)
 			}
-			w := workload(t, c.file, c.host)
+			w := testWorkload(t, c.file, c.host)
 			p, err := program.Open(t.Context(), &w)
 			require.NoError(t, err)
 			for range 12 {
@@ -131,7 +132,7 @@ func TestChecksAreChecks(t *testing.T) {
 	write(want)
 	byFile := strings.Replace(inDegreeHost, "check: in-degree", "check_file: "+file, 1)
 	verify := func(hostText string, spoil bool) error {
-		w := workload(t, "in-degree.s", hostText)
+		w := testWorkload(t, "in-degree.s", hostText)
 		p, err := program.Open(t.Context(), &w)
 		require.NoError(t, err)
 		d := device(t, 2, 2, 4, false)
@@ -154,7 +155,7 @@ func TestChecksAreChecks(t *testing.T) {
 		require.ErrorIs(t, verify(hostText, true), reference.ErrWrong)
 	}
 	file2 := assembly(t, "count: j end\nfinds: ebreak\n")
-	w := workload(t, file2, `{steps: [count], check_kernel: finds}`)
+	w := testWorkload(t, file2, `{steps: [count], check_kernel: finds}`)
 	p, err := program.Open(t.Context(), &w)
 	require.NoError(t, err)
 	d := device(t, 1, 2, 2, false)
@@ -176,7 +177,7 @@ func TestCheckFileOfFloats(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expected.txt")
 	verify := func(got, want, tolerance string) error {
 		require.NoError(t, os.WriteFile(file, []byte(strings.Repeat(want+"\n", 9)), 0o644))
-		w := workload(t, assembly(t, "nothing: j end\n"), fmt.Sprintf(`{steps: [nothing], arrays: ["f32 x[vertices] = %s"], `+
+		w := testWorkload(t, assembly(t, "nothing: j end\n"), fmt.Sprintf(`{steps: [nothing], arrays: ["f32 x[vertices] = %s"], `+
 			`result: x, check_file: %s, check_tolerance: %s}`, got, file, tolerance))
 		p, err := program.Open(t.Context(), &w)
 		require.NoError(t, err)
@@ -206,7 +207,7 @@ func TestCheckFileOfFloats(t *testing.T) {
 
 // TestUnchecked: without anything that says what is right, a run says so.
 func TestUnchecked(t *testing.T) {
-	w := workload(t, "in-degree.s", `{graph: [coo], arrays: ["degree[vertices]"], steps: [count]}`)
+	w := testWorkload(t, "in-degree.s", `{graph: [coo], arrays: ["degree[vertices]"], steps: [count]}`)
 	p, err := program.Open(t.Context(), &w)
 	require.NoError(t, err)
 	d := device(t, 1, 2, 2, false)
@@ -267,7 +268,7 @@ func TestWhatAProgramIsHanded(t *testing.T) {
 		text += copyWord(n, i)
 	}
 	file := assembly(t, text+" j end\n")
-	w := workload(t, file, `{graph: [csr, csc, coo, weights, degrees], parameters: [limit = 7, alpha = 0.5, below = -3], arrays: ["seen[64]", "f32 x[vertices*2 + edges + 3] = 1.5"], steps: [look]}`, "  source: 5\n")
+	w := testWorkload(t, file, `{graph: [csr, csc, coo, weights, degrees], parameters: [limit = 7, alpha = 0.5, below = -3], arrays: ["seen[64]", "f32 x[vertices*2 + edges + 3] = 1.5"], steps: [look]}`, "  source: 5\n")
 	p, err := program.Open(t.Context(), &w)
 	require.NoError(t, err)
 	g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: 30, Edges: 60}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9}})
@@ -321,7 +322,7 @@ func TestWhatAProgramIsHanded(t *testing.T) {
 // TestCAndAssemblySeeTheSameBlock: the header's offsets are the symbols'.
 func TestCAndAssemblySeeTheSameBlock(t *testing.T) {
 	tools.Need(t, program.DefaultCompiler)
-	spec := configs.HostProgram{Parameters: []string{"f32 a = 1", "i32 b = 2", "c = 3"}, Arrays: []string{"f32 d[1]", "e[2]"}}
+	spec := workload.HostProgram{Parameters: []string{"f32 a = 1", "i32 b = 2", "c = 3"}, Arrays: []string{"f32 d[1]", "e[2]"}}
 	h, err := program.NewHost(spec)
 	require.NoError(t, err)
 	var text strings.Builder
@@ -332,7 +333,7 @@ func TestCAndAssemblySeeTheSameBlock(t *testing.T) {
 	text.WriteString("int main(void) { return 0; }\n")
 	file := filepath.Join(t.TempDir(), "own.c")
 	require.NoError(t, os.WriteFile(file, []byte(text.String()), 0o644))
-	w := workload(t, file, `{parameters: [f32 a = 1, i32 b = 2, c = 3], arrays: ["f32 d[1]", "e[2]"]}`)
+	w := testWorkload(t, file, `{parameters: [f32 a = 1, i32 b = 2, c = 3], arrays: ["f32 d[1]", "e[2]"]}`)
 	_, err = program.Open(t.Context(), &w)
 	require.NoError(t, err)
 	require.Contains(t, string(h.Include()), ".equ hd_block_e, ")
@@ -390,7 +391,7 @@ func TestNeitherIsGuessed(t *testing.T) {
 }
 
 func tryRun(t *testing.T, file, hostText, more string) error {
-	w := workload(t, file, hostText, more)
+	w := testWorkload(t, file, hostText, more)
 	p, err := program.Open(t.Context(), &w)
 	if err != nil {
 		return err
@@ -449,7 +450,7 @@ func TestDeclarations(t *testing.T) {
 		{"", "x[" + strings.Repeat("1+", 20) + "1]", "at most 16 terms"},
 		{"", "x[" + strings.Repeat("1*", 20) + "1]", "at most 16 factors"},
 	} {
-		spec := configs.HostProgram{}
+		spec := workload.HostProgram{}
 		if c.parameter != "" {
 			spec.Parameters = []string{c.parameter}
 		}
@@ -470,7 +471,7 @@ func FuzzHost(f *testing.F) {
 	f.Add("f32 a = 0.5", "i32 x[2*vertices + edges] = -1")
 	f.Add("a = 0x10", "more[1]")
 	f.Fuzz(func(t *testing.T, parameter, array string) {
-		h, err := program.NewHost(configs.HostProgram{Parameters: []string{parameter}, Arrays: []string{array}})
+		h, err := program.NewHost(workload.HostProgram{Parameters: []string{parameter}, Arrays: []string{array}})
 		if err != nil {
 			return
 		}

@@ -5,54 +5,54 @@ import (
 	"fmt"
 	"slices"
 
-	"heddle/configs"
 	"heddle/graph"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/reference"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
 // Launch is one launch of a run.
 type Launch struct {
-	Step   int    // the super-step, from 1; 0: before the first
-	Kernel string // its symbol; "": the program does all in one launch
+	Step   int    // super-step, from 1; 0: before the first
+	Kernel string // its symbol; "": a single launch runs the whole program
 	Result sim.Result
-	// Balance is how evenly the lanes' edges were spread, if the program marks where it handles one.
+	// Balance is the distribution of edges over lanes, if the program marks where it handles an edge.
 	Balance compose.Balance
 }
 
-// Result is the launches and super-steps of a run.
+// Result holds the launches and super-steps of a run.
 type Result struct {
 	Source   uint32
 	Launches []Launch
-	Steps    int // super-steps done
+	Steps    int // super-steps completed
 	Layout   []graph.Region
 }
 
-// mostSteps is how many super-steps a loop without max_iterations may have: more is one that does not end. What a
-// super-step counts is kept, some 33 KB on a small machine, so that this bounds the host's memory, too.
+// mostSteps is the maximum number of super-steps of a loop without max_iterations: a longer one is taken to be endless.
+// The counts of every super-step are kept, some 33 KB on a small machine, so this bounds the host's memory, too.
 const mostSteps = 10_000
 
-// Run is a program in a device's memory, with what it works on.
+// Run is a program in a device's memory, with its data.
 type Run struct {
 	Result
 	device   host.Device            `checkpoint:"assembled"`
 	program  *Program               `checkpoint:"assembled"`
 	graph    *graph.Graph           `checkpoint:"assembled"`
-	workload configs.Workload       `checkpoint:"assembled"`
+	workload workload.Workload      `checkpoint:"assembled"`
 	image    *graph.Image           `checkpoint:"assembled"`
 	places   map[string]graph.Array `checkpoint:"assembled"`
 	block    []uint32
-	at       uint32 // of the block
-	over     bool   // the super-steps are done
+	at       uint32 // address of the block
+	over     bool   // the super-steps have ended
 }
 
-// NewRun puts everything that a program is handed into a device's memory. An error names the key that is wrong, or says
-// that there is no room.
-func (p *Program) NewRun(d host.Device, g *graph.Graph, w configs.Workload) (*Run, error) {
+// NewRun places all of a program's inputs in a device's memory. An error names the offending key, or reports that
+// memory is full.
+func (p *Program) NewRun(d host.Device, g *graph.Graph, w workload.Workload) (*Run, error) {
 	r := &Run{device: d, program: p, graph: g, workload: w, places: map[string]graph.Array{}}
 	var err error
 	if r.Source, err = sourceOf(g, &w); err != nil {
@@ -86,9 +86,9 @@ func (p *Program) NewRun(d host.Device, g *graph.Graph, w configs.Workload) (*Ru
 	return r, nil
 }
 
-// sourceOf is the vertex that heddle's own kernels would begin at: the one that is given, or one drawn from the largest
-// component, if it has an edge.
-func sourceOf(g *graph.Graph, w *configs.Workload) (uint32, error) {
+// sourceOf returns the vertex at which heddle's own kernels would start: the given one, or one drawn from the largest
+// component, or 0 if no component has an edge.
+func sourceOf(g *graph.Graph, w *workload.Workload) (uint32, error) {
 	if w.Source >= 0 {
 		source, err := g.Vertex(w.Source)
 		if err != nil {
@@ -102,7 +102,7 @@ func sourceOf(g *graph.Graph, w *configs.Workload) (uint32, error) {
 	return 0, nil
 }
 
-// loads refuses a program that would be loaded over what a machine has at fixed addresses.
+// loads returns an error for a program that would overwrite a machine's fixed addresses.
 func (p *Program) loads(s host.Shape) error {
 	for _, fixed := range graph.Reserved(s.Lanes(), nil) {
 		for _, g := range p.image.Segments {
@@ -115,10 +115,10 @@ func (p *Program) loads(s host.Shape) error {
 	return nil
 }
 
-// placeGraph places the arrays of the graph that the program asks for. The device reads them where they are.
+// placeGraph places the arrays of the graph that the program requests. The device reads them in place.
 func (r *Run) placeGraph() error {
 	p, g := r.program, r.graph
-	weights := p.asks(configs.PartWeights)
+	weights := p.asks(workload.PartWeights)
 	if weights && g.WeightKind() == graph.NoWeights {
 		return refuse("host.graph", "weights: the graph has none: give graph.weights, or a file that has them")
 	}
@@ -130,20 +130,20 @@ func (r *Run) placeGraph() error {
 		return list
 	}
 	var list []graphArray
-	if p.asks(configs.PartCSR) {
+	if p.asks(workload.PartCSR) {
 		list = append(list, rows("csr", g.CSR())...)
 	}
-	if p.asks(configs.PartCSC) {
+	if p.asks(workload.PartCSC) {
 		list = append(list, rows("csc", g.CSC())...)
 	}
-	if p.asks(configs.PartCOO) {
+	if p.asks(workload.PartCOO) {
 		edges := g.COOBySource()
 		list = append(list, graphArray{"coo_sources", edges.Sources}, graphArray{"coo_destinations", edges.Destinations})
 		if weights {
 			list = append(list, graphArray{"coo_weights", edges.Weights})
 		}
 	}
-	if p.asks(configs.PartDegrees) {
+	if p.asks(workload.PartDegrees) {
 		list = append(list, graphArray{"out_degrees", degrees(g.CSR())}, graphArray{"in_degrees", degrees(g.CSC())})
 	}
 	for _, a := range list {
@@ -157,7 +157,7 @@ func (r *Run) placeGraph() error {
 	return nil
 }
 
-// graphArray is an array of the graph with its name in the block.
+// graphArray is an array of the graph and its name in the block.
 type graphArray struct {
 	name string
 	data []uint32
@@ -202,8 +202,8 @@ func (r *Run) placeOwn() error {
 	return nil
 }
 
-// Do launches what comes before the first super-step, and then super-steps until it is over; those that an earlier run
-// has done are not done again.
+// Do launches the kernels that precede the first super-step, and then runs super-steps to the end. Super-steps that a
+// resumed run has completed are not repeated.
 func (r *Run) Do(ctx context.Context) error {
 	resumed, err := host.Resume(r.device, r)
 	if err != nil {
@@ -225,7 +225,7 @@ func (r *Run) Do(ctx context.Context) error {
 	return nil
 }
 
-// superStep is one of them.
+// superStep runs one super-step: its kernels in order.
 func (r *Run) superStep(ctx context.Context) error {
 	n, spec := r.Steps+1, &r.program.spec
 	if err := host.BeginStep(r.device, n); err != nil {
@@ -247,7 +247,7 @@ func (r *Run) superStep(ctx context.Context) error {
 	return r.goOn()
 }
 
-// goOn decides whether there is another super-step.
+// goOn determines whether another super-step follows.
 func (r *Run) goOn() error {
 	spec, most := &r.program.spec, r.workload.Iterations
 	if spec.Until == "" {
@@ -270,7 +270,7 @@ func (r *Run) goOn() error {
 	return nil
 }
 
-// launch hands the program its block, and runs a kernel.
+// launch writes the block and runs a kernel.
 func (r *Run) launch(ctx context.Context, step int, kernel string) error {
 	r.hand(step, kernel)
 	before := r.device.LaneEdges()
@@ -287,7 +287,7 @@ func (r *Run) launch(ctx context.Context, step int, kernel string) error {
 func (r *Run) hand(step int, kernel string) {
 	r.block[wordStep], r.block[wordKernel] = uint32(step), 0
 	if kernel != "" {
-		r.block[wordKernel], _ = r.program.image.Symbol(kernel) // it is there: see find
+		r.block[wordKernel], _ = r.program.image.Symbol(kernel) // exists: see find
 	}
 	r.device.WriteWords(r.at, r.block)
 }
@@ -299,20 +299,20 @@ func (r *Run) named(kernel string, err error) error {
 	return fmt.Errorf("kernel %s: %w", kernel, err)
 }
 
-// Untimed is a device that can execute a launch which counts nowhere.
-type Untimed interface {
+// Functional is a device that can execute a launch that adds to no counts.
+type Functional interface {
 	LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error
 }
 
-// Verify holds the result up against what says what is right; without that it does nothing, and reports so.
-func (r *Run) Verify(ctx context.Context, d Untimed) (checked bool, err error) {
+// Verify checks the result; checked is false if the workload specifies no check.
+func (r *Run) Verify(ctx context.Context, d Functional) (checked bool, err error) {
 	p := r.program
 	switch {
 	case p.spec.CheckKernel != "":
 		r.hand(r.Steps, p.spec.CheckKernel)
 		if err := d.LaunchUntimed(ctx, p.image, r.at); err != nil {
 			err = fmt.Errorf("workload.host.check_kernel: %w", r.named(p.spec.CheckKernel, err))
-			if ctx.Err() == nil { // it has found something wrong
+			if ctx.Err() == nil { // the check found an error
 				err = fmt.Errorf("%w: %w", reference.ErrWrong, err)
 			}
 			return true, err

@@ -32,7 +32,7 @@ import (
 //go:embed examples
 var examples embed.FS
 
-// Shipped are the names of the programs that are shipped.
+// Shipped returns the names of the programs shipped with heddle.
 func Shipped() (names []string) {
 	list, err := examples.ReadDir("examples")
 	if err != nil {
@@ -44,7 +44,7 @@ func Shipped() (names []string) {
 	return names
 }
 
-// contents reads a program: one that is shipped by its name alone, else a file. A name that could be either is refused.
+// contents reads a program: a shipped one by its bare name, otherwise a file. An ambiguous name is an error.
 func contents(file string) ([]byte, error) {
 	if slices.Contains(Shipped(), file) {
 		if _, err := os.Stat(file); err == nil {
@@ -64,7 +64,7 @@ func contents(file string) ([]byte, error) {
 	return data, nil
 }
 
-// build reads, assembles or compiles a program with a host's block. Its lines are nil if the file does not say them.
+// build reads, assembles or compiles a program with a host's block. lines is nil if the file has no line table.
 func build(ctx context.Context, file string, h *Host) (p *isa.Program, lines *isa.Lines, err error) {
 	data, err := contents(file)
 	if err != nil {
@@ -93,16 +93,16 @@ func build(ctx context.Context, file string, h *Host) (p *isa.Program, lines *is
 	return p, lines, h.find(file, p)
 }
 
-// readELF reads an executable, and its line table if that can be read.
+// readELF reads an executable, and its line table if readable.
 func readELF(file string, data []byte) (p *isa.Program, lines *isa.Lines, err error) {
 	if p, err = elf.Read(file, data); err != nil {
 		return nil, nil, err
 	}
-	lines, _ = elf.Lines(data) // it runs without
+	lines, _ = elf.Lines(data) // the line table is optional
 	return p, lines, nil
 }
 
-// inKey says which key names what cannot be read, if the error does not.
+// inKey adds the key of the unreadable file to an error that does not name one.
 func inKey(err error) error {
 	if errors.As(err, new(*compose.KeyError)) {
 		return err
@@ -110,7 +110,7 @@ func inKey(err error) error {
 	return refuse("program", "%v", err)
 }
 
-// find looks for the kernels.
+// find checks that the program has the named kernels.
 func (h *Host) find(file string, p *isa.Program) error {
 	for _, k := range h.kernels() {
 		if _, ok := p.Symbol(k.name); !ok {
@@ -120,7 +120,7 @@ func (h *Host) find(file string, p *isa.Program) error {
 	return nil
 }
 
-// someSymbols lists some, for who has mistyped one.
+// someSymbols lists some symbols, to help with a mistyped name.
 func someSymbols(p *isa.Program) string {
 	const most = 12
 	var names []string
@@ -151,22 +151,22 @@ func assemble(file string, data []byte, h *Host, lines *isa.Lines) (*isa.Program
 	return asm.Assemble(file, data, opt)
 }
 
-// Compiler is the environment's variable that names a C compiler, and DefaultCompiler is Debian's.
+// Compiler is the environment variable that names a C compiler, and DefaultCompiler is Debian's.
 const (
 	Compiler        = "CC"
 	DefaultCompiler = "riscv64-unknown-elf-gcc"
 )
 
-// Limits on the compiler, more than any program needs: on its time, and on the memory of each of its processes in KiB.
+// Limits on the compiler, beyond any program's needs: on its time, and on the memory of each of its processes in KiB.
 const (
 	compileTime   = 2 * time.Minute
 	compileMemory = 1 << 20
 )
 
-// mostSaid is how much of what the compiler says is passed on, in bytes.
+// mostSaid is the maximum length of compiler output that is passed on, in bytes.
 const mostSaid = 8 << 10
 
-// compile builds a C program in a directory of its own, with the header of its block.
+// compile builds a C program in a temporary directory, with the header of its block.
 func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Program, *isa.Lines, error) {
 	cc := os.Getenv(Compiler)
 	if cc == "" {
@@ -188,7 +188,7 @@ func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Progr
 	if err := os.WriteFile(filepath.Join(dir, HeaderName), h.Header(), 0o644); err != nil {
 		return nil, nil, err
 	}
-	source, err := filepath.Abs(file) // no name is an option of the compiler
+	source, err := filepath.Abs(file) // absolute, so that no file name is taken for a compiler option
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,10 +209,10 @@ func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Progr
 	return readELF(file, built)
 }
 
-// limited is a shell's command that runs another one with limits, where the system has such.
+// limited is a shell command that runs another one with limits, where the system supports them.
 var limited = fmt.Sprintf(`ulimit -v %d; ulimit -t %d; exec "$@"`, compileMemory, int(compileTime.Seconds()))
 
-// runCompiler runs the script that builds C programs, and returns where the result is.
+// runCompiler runs the script that builds C programs, and returns the path of the result.
 func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, error) {
 	ctx, end := context.WithTimeout(ctx, compileTime)
 	defer end()
@@ -222,7 +222,7 @@ func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, 
 		opt += " -D" + d
 	}
 	cmd.Env = append(os.Environ(), "CC="+cc, "OPT="+opt, "LIBS=")
-	// The compiler's processes end with the script: they are a group of their own.
+	// The script and the compiler's processes form a process group, so that they end together.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var said bytes.Buffer
@@ -239,7 +239,7 @@ func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, 
 	return filepath.Join(dir, "out", base+".elf"), nil
 }
 
-// buildFailure says why a compiler that said a text has failed.
+// buildFailure returns the error of a failed compiler with its output.
 func buildFailure(ctx context.Context, err error, said string) string {
 	const advice = "(a macro that grows without end?): build it yourself, and give the ELF file"
 	switch {
@@ -253,10 +253,11 @@ func buildFailure(ctx context.Context, err error, said string) string {
 	return err.Error()
 }
 
-// marks begin the symbols by which edges and phases are counted.
+// marks is the prefix of the symbols by which edges and phases are counted.
 const marks = "heddle."
 
-// digest is the SHA-256 of what a program is on a machine: entry, segments, and where kernels and marks are.
+// digest returns the SHA-256 of everything that determines a program's run on a machine: entry, segments, and the
+// addresses of kernels and marks.
 func digest(p *isa.Program, h *Host) string {
 	sum := sha256.New()
 	put := func(words ...uint32) {

@@ -7,7 +7,7 @@ import (
 	"heddle/graph"
 )
 
-// brandes is one source's part of betweenness centrality in float64, and how far float32 may be from it.
+// brandes is one source's part of betweenness centrality in float64, with bounds on the error of a float32 computation.
 type brandes struct {
 	out              *graph.Adjacency
 	level            []uint32
@@ -17,8 +17,8 @@ type brandes struct {
 	maxTerms         int
 }
 
-// newBrandes counts the shortest paths to each vertex. A count is off by what those before it are off, and by the
-// roundings of its sum in any order; up to 2^24 float32 adds whole numbers exactly.
+// newBrandes counts the shortest paths to each vertex. A count's error is that of its terms plus the roundings of its
+// sum in any order; up to 2^24 float32 adds integers exactly.
 func newBrandes(out *graph.Adjacency, source uint32) *brandes {
 	n := out.Vertices()
 	b := &brandes{out: out, level: Levels(out, source), paths: make([]float64, n), off: make([]float64, n)}
@@ -43,10 +43,10 @@ func newBrandes(out *graph.Adjacency, source uint32) *brandes {
 	return b
 }
 
-// exact is the number up to which a float32 is every whole number: 1 / its unit roundoff.
+// exact is the limit up to which float32 represents every integer: 1 / its unit roundoff.
 const exact = 0x1p24
 
-// byLevel lists the vertices that have a level, the nearest first.
+// byLevel returns the vertices that have a level, nearest first.
 func byLevel(level []uint32) (order []uint32) {
 	var levels [][]uint32
 	for v, l := range level {
@@ -64,7 +64,7 @@ func byLevel(level []uint32) (order []uint32) {
 	return order
 }
 
-// PathsFit refuses sources with more shortest paths to a vertex than a float32 can count.
+// PathsFit returns an error for sources with more shortest paths to a vertex than float32 can represent.
 func PathsFit(out *graph.Adjacency, source uint32) error {
 	b := newBrandes(out, source)
 	for _, v := range b.order {
@@ -77,7 +77,7 @@ func PathsFit(out *graph.Adjacency, source uint32) error {
 	return nil
 }
 
-// accumulate goes back. The source's own dependency is not asked for: 0.
+// accumulate is the backward pass. The source's own dependency is not part of the result: 0.
 func (b *brandes) accumulate() {
 	n := len(b.level)
 	b.dependency, b.wide = make([]float64, n), make([]float64, n)
@@ -97,9 +97,9 @@ func (b *brandes) accumulate() {
 	}
 }
 
-// term is v's contribution to u's dependency, paths[u]/paths[v]·(1 + dependency[v]), and the most that float32 can make
-// of it: all that it is computed of is off, and the quotient, the sum and the product are rounded. It is not further
-// below than above.
+// term returns v's contribution to u's dependency, paths[u]/paths[v]·(1 + dependency[v]), and its upper bound in
+// float32: all inputs carry errors, and the quotient, the sum and the product are rounded. The error below is no
+// greater than that above.
 func (b *brandes) term(u, v uint32) (term, most float64) {
 	rounded := 1 + unit
 	share := b.paths[u] / b.paths[v]
@@ -108,7 +108,7 @@ func (b *brandes) term(u, v uint32) (term, most float64) {
 	return share * (1 + b.dependency[v]), mostShare*mostOf*rounded + tiny
 }
 
-// CheckDependencies compares got with how much the shortest paths from the source depend on each vertex.
+// CheckDependencies compares got with each vertex's dependency of the shortest paths from the source.
 func CheckDependencies(out *graph.Adjacency, source uint32, got []float32) error {
 	b := newBrandes(out, source)
 	b.accumulate()

@@ -8,7 +8,7 @@ import (
 	"heddle/graph"
 )
 
-// Priorities draws a number for each vertex, all different: MurmurHash3's end, of its number and a key.
+// Priorities returns a distinct number for each vertex: MurmurHash3's finaliser of its number and a key.
 func Priorities(vertices int, key uint32) []uint32 {
 	p := make([]uint32, vertices)
 	for v := range p {
@@ -20,8 +20,8 @@ func Priorities(vertices int, key uint32) []uint32 {
 	return p
 }
 
-// Colours returns how many vertices the longest path to each vertex has, on which priorities fall, without
-// itself: the independent set that it is in when those that beat all neighbours leave, again and again.
+// Colours returns the length of the longest path to each vertex along which priorities fall, not counting the vertex
+// itself: the number of its independent set if, repeatedly, the vertices that beat all neighbours leave.
 func Colours(out *graph.Adjacency, priority []uint32) []uint32 {
 	order := make([]int, len(priority))
 	for v := range order {
@@ -39,7 +39,7 @@ func Colours(out *graph.Adjacency, priority []uint32) []uint32 {
 	return colour
 }
 
-// CheckColours reports whether no neighbours have one colour, and colours are those that the priorities lead to.
+// CheckColours checks that no neighbours share a colour, and that the colours follow from the priorities.
 func CheckColours(out *graph.Adjacency, priority, got []uint32) error {
 	if len(got) != out.Vertices() {
 		return fmt.Errorf("%w: colours of %d vertices, expected %d", ErrWrong, len(got), out.Vertices())

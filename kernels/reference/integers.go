@@ -20,7 +20,20 @@ func Equal(quantity string, got, want []uint32) error {
 	return first(quantity, "exact", got, wrong)
 }
 
-// first finds the first vertex whose value is wrong; wrong says what it should be.
+// EqualSums is Equal for sums that the reference has computed in 64 bits. One that does not fit the machine's 32 is
+// refused by its vertex: there it has wrapped, and is neither right nor wrong.
+func EqualSums(quantity string, got []uint32, want []uint64) error {
+	words := make([]uint32, len(want))
+	for v, sum := range want {
+		if sum > math.MaxUint32 {
+			return fmt.Errorf("%s of vertex %d is %d, which does not fit 32 bits: expected at most %d", quantity, v, sum, uint32(math.MaxUint32))
+		}
+		words[v] = uint32(sum)
+	}
+	return Equal(quantity, got, words)
+}
+
+// first returns the first vertex whose value is wrong; wrong returns the expected value.
 func first(quantity, why string, got []uint32, wrong func(v int) (want float64, yes bool)) error {
 	var m *Mismatch
 	for v := range got {
@@ -39,7 +52,7 @@ func first(quantity, why string, got []uint32, wrong func(v int) (want float64, 
 	return nil
 }
 
-// Levels returns how many edges each vertex is from the source.
+// Levels returns the distance of each vertex from the source in edges.
 func Levels(out *graph.Adjacency, source uint32) []uint32 {
 	level := unreached(out.Vertices())
 	level[source] = 0
@@ -63,20 +76,19 @@ func unreached(n int) []uint32 {
 	return x
 }
 
-// CheckParents reports whether parents are a breadth-first tree: the source is its own
-// parent, exactly the vertices it reaches have one, and a parent is one level nearer and
-// has an edge to its child.
+// CheckParents checks that parents form a breadth-first tree: the source is its own parent, exactly the vertices it
+// reaches have one, and a parent is one level nearer and has an edge to its child.
 func CheckParents(out *graph.Adjacency, source uint32, parents []uint32) error {
 	return CheckParentsOf(out, Levels(out, source), source, parents)
 }
 
-// CheckParentsOf is CheckParents of a tree of those vertices alone that have a level.
+// CheckParentsOf is CheckParents for a tree that spans only the vertices that have a level.
 func CheckParentsOf(out *graph.Adjacency, level []uint32, source uint32, parents []uint32) error {
 	if len(parents) != len(level) {
 		return fmt.Errorf("%w: parents of %d vertices, expected %d", ErrWrong, len(parents), len(level))
 	}
 	valid := make([]bool, len(level)) // the parent has an edge to the vertex
-	example := unreached(len(level))  // some vertex that may be the parent
+	example := unreached(len(level))  // a possible parent of the vertex
 	example[source] = source
 	valid[source] = parents[source] == source
 	for u := range level {
@@ -96,9 +108,9 @@ func CheckParentsOf(out *graph.Adjacency, level []uint32, source uint32, parents
 	})
 }
 
-// Distances returns the length of the shortest path from the source to each vertex, by
-// Dijkstra's algorithm. Weights are integers that are not negative; without weights every
-// edge counts 1. It is an error if a distance does not fit 32 bits.
+// Distances returns the length of the shortest path from the source to each vertex, by Dijkstra's algorithm. Weights
+// must be non-negative integers; in an unweighted graph every edge has length 1. A distance that exceeds 32 bits is an
+// error.
 func Distances(g *graph.Graph, source uint32) ([]uint32, error) {
 	weight, err := Lengths(g)
 	if err != nil {
@@ -123,7 +135,7 @@ func Distances(g *graph.Graph, source uint32) ([]uint32, error) {
 	return d, nil
 }
 
-// Lengths returns the weight of each edge as a path has it.
+// Lengths returns the length of each edge.
 func Lengths(g *graph.Graph) (func(e uint32) uint32, error) {
 	words := g.CSR().Weights
 	switch g.WeightKind() {
@@ -159,8 +171,8 @@ func (h *nearest) Pop() any {
 	return x
 }
 
-// Components returns the smallest vertex of each vertex's component, following edges as
-// they point: the graph has both directions of each.
+// Components returns the smallest vertex of each vertex's component, following directed edges: the graph must have both
+// directions of each.
 func Components(out *graph.Adjacency) []uint32 {
 	label := unreached(out.Vertices())
 	for root := range label {
@@ -182,7 +194,7 @@ func Components(out *graph.Adjacency) []uint32 {
 	return label
 }
 
-// InDegrees counts the edges that enter each vertex.
+// InDegrees returns the number of edges that enter each vertex.
 func InDegrees(out *graph.Adjacency) []uint32 {
 	d := make([]uint32, out.Vertices())
 	for _, v := range out.IDs {
@@ -191,8 +203,8 @@ func InDegrees(out *graph.Adjacency) []uint32 {
 	return d
 }
 
-// CoreNumbers returns each vertex's core number, by Batagelj and Zaversnik's buckets: vertices
-// leave in the order of the neighbours they have left. Every edge is there in both directions.
+// CoreNumbers returns each vertex's core number, by Batagelj and Zaversnik's buckets: vertices leave in the order of
+// their remaining degree. The graph must have every edge in both directions.
 func CoreNumbers(out *graph.Adjacency) []uint32 {
 	n := out.Vertices()
 	core, left := make([]uint32, n), make([]bool, n)
@@ -211,7 +223,7 @@ func CoreNumbers(out *graph.Adjacency) []uint32 {
 		for i := 0; i < len(buckets[k]); i++ {
 			v := buckets[k][i]
 			if left[v] || int(core[v]) != k {
-				continue // it has moved to a lower bucket
+				continue // moved to a lower bucket since
 			}
 			left[v] = true
 			for _, w := range out.Row(int(v)) {

@@ -3,6 +3,7 @@ package reference
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -128,6 +129,34 @@ func TestCheckSpMV(t *testing.T) {
 	require.True(t, errors.As(CheckSpMV(g, x, y), &m))
 	require.Equal(t, 3, m.Vertex)
 	require.NoError(t, CheckSpMV(read(t, 3, "pattern", "1 2", "3 2"), []float32{1, 2, 4}, []float32{0, 5, 0}))
+}
+
+// TestProductOutOfRange: sums that leave float32, or may have on the way, are refused by their vertex, and are not wrong.
+// One that has not left it is checked as any.
+func TestProductOutOfRange(t *testing.T) {
+	g := read(t, 4, "real", "1 2 3e38", "3 2 2e38", "4 2 -3e38", "1 3 1")
+	x, inf := []float32{1, 1, 1, 1}, float32(math.Inf(1))
+	for _, got := range []float32{inf, -inf, float32(math.NaN())} {
+		err := CheckSpMV(g, x, []float32{0, got, 1, 0})
+		var out *RangeError
+		require.ErrorAs(t, err, &out)
+		require.NotErrorIs(t, err, ErrWrong)
+		require.ErrorContains(t, err, "product of vertex 1 is")
+		require.ErrorContains(t, err, "comes to 5e+38 on the way, and a float32 holds up to 3.403e+38")
+	}
+	require.NoError(t, CheckSpMV(g, x, []float32{0, 2e38, 1, 0}), "by an order in which it stays in range")
+	require.ErrorIs(t, CheckSpMV(g, x, []float32{0, 2.1e38, 1, 0}), ErrWrong)
+	require.ErrorIs(t, CheckSpMV(g, x, []float32{0, 2e38, inf, 0}), ErrWrong, "nothing there is large")
+	require.ErrorContains(t, CheckSpMM(g, 2, []float32{1, 0, 1, 0, 1, 0, 1, 0}, []float32{0, 0, inf, 0, 1, 0, 0, 0}), "product 0 of vertex 1 is +Inf: what")
+}
+
+// TestEqualSums: what does not fit is refused, though it has wrapped as it would have in 32 bits.
+func TestEqualSums(t *testing.T) {
+	require.NoError(t, EqualSums("sum", []uint32{3, math.MaxUint32}, []uint64{3, math.MaxUint32}))
+	require.ErrorIs(t, EqualSums("sum", []uint32{3, 1}, []uint64{3, 2}), ErrWrong)
+	err := EqualSums("sum", []uint32{3, 4}, []uint64{3, 1<<32 + 4})
+	require.EqualError(t, err, "sum of vertex 1 is 4294967300, which does not fit 32 bits: expected at most 4294967295")
+	require.NotErrorIs(t, err, ErrWrong)
 }
 
 // TestCoreNumbers: against peeling round by round, on random graphs with loops.

@@ -12,8 +12,8 @@ import (
 //
 //	rank'[v] = (1-d)/n + d·Σ rank[u]/outdegree[u] over the edges u → v
 //
-// from rank[v] = 1/n. Out is the graph by source (CSR). As in GAP and GraphIt, what a vertex without out-edges holds is
-// not passed on, so that ranks add up to less than 1.
+// from rank[v] = 1/n. out is the graph by source (CSR). As in GAP and GraphIt, the rank of a vertex without out-edges
+// is not redistributed, so that ranks add up to less than 1.
 func PageRank[F float32 | float64](out *graph.Adjacency, damping float64, steps int) []F {
 	n := out.Vertices()
 	rank := make([]F, n)
@@ -52,11 +52,10 @@ const tiny = 0x1p-150
 // they are added, is off by at most gamma(k)·Σ|terms| (§4.2).
 func gamma(k int) float64 { return float64(k) * unit / (1 - float64(k)*unit) }
 
-// PageRankCheck follows a run, super-step by super-step: the ranks in float64, and for
-// each vertex how far a float32 computation may be from them. The bound follows the
-// roundings of a pull kernel (contributions = rank·(1/outdegree), their sum in any
-// order, one fused multiply-add), and carries the errors of one step into the next; it
-// has no constant but the unit roundoff.
+// PageRankCheck follows a run, super-step by super-step: the ranks in float64, and for each vertex a bound on the error
+// of a float32 computation. The bound follows the roundings of a pull kernel (contributions = rank·(1/outdegree), their
+// sum in any order, one fused multiply-add), and carries the errors of one step into the next; it has no constant but
+// the unit roundoff.
 type PageRankCheck struct {
 	Rank, Bound             []float64
 	Residual, ResidualBound float64 // Σ|change| of the last step
@@ -102,7 +101,7 @@ func (c *PageRankCheck) Step() {
 	c.steps++
 }
 
-// gather returns each vertex's sum, and how far it may be off.
+// gather returns each vertex's sum and its error bound.
 func (c *PageRankCheck) gather() (sum, off []float64) {
 	sum, off = make([]float64, len(c.Rank)), make([]float64, len(c.Rank))
 	for u, r := range c.Rank {

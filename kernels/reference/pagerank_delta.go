@@ -12,25 +12,25 @@ import (
 //
 //	change[v] = d·Σ change[u]/outdegree[u] over the edges u → v with u active; rank[v] += change[v]
 //
-// from rank[v] = change[v] = 1/n with all vertices active; 1/n is taken off the first change. A vertex is active in the
-// next super-step if |change| > threshold·rank.
+// from rank[v] = change[v] = 1/n with all vertices active; 1/n is subtracted from the first change. A vertex is active
+// in the next super-step if |change| > threshold·rank.
 //
-// It keeps the ranks in float64 and bounds how far a float32 computation may be from them, as PageRankCheck does. A
-// vertex whose change is as near to the threshold as roundings reach may or may not send it: what it would send is part
-// of the bound of its neighbours.
+// It keeps the ranks in float64 and bounds the error of a float32 computation, as PageRankCheck does. A vertex whose
+// change is within rounding error of the threshold may or may not send it: that amount is part of its neighbours'
+// bounds.
 type PageRankDeltaCheck struct {
 	Rank, Bound             []float64
 	Residual, ResidualBound float64 // Σ|change| of the last step
 
-	Active    int // vertices that are active, whatever the roundings
-	Undecided int // vertices that may be
+	Active    int // vertices that are active whatever the roundings
+	Undecided int // vertices that may be active
 
 	out                *graph.Adjacency
 	in                 []int // in-degrees
 	damping, threshold float64
 	steps, maxTerms    int
 	undecided          int       // in all steps so far
-	send, off          []float64 // what a vertex sends along each edge, and how far that may be off
+	send, off          []float64 // the value that each vertex sends along each edge, and its error bound
 }
 
 // NewPageRankDeltaCheck starts before the first super-step.
@@ -52,8 +52,8 @@ func NewPageRankDeltaCheck(out *graph.Adjacency, damping, threshold float64) *Pa
 	return c
 }
 
-// share is the value that v sends along each of its edges for a change that may be off by e: the reciprocal of the
-// degree and the product are rounded.
+// share returns the value that v sends along each of its edges for a change with an error of at most e, and its error
+// bound: the reciprocal of the degree and the product are rounded.
 func (c *PageRankDeltaCheck) share(v int, change, e float64) (send, off float64) {
 	degree := float64(c.out.Degree(v))
 	if degree == 0 {
@@ -87,11 +87,11 @@ func (c *PageRankDeltaCheck) Step() {
 	c.steps++
 }
 
-// gather returns each vertex's sum, and how far it may be off.
+// gather returns each vertex's sum and its error bound.
 func (c *PageRankDeltaCheck) gather() (sum, off []float64) {
 	n := len(c.Rank)
 	sum, off = make([]float64, n), make([]float64, n)
-	size := make([]float64, n) // Σ|terms|, as large as they may be
+	size := make([]float64, n) // upper bound of Σ|terms|
 	for u := range n {
 		for _, v := range c.out.Row(u) {
 			sum[v] += c.send[u]
@@ -105,7 +105,7 @@ func (c *PageRankDeltaCheck) gather() (sum, off []float64) {
 	return sum, off
 }
 
-// decide finds out whether v sends its change, which may be off by e.
+// decide determines whether v sends its change, whose error is at most e.
 func (c *PageRankDeltaCheck) decide(v int, change, e float64) {
 	least := c.threshold * c.Rank[v]
 	// The threshold and the product are rounded.
@@ -115,7 +115,7 @@ func (c *PageRankDeltaCheck) decide(v int, change, e float64) {
 	switch {
 	case over > reach:
 		c.Active++
-	case over >= -reach: // it sends that, or nothing
+	case over >= -reach: // it may send the value or not
 		c.Undecided++
 		if over > 0 {
 			off = max(off, math.Abs(send))

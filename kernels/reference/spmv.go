@@ -7,24 +7,25 @@ import (
 	"heddle/graph"
 )
 
-// CheckSpMV compares got with y[v] = Σ weight·x[u] over the edges u → v. Weights are
-// taken as float32; the bound follows a product's rounding and those of a sum in any order.
+// CheckSpMV compares got with y[v] = Σ weight·x[u] over the edges u → v. Weights are taken as float32; the bound covers
+// a product's rounding and those of a sum in any order.
 func CheckSpMV(g *graph.Graph, x, got []float32) error {
 	return product{name: "product", g: g, width: 1, factor: weight(g)}.check(x, got)
 }
 
-// SpMV returns y[v] = Σ weight·x[u] over the edges u → v, and how far a float32 computation may be from it.
+// SpMV returns y[v] = Σ weight·x[u] over the edges u → v, and the error bound of a float32 computation.
 func SpMV(g *graph.Graph, x []float32) (y, bound []float64) {
-	y, bound, _ = product{g: g, width: 1, factor: weight(g)}.compute(x)
-	return y, bound
+	s := product{g: g, width: 1, factor: weight(g)}.compute(x)
+	return s.y, s.bound
 }
 
-// CheckSpMM does it for rows of width numbers.
+// CheckSpMM is CheckSpMV for rows of width numbers.
 func CheckSpMM(g *graph.Graph, width int, x, got []float32) error {
 	return product{name: "product", g: g, width: width, factor: weight(g)}.check(x, got)
 }
 
-// graphSumRoundings are those of a coefficient: half of two conversions' and a product's, a root's, a quotient's.
+// graphSumRoundings is the number of roundings in a coefficient: half of two conversions' and a product's, a root's, a
+// quotient's.
 const graphSumRoundings = 4
 
 // CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v. inDouble:
@@ -42,7 +43,7 @@ func CheckGraphSum(g *graph.Graph, width int, inDouble bool, x, got []float32) e
 	return p.check(x, got)
 }
 
-// weight is an edge's, as float32.
+// weight returns an edge's weight as float32.
 func weight(g *graph.Graph) func(u int, e uint32) float64 {
 	out, kind := g.CSR(), g.WeightKind()
 	if kind == graph.NoWeights {
@@ -51,48 +52,67 @@ func weight(g *graph.Graph) func(u int, e uint32) float64 {
 	return func(_ int, e uint32) float64 { return float64(float32(kind.Float(out.Weights[e]))) }
 }
 
-// product is a sparse matrix times one with rows of width numbers.
+// product is the product of a sparse matrix and one with rows of width numbers.
 type product struct {
 	name      string
 	g         *graph.Graph
 	width     int
-	factor    func(u int, e uint32) float64 // of edge e, which leaves u
-	roundings int                           // of a factor
+	factor    func(u int, e uint32) float64 // factor of edge e, which leaves u
+	roundings int                           // roundings in a factor
 }
 
 func (p product) check(x, got []float32) error {
-	y, bound, terms := p.compute(x)
-	why := fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", terms)
-	return inRows(compare(p.name, why, got, y, bound), p.width)
+	s := p.compute(x)
+	if err := inRange(p.name, got, s.most); err != nil {
+		return inRows(err, p.width)
+	}
+	why := fmt.Sprintf("rounding of products and of their sum in any order, u = 2^-24, up to %d terms", s.terms)
+	return inRows(compare(p.name, why, got, s.y, s.bound), p.width)
 }
 
-// compute returns the product in float64, how far one in float32 may be from it, and the most terms of a sum.
-func (p product) compute(x []float32) (y, bound []float64, most int) {
+// sums are a product's: in float64, how far one in float32 may be from each, and the greatest magnitude of a partial sum
+// of its terms, in whatever order they are added; and the most terms of a sum.
+type sums struct {
+	y, bound, most []float64
+	terms          int
+}
+
+// compute computes the product.
+func (p product) compute(x []float32) (s sums) {
 	out, w := p.g.CSR(), p.width
-	y, size, terms := make([]float64, len(x)), make([]float64, len(x)), make([]int, len(x)/w)
+	s.y, s.most = make([]float64, len(x)), make([]float64, len(x))
+	size, terms := make([]float64, len(x)), make([]int, len(x)/w)
 	for u := range terms {
 		for e := out.Offsets[u]; e < out.Offsets[u+1]; e++ {
 			v, f := int(out.IDs[e]), p.factor(u, e)
 			for c := range w {
 				term := f * float64(x[u*w+c])
-				y[v*w+c] += term
+				s.y[v*w+c] += term
 				size[v*w+c] += math.Abs(term)
 			}
 			terms[v]++
 		}
 	}
-	bound = make([]float64, len(x))
-	for i := range bound {
+	s.bound, s.terms = make([]float64, len(x)), maxOf(terms)
+	for i := range s.bound {
 		n := terms[i/w]
-		bound[i] = gamma(n+p.roundings)*size[i] + float64(n)*tiny
+		s.bound[i] = gamma(n+p.roundings)*size[i] + float64(n)*tiny
+		// Terms above 0 add up to (size+y)/2, and those below to (size-y)/2.
+		s.most[i] = (size[i]+math.Abs(s.y[i]))/2 + s.bound[i]
 	}
-	return y, bound, maxOf(terms)
+	return s
 }
 
-// inRows says of which vertex a wrong number is.
+// inRows adds the vertex of a wrong number to an error.
 func inRows(err error, width int) error {
-	if m, ok := err.(*Mismatch); ok && width > 1 {
-		m.Quantity, m.Vertex = fmt.Sprintf("%s %d", m.Quantity, m.Vertex%width), m.Vertex/width
+	if width == 1 {
+		return err
+	}
+	switch e := err.(type) {
+	case *Mismatch:
+		e.Quantity, e.Vertex = fmt.Sprintf("%s %d", e.Quantity, e.Vertex%width), e.Vertex/width
+	case *RangeError:
+		e.Quantity, e.Vertex = fmt.Sprintf("%s %d", e.Quantity, e.Vertex%width), e.Vertex/width
 	}
 	return err
 }

@@ -6,21 +6,21 @@ import (
 	"heddle/graph"
 )
 
-// Results of algorithms that are stopped after some super-steps, with vertices active: of those that go from level to
-// level what the whole run has come to by then, of relaxations the bounds of what it may have.
+// Results of algorithms that are stopped after some super-steps, with vertices active. For level-synchronous algorithms
+// it is the state of the whole run up to then; for relaxations, bounds on it.
 
 // Undone is the remaining work of a stopped run.
 type Undone struct {
 	// Active are the active vertices, some perhaps twice; meaningful only if Known.
 	Active []uint32
 	Known  bool
-	// Waits says that vertices with great values wait: those whose value is not below Waiting. Values below Settled are
-	// final then.
+	// Waits is set if vertices with large values wait: those whose value is at least Waiting. Values below Settled are
+	// then final.
 	Waits            bool
 	Waiting, Settled uint32
 }
 
-// Check compares the active vertices with those that should be, if they are known.
+// Check compares the active vertices with the expected ones, if known.
 func (u *Undone) Check(active func(v int) bool, vertices int) error {
 	if !u.Known {
 		return nil
@@ -37,7 +37,7 @@ func (u *Undone) Check(active func(v int) bool, vertices int) error {
 	return nil
 }
 
-// LevelsWithin are levels up to one; beyond it, nothing is reached.
+// LevelsWithin returns the levels up to most; vertices beyond it count as unreached.
 func LevelsWithin(level []uint32, most int) []uint32 {
 	within := make([]uint32, len(level))
 	for v, l := range level {
@@ -49,9 +49,9 @@ func LevelsWithin(level []uint32, most int) []uint32 {
 	return within
 }
 
-// Peel peels for some super-steps as the kernels do: in each, the active vertices leave, and those are active next
-// that have no more neighbours left than the round's number; if there are none, the next round that has some begins.
-// A vertex that is active has its core number. Every edge is there in both directions.
+// Peel peels for some super-steps as the kernels do: in each, the active vertices leave, and the next active ones are
+// those whose remaining degree is at most the round's number; if there are none, the next round that has some begins.
+// An active vertex has its core number. The graph must have every edge in both directions.
 func Peel(out *graph.Adjacency, steps int) (core []uint32, active []uint32) {
 	n := out.Vertices()
 	core, degree := unreached(n), make([]int, n)
@@ -89,23 +89,22 @@ func Peel(out *graph.Adjacency, steps int) (core []uint32, active []uint32) {
 	return core, active
 }
 
-// Relaxation is how vertices come to the least values there are: a value goes along an edge, and grows by its length.
-// A value that falls within a super-step may be used in it already.
+// Relaxation propagates minima: a value travels along an edge and grows by its length. A value that falls within a
+// super-step may already be used in it.
 type Relaxation struct {
 	Quantity string
 	Out      *graph.Adjacency
 	Length   func(e uint32) uint32
-	First    []uint32 // what vertices have at first; Unreached: nothing
-	Final    []uint32 // what they come to
-	// Comes reports whether a value can come to a vertex at all; nil: it can.
+	First    []uint32 // initial values; Unreached: none
+	Final    []uint32 // final values
+	// Comes reports whether a value can reach a vertex at all; nil: always.
 	Comes func(v int, value uint32) bool
 }
 
-// Check compares the values of a run that has been stopped after some super-steps. None is less than it comes to. None
-// is greater than after as many super-steps in which only what they began with is used, unless vertices wait; then
-// those below a threshold are final. Nothing is left to do along the edges of a vertex that is neither active nor waits.
-// And every value is one that a vertex had at first, or has come along an edge from a vertex that has, or has had, what
-// makes it up.
+// Check compares the values of a run stopped after some super-steps. No value is below its final value. None exceeds
+// the value after as many synchronous super-steps (each using only its initial state), unless vertices wait; then those
+// below a threshold are final. The edges of a vertex that is neither active nor waiting are relaxed. And every value is
+// either initial, or arrived along an edge from a vertex that holds, or held, the value it derives from.
 func (r *Relaxation) Check(got []uint32, steps int, u *Undone) error {
 	if len(got) != len(r.Final) {
 		return fmt.Errorf("%w: %s of %d vertices, expected %d", ErrWrong, r.Quantity, len(got), len(r.Final))
@@ -142,8 +141,8 @@ func valueText(x uint32) string {
 	return fmt.Sprint(x)
 }
 
-// synchronous returns the values after so many super-steps, each of which uses only those that it began with, and after
-// one less.
+// synchronous returns the values after that many super-steps, each of which uses only the state at its beginning, and
+// after one less.
 func (r *Relaxation) synchronous(steps int) (before, now []uint32) {
 	before, now = append(before, r.First...), append(now, r.First...)
 	active := make([]bool, len(now))
@@ -158,8 +157,8 @@ func (r *Relaxation) synchronous(steps int) (before, now []uint32) {
 				continue
 			}
 			r.edges(v, func(w, length uint32) {
-				if x := before[v] + length; x < now[w] {
-					now[w], next[w], some = x, true, true
+				if x := plus(before[v], length); x < uint64(now[w]) {
+					now[w], next[w], some = uint32(x), true, true
 				}
 			})
 		}
@@ -170,14 +169,17 @@ func (r *Relaxation) synchronous(steps int) (before, now []uint32) {
 	return before, now
 }
 
-// edges goes through those that leave a vertex.
+// edges calls f for the edges that leave a vertex.
 func (r *Relaxation) edges(v int, f func(to, length uint32)) {
 	for e := r.Out.Offsets[v]; e < r.Out.Offsets[v+1]; e++ {
 		f(r.Out.IDs[e], r.Length(e))
 	}
 }
 
-// settled are upper bounds of values of which those below one are final.
+// plus is the value that comes along an edge. It does not wrap: what the machine has left may be any word.
+func plus(value, length uint32) uint64 { return uint64(value) + uint64(length) }
+
+// settled returns upper bounds of the values, given that those below a limit are final.
 func (r *Relaxation) settled(below uint32) []uint32 {
 	most := unreached(len(r.Final))
 	for v, x := range r.Final {
@@ -188,7 +190,7 @@ func (r *Relaxation) settled(below uint32) []uint32 {
 	return most
 }
 
-// pending are the vertices whose values may not have gone along their edges.
+// pending marks the vertices whose values may not have been propagated along their edges.
 func (u *Undone) pending(got []uint32) []bool {
 	p := make([]bool, len(got))
 	for v := range p {
@@ -200,14 +202,14 @@ func (u *Undone) pending(got []uint32) []bool {
 	return p
 }
 
-// relaxed refuses an edge along which a value has not gone that should have.
+// relaxed returns an error for an edge along which a value should have been propagated, but was not.
 func (r *Relaxation) relaxed(got []uint32, pending []bool) (err error) {
 	for v, x := range got {
 		if pending[v] || x == Unreached {
 			continue
 		}
 		r.edges(v, func(w, length uint32) {
-			if err == nil && got[w] > x+length {
+			if err == nil && uint64(got[w]) > plus(x, length) {
 				err = r.wrong(got, int(w), "and vertex %d, which is not active, has %d and an edge of length %d to it", v, x, length)
 			}
 		})
@@ -215,8 +217,8 @@ func (r *Relaxation) relaxed(got []uint32, pending []bool) (err error) {
 	return err
 }
 
-// attained refuses a value that does not come from anywhere: neither from what a vertex has, nor from what a pending
-// one may have had at the beginning of the last super-step, when it was not above before.
+// attained returns an error for a value without an origin: neither a vertex's present value, nor one that a pending
+// vertex may have held at the beginning of the last super-step, when it was at least as large.
 func (r *Relaxation) attained(got, before []uint32, pending []bool) error {
 	from := make([]bool, len(got))
 	var reached []int
@@ -234,7 +236,7 @@ func (r *Relaxation) attained(got, before []uint32, pending []bool) error {
 			continue
 		}
 		r.edges(v, func(w, length uint32) {
-			had := int64(got[w]) - int64(length) // at the time when it was brought there
+			had := int64(got[w]) - int64(length) // when the value was sent
 			if got[w] != Unreached && had > int64(x) && had <= int64(before[v]) {
 				reach(int(w))
 			}
@@ -243,7 +245,7 @@ func (r *Relaxation) attained(got, before []uint32, pending []bool) error {
 	for ; len(reached) > 0; reached = reached[1:] {
 		v := reached[0]
 		r.edges(v, func(w, length uint32) {
-			if got[w] == got[v]+length {
+			if uint64(got[w]) == plus(got[v], length) {
 				reach(int(w))
 			}
 		})

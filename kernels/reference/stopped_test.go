@@ -59,6 +59,15 @@ func TestRelaxationFindsWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, r.Check([]uint32{0, 1, 2, 10, 20, 21, none}, 2, &Undone{}), "which no vertex with an edge to it has brought")
 }
 
+// TestRelaxationDoesNotWrap: vertex 2 has a value of which 2^32 less 20 edges along, as vertex 3 has it, is nothing.
+func TestRelaxationDoesNotWrap(t *testing.T) {
+	const none = Unreached
+	r := paths(t, read(t, 4, "integer", "1 2 5", "2 3 20", "1 4 4", "4 3 6"), 0)
+	waits := &Undone{Waits: true}
+	require.ErrorContains(t, r.Check([]uint32{0, none - 9, 10, none}, 1, waits), "distance of vertex 2 is 10, which no vertex with an edge to it has brought")
+	require.NoError(t, r.Check([]uint32{0, 5, 10, 4}, 1, waits))
+}
+
 // TestRelaxationOfThoseThatWait: values below the threshold are final, greater ones may be anything that a path brings.
 func TestRelaxationOfThoseThatWait(t *testing.T) {
 	g := read(t, 4, "integer", "1 2 2", "2 3 2", "3 4 2", "1 4 30")
@@ -85,8 +94,8 @@ func TestRelaxationOfNoLength(t *testing.T) {
 	require.ErrorContains(t, r.Check([]uint32{0, 7, 7, 1}, 2, u), "distance of vertex 1 is 7, which no vertex")
 }
 
-// TestRelaxationTakesAnyOrder: edges in any order within a super-step, of vertices in any number of lanes that have read
-// a value before another one changes it, lead to what is taken.
+// TestRelaxationTakesAnyOrder: edges in any order within a super-step, of vertices in any number of lanes that have
+// read a value before another one changes it, lead to what is taken.
 func TestRelaxationTakesAnyOrder(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -4,8 +4,8 @@ import "heddle/graph"
 
 // Triangles counts, for each vertex, the triangles of which it is the least. The graph has both directions of every
 // edge, and neither loops nor duplicates.
-func Triangles(out *graph.Adjacency) []uint32 {
-	count := make([]uint32, out.Vertices())
+func Triangles(out *graph.Adjacency) []uint64 {
+	count := make([]uint64, out.Vertices())
 	marked := make([]bool, out.Vertices())
 	for u := range count {
 		row := out.Row(u)

@@ -66,8 +66,8 @@ func (s *Site) inside(i ir.Value, n int) ir.Value {
 
 // blockScan returns the sum of the thread block's threads up to this one, and of all, and in which of its warps' part
 // of the sum a number falls that is the same in all lanes and below the total. It has one barrier, and what was stored
-// before it can be read after it. The array named takes a word a warp; it may be used again behind another barrier. So may
-// other warps' parts of records, if lanes exchange values by the scratchpad; the warp's own is free.
+// before it can be read after it. The array named takes a word a warp; it may be used again behind another barrier. So
+// may other warps' parts of records, if lanes exchange values by the scratchpad; the warp's own is free.
 func (s *Site) blockScan(x ir.Value, array string) (upto, total ir.Value, warpOf func(n ir.Value) ir.Value) {
 	upto, all := s.WarpScan(x, records)
 	totals := s.Shared(array, s.Core.Warps)

@@ -194,17 +194,17 @@ func (s *Schedule) Array(name string) *Array {
 	return nil
 }
 
-// software are those that need no graph unit, one file each, and then those that were added.
+// software holds the schedules that need no graph unit, one file each, and then those that were added.
 var software = []*Schedule{vertex, edge, warp, cta, twc, twce, strict}
+
+// ofUnits holds the schedules of graph units, one file each, and then those that were added.
+var ofUnits = []*Schedule{weaver, graphPEG, hwwl, eghw}
 
 // Own is how many of Software are heddle's own: they come first.
 var Own = len(software)
 
-// Software lists those that need no graph unit. Units bring theirs (units.Schedules).
+// Software returns the schedules that need no graph unit.
 func Software() []*Schedule { return slices.Clone(software) }
-
-// Add adds one, which Check has accepted. Use units.AddSchedule.
-func Add(s *Schedule) { software = append(software, s) }
 
 // Check refuses a schedule that lacks something, or whose name one of others has. What takes nothing of the scratchpad
 // need not say so.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/accel"
+	_ "heddle/components/all"
 	"heddle/graph"
 	"heddle/internal/testenv"
 	"heddle/kernels/activeset"
@@ -21,8 +22,6 @@ import (
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
-	"heddle/units"
-	_ "heddle/units/all"
 )
 
 // sample has rows of 0 to 40 edges, in both directions.
@@ -63,7 +62,7 @@ func loops(s *schedule.Schedule) []bool {
 
 func each(t *testing.T, f func(t *testing.T, x test)) {
 	g, nth, all := sample(t), 0, layouts()
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			l := all[name]
 			for _, d := range []direction.Direction{direction.Push, direction.Pull} {
@@ -414,12 +413,12 @@ func TestScratchpad(t *testing.T) {
 }
 
 func TestChoices(t *testing.T) {
-	for _, s := range units.Schedules() {
+	for _, s := range schedule.All() {
 		require.NotEmpty(t, s.Doc)
-		found, err := units.Schedule(s.Name)
+		found, err := schedule.ByName(s.Name)
 		require.NoError(t, err)
 		require.Same(t, s, found)
 	}
-	_, err := units.Schedule("twcs")
+	_, err := schedule.ByName("twcs")
 	require.ErrorContains(t, err, `no schedule "twcs"`)
 }

@@ -1,9 +1,9 @@
-// Package softfloat emits arithmetic in double precision as a core without doubles does it: by integer instructions, in
-// the way of a C library's routines.
+// Package softfloat emits double-precision arithmetic for a core without doubles: integer instructions, in the manner
+// of a C library's routines.
 //
-// Every result is that of IEEE 754, rounded to nearest even; a NaN is the canonical one. There are no exceptions, as a
-// kernel has nobody who asks for them. A number that is not normal takes a way of its own, as in C libraries; besides
-// that lanes do not part: what a library has branches for is done in all of them, and masked.
+// Every result is IEEE 754's, rounded to nearest even; a NaN is the canonical one. There are no exception flags, as no
+// kernel reads them. Numbers that are not normal take a separate path, as in C libraries; otherwise lanes do not
+// diverge: the library's branches are replaced by masked computation in all lanes.
 package softfloat
 
 import "heddle/kernels/ir"
@@ -16,10 +16,10 @@ const (
 	topBit  = 1 << 31 // a word's most significant bit
 
 	bias       = 1023
-	fracBits   = 20 // of the fraction, in Hi
+	fracBits   = 20 // fraction bits in Hi
 	hidden     = 1 << fracBits
 	spare      = 31 - fracBits // bits above the hidden bit
-	infinite   = 0x7FF         // the exponent of infinities and NaNs
+	infinite   = 0x7FF         // exponent of infinities and NaNs
 	infinity   = infinite << fracBits
 	notANumber = infinity | hidden>>1
 
@@ -39,7 +39,7 @@ func One(b *ir.Builder) Double { return Double{b.U32(bias << fracBits), b.U32(0)
 // FromU32 converts x.
 func FromU32(b *ir.Builder, x ir.Value) Double {
 	there := b.Sub(b.U32(0), some(b, x)) // all ones, or 0
-	exponent := b.U32(bias + 31 - 1)     // the hidden bit adds 1
+	exponent := b.U32(bias + 31 - 1)     // the hidden bit adds 1 to the exponent
 	for log := uint32(4); log < 5; log-- {
 		empty := flag(b, b.Eq(b.Shr(x, b.U32(32-1<<log)), b.U32(0)))
 		by := b.Shl(empty, b.U32(log))
@@ -90,7 +90,7 @@ func ToF32(b *ir.Builder, x Double) ir.Value {
 		}, func() {
 			fraction := b.Or(b.And(x.Hi, b.U32(hidden-1)), b.U32(hidden))
 			bits.Set(b.Or(b.Shl(fraction, b.U32(apart)), low))
-			e := b.Var(b.Max(exponent, b.U32(rebias-fracBits32-2))) // below, it is nothing but a rest
+			e := b.Var(b.Max(exponent, b.U32(rebias-fracBits32-2))) // below, only the sticky bits remain
 			b.While(func() ir.Value { return b.Le(e.Get(), b.U32(rebias)) }, func() {
 				rest.Set(b.Or(b.Shl(bits.Get(), b.U32(31)), down(b, rest.Get())))
 				bits.Set(b.Shr(bits.Get(), b.U32(1)))
@@ -106,7 +106,7 @@ func ToF32(b *ir.Builder, x Double) ir.Value {
 func Mul(b *ir.Builder, x, y Double) Double {
 	m, n := unpack(b, x), unpack(b, y)
 	p := product(b, m.mantissa, n.normalised(b)) // its most significant bit is number 115 or 116
-	above := b.Shr(p[3], b.U32(fracBits))        // 1: it is where the hidden bit belongs
+	above := b.Shr(p[3], b.U32(fracBits))        // 1: it is at the hidden bit's position
 	up := b.Xor(above, b.U32(1))
 	for i := 3; i > 0; i-- {
 		p[i] = b.Or(b.Shl(p[i], up), b.And(b.Shr(p[i-1], b.U32(31)), up))
@@ -116,7 +116,7 @@ func Mul(b *ir.Builder, x, y Double) Double {
 	return combined(b, pack(b, exponent, Double{p[3], p[2]}, rest), sign(b, b.Xor(x.Hi, y.Hi)), m.class, n.class)
 }
 
-// product is x·y of whole numbers, lowest word first.
+// product returns x·y of integers, lowest word first.
 func product(b *ir.Builder, x, y Double) [4]ir.Value {
 	w1, carry1 := sum(b, b.MulHi(x.Lo, y.Lo), b.Mul(x.Lo, y.Hi))
 	w1, carry2 := sum(b, w1, b.Mul(x.Hi, y.Lo))
@@ -127,7 +127,7 @@ func product(b *ir.Builder, x, y Double) [4]ir.Value {
 	return [4]ir.Value{b.Mul(x.Lo, y.Lo), w1, w2, w3}
 }
 
-// Sqrt is the square root of x.
+// Sqrt returns the square root of x.
 func Sqrt(b *ir.Builder, x Double) Double {
 	m := unpack(b, x)
 	e := b.Sub(m.exponent, b.U32(bias))
@@ -144,7 +144,7 @@ func Sqrt(b *ir.Builder, x Double) Double {
 	return Double{hi.Get(), lo.Get()}
 }
 
-// rootOf is the square root of a mantissa, or of its double if odd is 1, and the rest behind it.
+// rootOf returns the square root of a mantissa, or of twice the mantissa if odd is 1, and the remainder.
 func rootOf(b *ir.Builder, m Double, odd ir.Value) (root Double, rest ir.Value) {
 	r := &rooting{Builder: b, hi: b.Var(m.Hi), lo: b.Var(m.Lo), rootHi: b.Var(b.U32(0)), rootLo: b.Var(b.U32(0))}
 	r.hi.Set(b.Or(b.Shl(m.Hi, odd), b.And(b.Shr(m.Lo, b.U32(31)), odd)))
@@ -154,20 +154,21 @@ func rootOf(b *ir.Builder, m Double, odd ir.Value) (root Double, rest ir.Value) 
 	twice := b.Shl(r.rootHi.Get(), b.U32(1))
 	r.eachBit(topBit, func(bit ir.Value) { r.inLo(bit, twice) })
 
-	// It has a bit more than a mantissa, which is no tie: the square of such a number has too many bits.
+	// The root has one bit more than a mantissa, which is never a tie: the square of such a number would have too many
+	// bits.
 	hi, lo := r.rootHi.Get(), r.rootLo.Get()
 	root = Double{b.Shr(hi, b.U32(1)), b.Or(b.Shr(lo, b.U32(1)), b.Shl(hi, b.U32(31)))}
 	return root, b.Or(b.Shl(lo, b.U32(31)), b.U32(1))
 }
 
-// rooting finds a square root, bit by bit: it has the bits so far, and what is left of the number, which moves up with
+// rooting computes a square root bit by bit: it holds the bits so far and the remainder, which is shifted left with
 // every bit.
 type rooting struct {
 	*ir.Builder
 	hi, lo, rootHi, rootLo *ir.Variable
 }
 
-// eachBit goes through a word's bits from the most significant down.
+// eachBit iterates over a word's bits from the most significant down.
 func (r *rooting) eachBit(first uint32, body func(bit ir.Value)) {
 	bit := r.Var(r.U32(first))
 	r.Loop(func(l *ir.Loop) {
@@ -178,14 +179,15 @@ func (r *rooting) eachBit(first uint32, body func(bit ir.Value)) {
 	})
 }
 
-// next moves what is left up by a bit.
+// next shifts the remainder left by a bit.
 func (r *rooting) next() {
 	lo := r.lo.Get()
 	r.hi.Set(r.Or(r.Shl(r.hi.Get(), r.U32(1)), r.Shr(lo, r.U32(31))))
 	r.lo.Set(r.Shl(lo, r.U32(1)))
 }
 
-// inHi finds a bit of the root's high word: it is 1 if twice the root and the bit can be taken from what is left.
+// inHi determines a bit of the root's high word: it is 1 if twice the root plus the bit can be subtracted from the
+// remainder.
 func (r *rooting) inHi(bit ir.Value) {
 	hi, part := r.hi.Get(), r.rootHi.Get()
 	try := r.Add(r.Shl(part, r.U32(1)), bit)
@@ -194,11 +196,11 @@ func (r *rooting) inHi(bit ir.Value) {
 	r.rootHi.Set(r.Add(part, r.And(bit, fits)))
 }
 
-// inLo finds a bit of the low word. twice is two times the high word.
+// inLo determines a bit of the low word. twice is two times the high word.
 func (r *rooting) inLo(bit, twice ir.Value) {
 	left, part := Double{r.hi.Get(), r.lo.Get()}, r.rootLo.Get()
 	try := Double{r.Or(twice, r.Shr(part, r.U32(31))), r.Add(r.Shl(part, r.U32(1)), bit)}
-	// What is left has no more than 24 bits in its high word: the difference's most significant bit is its sign.
+	// The remainder has at most 24 bits in its high word, so the difference's most significant bit is its sign.
 	negative := r.AsU32(r.Shr(r.AsI32(difference(r.Builder, left, try).Hi), r.U32(31)))
 	fits := r.Not(negative)
 	left = difference(r.Builder, left, Double{r.And(try.Hi, fits), r.And(try.Lo, fits)})
@@ -207,11 +209,12 @@ func (r *rooting) inLo(bit, twice ir.Value) {
 	r.rootLo.Set(r.Add(part, r.And(bit, fits)))
 }
 
-// Div is x/y.
+// Div returns x/y.
 func Div(b *ir.Builder, x, y Double) Double {
 	m, n := unpack(b, x), unpack(b, y)
 	left, d := m.normalised(b), n.normalised(b)
-	// The smaller of both mantissas, or half of x's, is divided: the quotient's most significant bit is known.
+	// The dividend is x's mantissa, halved unless it is the smaller of the two: the quotient's most significant bit is
+	// then known.
 	fits := b.Xor(flag(b, less(b, left, d)), b.U32(1))
 	left = Double{b.Shr(left.Hi, fits), b.Or(b.Shr(left.Lo, fits), b.And(b.Shl(left.Hi, b.U32(31)), b.Sub(b.U32(0), fits)))}
 	hi, left := quotient(b, left, d)
@@ -222,9 +225,10 @@ func Div(b *ir.Builder, x, y Double) Double {
 	return combined(b, pack(b, exponent, q, rest), sign(b, b.Xor(x.Hi, y.Hi)), m.class, inverse(b, n.class))
 }
 
-// quotient is 2³²·n/d, a word, and what is left, of whole numbers n < d, where d's most significant bit is set.
+// quotient returns 2³²·n/d, a word, and the remainder, for integers n < d, where d's most significant bit is set.
 func quotient(b *ir.Builder, n, d Double) (q ir.Value, left Double) {
-	// By d's high word first, which may be too much. n's is not above it; where it is the same, the word is all ones.
+	// The first estimate divides by d's high word and may be too large. n's high word is at most d's; if equal, the
+	// word is all ones.
 	q, r := divide(b, n.Hi, n.Lo, d.Hi)
 	same := b.Eq(n.Hi, d.Hi)
 	whole, carry := sum(b, n.Lo, d.Hi)
@@ -245,8 +249,8 @@ func quotient(b *ir.Builder, n, d Double) (q ir.Value, left Double) {
 	return q, left
 }
 
-// divide is hi:lo/d, and what is left, where hi < d and d's first bit is the word's. The core divides words: a half of
-// the quotient at a time, by d's higher half.
+// divide returns hi:lo/d and the remainder, where hi < d and d's most significant bit is set. The core divides words:
+// half of the quotient at a time, by d's upper half.
 func divide(b *ir.Builder, hi, lo, d ir.Value) (q, left ir.Value) {
 	by, rest := b.Shr(d, b.U32(16)), b.And(d, b.U32(0xFFFF))
 	half := func(n, more ir.Value) (q, left ir.Value) {
@@ -256,7 +260,7 @@ func divide(b *ir.Builder, hi, lo, d ir.Value) (q, left ir.Value) {
 		for range 2 {
 			q = b.Sub(q, flag(b, short))
 			left = b.Add(left, b.And(d, b.Sub(b.U32(0), flag(b, short))))
-			short = b.And(b.Lt(left, take), b.Ge(left, d)) // below d: it is more than a word
+			short = b.And(b.Lt(left, take), b.Ge(left, d)) // if left ≥ d, the sum carried out of the word
 		}
 		return q, b.Sub(left, take)
 	}

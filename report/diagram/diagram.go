@@ -13,7 +13,6 @@ import (
 	"heddle/components/ctrlproc"
 	"heddle/components/dram"
 	"heddle/configs"
-	"heddle/units"
 )
 
 // The page, in pixels at which texts have their nominal size.
@@ -116,7 +115,7 @@ func (d *drawing) core(m *configs.Machine, c box, l1 float64) {
 
 // unit draws the graph unit, or the socket that has none; at and from are where the SFU's wire is.
 func (d *drawing) unit(m *configs.Machine, b box, at, from float64) {
-	u := units.Of(m.Core.Unit.Spec)
+	u := accel.KindOf(m.Core.Unit.Spec)
 	if u == nil {
 		d.box(b, "empty", "Accelerator socket", "no graph unit")
 		return

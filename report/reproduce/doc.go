@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/internal/files"
+	"heddle/kernels/workload"
 )
 
 // File names an outcome's file, without its extension.
-func File(pack string, v configs.Variant) string {
+func File(pack string, v config.Variant) string {
 	return strings.ReplaceAll(pack, "/", "-") + "-" + string(v)
 }
 
@@ -47,7 +48,7 @@ func (o *Outcome) Save(dir string) error {
 const maxOutcome = 16 << 20
 
 // Read reads the outcome of a variant; nil if there is none.
-func Read(dir, pack string, v configs.Variant) (*Outcome, error) {
+func Read(dir, pack string, v config.Variant) (*Outcome, error) {
 	name := filepath.Join(dir, File(pack, v)+".json")
 	text, err := files.Read(name, maxOutcome)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +83,7 @@ func (o *Outcome) vet(name string) error {
 	return nil
 }
 
-var variants = []configs.Variant{configs.Quick, configs.Full}
+var variants = []config.Variant{config.Quick, config.Full}
 
 // Summary is a pack's entry in a list.
 type Summary struct {
@@ -97,7 +98,7 @@ type Summary struct {
 }
 
 // Summarise says what a pack is.
-func Summarise(p *configs.Pack) Summary {
+func Summarise(p *config.Pack) Summary {
 	s := Summary{
 		Pack: p.Name, Paper: p.Paper.Venue, Figure: p.Figure, Title: p.Title, Statement: flow(p.Statement),
 		QuickSeconds: p.QuickSeconds, FullHours: p.FullHours,
@@ -111,7 +112,7 @@ func Summarise(p *configs.Pack) Summary {
 }
 
 // Current reports whether an outcome is of what the pack now checks.
-func (o *Outcome) Current(p *configs.Pack) bool {
+func (o *Outcome) Current(p *config.Pack) bool {
 	var says, now []string
 	for _, r := range o.Readings {
 		says = append(says, r.Name, r.Says)
@@ -123,7 +124,7 @@ func (o *Outcome) Current(p *configs.Pack) bool {
 		says = append(says, c.Says, c.Rule)
 	}
 	for _, c := range p.Checks {
-		if slices.Contains(c.Variants, configs.Choice(o.Variant)) {
+		if slices.Contains(c.Variants, workload.Choice(o.Variant)) {
 			now = append(now, c.Says, rule(&c))
 		}
 	}

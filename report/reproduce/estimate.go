@@ -3,7 +3,7 @@ package reproduce
 import (
 	"math"
 
-	"heddle/configs"
+	"heddle/kernels/workload"
 )
 
 // estimate is a number with half the width of its 95 % interval, which is 0 where nothing was sampled. Estimates of
@@ -28,7 +28,7 @@ func (e estimate) relative() float64 {
 }
 
 // half is half the width of the interval of what samples are reduced to. What is said of series has none.
-func half(how configs.Choice, list []sample, reduced float64) float64 {
+func half(how workload.Choice, list []sample, reduced float64) float64 {
 	sum := 0.0
 	switch how {
 	case "geomean":

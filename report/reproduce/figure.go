@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/report"
 )
 
@@ -29,7 +29,7 @@ func place(list *[]string, name string) int {
 	return i
 }
 
-func newFigure(p *configs.Pack, f *configs.PackFigure, points []Point) (o FigureOutcome, err error) {
+func newFigure(p *config.Pack, f *config.PackFigure, points []Point) (o FigureOutcome, err error) {
 	g := grid{cells: map[[2]int][]sample{}}
 	metrics := f.Metrics
 	if len(metrics) == 0 {
@@ -63,7 +63,7 @@ func newFigure(p *configs.Pack, f *configs.PackFigure, points []Point) (o Figure
 	return o, nil
 }
 
-func (g *grid) add(f *configs.PackFigure, metric string, several bool, s *sample) {
+func (g *grid) add(f *config.PackFigure, metric string, several bool, s *sample) {
 	name := g.nameSeries(s.point)
 	if several || name == "" {
 		name = strings.TrimSpace(name + " " + metric)
@@ -117,7 +117,7 @@ func walk(p *Point, keys []string, visit func(before, key, value string)) {
 	}
 }
 
-func (g *grid) values(f *configs.PackFigure) [][]*float64 {
+func (g *grid) values(f *config.PackFigure) [][]*float64 {
 	rows := make([][]*float64, len(g.columns))
 	for c := range rows {
 		rows[c] = make([]*float64, len(g.series))
@@ -197,7 +197,7 @@ func shortened(names []string) []string {
 	return out
 }
 
-func axisName(f *configs.PackFigure) string {
+func axisName(f *config.PackFigure) string {
 	name := f.Metric
 	switch {
 	case f.Axis != "":
@@ -216,7 +216,7 @@ func axisName(f *configs.PackFigure) string {
 }
 
 // draw makes the figure of what is in the table.
-func (o *FigureOutcome) draw(p *configs.Pack, f *configs.PackFigure, xs []float64) *report.Figure {
+func (o *FigureOutcome) draw(p *config.Pack, f *config.PackFigure, xs []float64) *report.Figure {
 	d := &report.Figure{ID: f.Name, Title: p.Figure + ": " + f.Title, Kind: report.Kind(f.Kind), Y: report.Scale{Name: o.Metric}}
 	if f.Measure != "value" {
 		d.Line = 1

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/tolerance"
+	"heddle/kernels/workload"
 	"heddle/report"
 )
 
@@ -27,7 +28,7 @@ const (
 // documentation is made of. Keys stay; more may come.
 type Outcome struct {
 	Pack     string           `json:"pack"`
-	Variant  configs.Variant  `json:"variant"`
+	Variant  config.Variant   `json:"variant"`
 	Holds    Verdict          `json:"holds"` // as described
 	Best     Verdict          `json:"best"`  // each statement under the reading that suits it best
 	Readings []ReadingOutcome `json:"readings"`
@@ -106,14 +107,14 @@ type FigureOutcome struct {
 const near = 0.25
 
 // Evaluate says what holds of a pack, given the points of a variant, of all readings.
-func Evaluate(p *configs.Pack, v configs.Variant, points []Point) (*Outcome, error) {
+func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error) {
 	o := &Outcome{Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}}
 	under := map[string][]Point{}
 	for i := range points {
 		under[points[i].Reading] = append(under[points[i].Reading], points[i])
 	}
 	for i := range p.Checks {
-		if c := &p.Checks[i]; slices.Contains(c.Variants, configs.Choice(v)) {
+		if c := &p.Checks[i]; slices.Contains(c.Variants, workload.Choice(v)) {
 			out, err := evaluate(p, v, c, under)
 			if err != nil {
 				return nil, fmt.Errorf("%s: checks[%d]: %w", p.File, i, err)
@@ -122,8 +123,8 @@ func Evaluate(p *configs.Pack, v configs.Variant, points []Point) (*Outcome, err
 		}
 	}
 	for i := range p.Figures {
-		if f := &p.Figures[i]; slices.Contains(f.Variants, configs.Choice(v)) {
-			out, err := newFigure(p, f, under[configs.Described])
+		if f := &p.Figures[i]; slices.Contains(f.Variants, workload.Choice(v)) {
+			out, err := newFigure(p, f, under[config.Described])
 			if err != nil {
 				return nil, fmt.Errorf("%s: figures[%d]: %w", p.File, i, err)
 			}
@@ -178,7 +179,7 @@ func overall(checks []CheckOutcome, of func(*CheckOutcome) Verdict) Verdict {
 	return Partly
 }
 
-func evaluate(p *configs.Pack, v configs.Variant, c *configs.Check, under map[string][]Point) (o CheckOutcome, err error) {
+func evaluate(p *config.Pack, v config.Variant, c *config.Check, under map[string][]Point) (o CheckOutcome, err error) {
 	o = CheckOutcome{Says: c.Says, Rule: rule(c), Direction: direction(p, c), Decides: c.Decides}
 	published := math.NaN()
 	if said, ok := p.Published[c.Published]; ok {
@@ -196,7 +197,7 @@ func evaluate(p *configs.Pack, v configs.Variant, c *configs.Check, under map[st
 }
 
 // comesTo evaluates a check under one reading.
-func comesTo(c *configs.Check, direction string, published float64, points []Point) (n Number, err error) {
+func comesTo(c *config.Check, direction string, published float64, points []Point) (n Number, err error) {
 	n.Holds = NotRun
 	list, err := samples(&c.Quantity, c.Metric, points)
 	if err == nil {
@@ -222,7 +223,7 @@ func comesTo(c *configs.Check, direction string, published float64, points []Poi
 }
 
 // direction is the rule by which a statement holds in direction.
-func direction(p *configs.Pack, c *configs.Check) string {
+func direction(p *config.Pack, c *config.Check) string {
 	v, has := p.Published[c.Published]
 	sides := c.Measure == "ratio" || c.Measure == "speedup"
 	switch {
@@ -238,14 +239,14 @@ func direction(p *configs.Pack, c *configs.Check) string {
 	return c.Holds
 }
 
-func rule(c *configs.Check) string {
+func rule(c *config.Check) string {
 	if c.Partly == "" {
 		return c.Holds
 	}
 	return c.Holds + "; partly " + c.Partly
 }
 
-func verdict(c *configs.Check, ours, published float64) Verdict {
+func verdict(c *config.Check, ours, published float64) Verdict {
 	switch {
 	case met(c.Holds, ours, published):
 		return Yes
@@ -257,7 +258,7 @@ func verdict(c *configs.Check, ours, published float64) Verdict {
 
 // met reports whether a number fits a rule that was checked.
 func met(rule string, ours, published float64) bool {
-	parsed, err := configs.ParseRule(rule)
+	parsed, err := config.ParseRule(rule)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: reproduce: a rule that was checked: %v", err))
 	}
@@ -302,10 +303,10 @@ func atomics(p *Point) string {
 // Check refuses a pack whose checks or figures put points together that differ in a key which they do not
 // name, given the points that a variant lays out; with all, which is where no graph is absent, also one of
 // which some choose no points.
-func Check(p *configs.Pack, v configs.Variant, points []Point, all bool) error {
+func Check(p *config.Pack, v config.Variant, points []Point, all bool) error {
 	var bad []string
-	test := func(what string, variants []configs.Choice, q *configs.Quantity, along string, names []string) {
-		if !slices.Contains(variants, configs.Choice(v)) {
+	test := func(what string, variants []workload.Choice, q *config.Quantity, along string, names []string) {
+		if !slices.Contains(variants, workload.Choice(v)) {
 			return
 		}
 		found, err := pairs(q, points)

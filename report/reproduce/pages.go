@@ -10,12 +10,12 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 )
 
 // Pages makes the documentation of all packs from the outcomes in a directory: reproduction.md, and a page of details
 // for each pack in that directory, which is called link as seen from reproduction.md. They are by their names.
-func Pages(packs []*configs.Pack, dir, link string) (map[string][]byte, error) {
+func Pages(packs []*config.Pack, dir, link string) (map[string][]byte, error) {
 	all := make([]recorded, len(packs))
 	for i, p := range packs {
 		all[i].pack = p
@@ -39,7 +39,7 @@ const mainPage = "reproduction.md"
 
 // recorded is a pack with what is recorded of it, by variants.
 type recorded struct {
-	pack     *configs.Pack
+	pack     *config.Pack
 	outcomes [2]*Outcome
 }
 
@@ -270,7 +270,7 @@ func readings(b *bytes.Buffer, all []recorded) {
 			}
 			for _, r := range all[i].pack.Readings[v] {
 				before := ""
-				if !r.After && r.Name != configs.Described {
+				if !r.After && r.Name != config.Described {
 					before = " (chosen before outcomes)"
 				}
 				line := fmt.Sprintf("| %s | %s | %s%s | %s |\n", paper, r.Name, cell(r.Says), before, cell(r.Source))

@@ -11,9 +11,10 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
+	"heddle/kernels/workload"
 	"heddle/report"
 )
 
@@ -37,7 +38,7 @@ type Point struct {
 
 // NewPoints makes points of an experiment's under a reading. Without outcomes they have no results, but can be chosen
 // from.
-func NewPoints(reading string, e *configs.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
+func NewPoints(reading string, e *config.Experiment, points []experiment.Point, outcomes []experiment.Outcome) []Point {
 	together := [][]string{e.Compare.Keys()}
 	if e.Compare.Named() {
 		together[0] = append(together[0], schema.VariantKey)
@@ -88,7 +89,7 @@ func (p *Point) add(o *experiment.Outcome) {
 
 // value is that of a key; "" if the point has none.
 func (p *Point) value(key string) string {
-	if key == configs.ExperimentKey {
+	if key == config.ExperimentKey {
 		return p.Experiment
 	}
 	if v, ok := p.Axes[key]; ok {
@@ -97,7 +98,7 @@ func (p *Point) value(key string) string {
 	return p.Config[key]
 }
 
-func (p *Point) meets(conditions []configs.Condition) bool {
+func (p *Point) meets(conditions []config.Condition) bool {
 	for _, c := range conditions {
 		if !slices.Contains(c.Values, p.value(c.Key)) {
 			return false
@@ -109,7 +110,7 @@ func (p *Point) meets(conditions []configs.Condition) bool {
 // place names where a point is, but for some keys.
 func (p *Point) place(without map[string]bool) string {
 	var parts []string
-	if !without[configs.ExperimentKey] {
+	if !without[config.ExperimentKey] {
 		parts = append(parts, p.Experiment)
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.Axes)) {
@@ -124,7 +125,7 @@ func (p *Point) place(without map[string]bool) string {
 // have.
 func (p *Point) agrees(other *Point, without map[string]bool) bool {
 	if p.Experiment != other.Experiment {
-		return without[configs.ExperimentKey] && p.place(without) == other.place(without)
+		return without[config.ExperimentKey] && p.place(without) == other.place(without)
 	}
 	for key, v := range p.Axes {
 		if w, both := other.Axes[key]; both && v != w && !without[key] {
@@ -164,20 +165,20 @@ type sample struct {
 
 // selection is a quantity's conditions, read.
 type selection struct {
-	q        *configs.Quantity
-	of, over []configs.Condition
+	q        *config.Quantity
+	of, over []config.Condition
 	without  map[string]bool // keys in which partners may differ
 }
 
-func selects(q *configs.Quantity, p *Point) (s selection) {
+func selects(q *config.Quantity, p *Point) (s selection) {
 	s = selection{q: q}
 	var err1, err2 error
-	s.of, err1 = configs.ParseConditions(q.Of)
-	s.over, err2 = configs.ParseConditions(q.Over)
+	s.of, err1 = config.ParseConditions(q.Of)
+	s.over, err2 = config.ParseConditions(q.Over)
 	if err := cmp.Or(err1, err2); err != nil {
 		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
 	}
-	keys := configs.Keys(s.over)
+	keys := config.Keys(s.over)
 	for _, c := range s.of {
 		if len(p.Together) > 0 && slices.Contains(p.Together[0], c.Key) {
 			keys = append(keys, c.Key)
@@ -206,7 +207,7 @@ func (p *Point) with(keys []string) map[string]bool {
 
 // pairs finds the points of a quantity with their partners, which are nil with measure value. The
 // error says which point has none, or several.
-func pairs(q *configs.Quantity, points []Point) (out []sample, err error) {
+func pairs(q *config.Quantity, points []Point) (out []sample, err error) {
 	for i := range points {
 		p := &points[i]
 		s := selects(q, p)
@@ -245,7 +246,7 @@ func (s *selection) partner(p *Point, points []Point) (found *Point, err error) 
 }
 
 // samples are a quantity's values at verified points. Of points that are added up, the first stands for all.
-func samples(q *configs.Quantity, metric string, points []Point) (out []sample, err error) {
+func samples(q *config.Quantity, metric string, points []Point) (out []sample, err error) {
 	all, err := pairs(q, points)
 	if err != nil {
 		return nil, err
@@ -261,7 +262,7 @@ func samples(q *configs.Quantity, metric string, points []Point) (out []sample, 
 }
 
 // groups puts together the points that are added up, in the order in which they come.
-func groups(q *configs.Quantity, all []sample) (out [][]sample) {
+func groups(q *config.Quantity, all []sample) (out [][]sample) {
 	at := map[string]int{}
 	for k, s := range all {
 		key := fmt.Sprint(k)
@@ -288,7 +289,7 @@ func firsts(groups [][]sample) (list []sample) {
 }
 
 // added compares the sum over a group of points with that over its partners; false if one of them has no value.
-func added(q *configs.Quantity, metric string, group []sample) (sum estimate, ok bool) {
+func added(q *config.Quantity, metric string, group []sample) (sum estimate, ok bool) {
 	var partners estimate
 	for _, s := range group {
 		v, ok := one(q, metric, s.point)
@@ -311,14 +312,14 @@ func added(q *configs.Quantity, metric string, group []sample) (sum estimate, ok
 }
 
 // measures compare a point with its partner.
-var measures = map[configs.Choice]func(v, with estimate) (estimate, bool){
+var measures = map[workload.Choice]func(v, with estimate) (estimate, bool){
 	"ratio":      func(v, with estimate) (estimate, bool) { return v.over(with), with.value != 0 },
 	"speedup":    func(v, with estimate) (estimate, bool) { return with.over(v), v.value != 0 },
 	"difference": func(v, with estimate) (estimate, bool) { return v.plus(estimate{-with.value, with.half}), true },
 }
 
 // one returns the quantity of a single point.
-func one(q *configs.Quantity, metric string, p *Point) (estimate, bool) {
+func one(q *config.Quantity, metric string, p *Point) (estimate, bool) {
 	v, ok := p.metric(metric)
 	if q.Per != "" && ok {
 		per, has := p.metric(q.Per)

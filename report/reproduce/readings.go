@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 )
 
 // Settings are the KEY=VALUE that a reading lays over a point which is as described: those of all rules whose
 // conditions it meets, each key once, as its last rule has it.
-func Settings(r *configs.Reading, p *Point) (out []string) {
+func Settings(r *config.Reading, p *Point) (out []string) {
 	for _, rule := range r.Rules {
-		where, err := configs.ParseConditions(rule.Where)
+		where, err := config.ParseConditions(rule.Where)
 		if err != nil {
 			panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
 		}

@@ -7,12 +7,13 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"heddle/configs"
+	"heddle/experiment/config"
+	"heddle/kernels/workload"
 	"heddle/report"
 )
 
 // reduce makes one number of samples. ok is false if there are none, or no number.
-func reduce(c *configs.Check, list []sample) (x float64, ok bool) {
+func reduce(c *config.Check, list []sample) (x float64, ok bool) {
 	if len(list) == 0 {
 		return 0, false
 	}
@@ -27,7 +28,7 @@ func reduce(c *configs.Check, list []sample) (x float64, ok bool) {
 	return x, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
 }
 
-var reduceAll = map[configs.Choice]func([]float64) float64{
+var reduceAll = map[workload.Choice]func([]float64) float64{
 	"geomean": geomean, "mean": mean,
 	"min": slices.Min[[]float64], "max": slices.Max[[]float64],
 }
@@ -76,7 +77,7 @@ func series(along string, named []string, list []sample) (out [][]xy) {
 }
 
 // seriesReductions make a number of a series; worst of two chooses between series.
-var seriesReductions = map[configs.Choice]struct {
+var seriesReductions = map[workload.Choice]struct {
 	of    func([]xy) float64
 	worst func([]float64) float64
 	least int // points that a series needs
@@ -88,7 +89,7 @@ var seriesReductions = map[configs.Choice]struct {
 	"last":   {func(l []xy) float64 { return l[len(l)-1].y }, geomean, 1},
 }
 
-func reduceSeries(how configs.Choice, lines [][]xy) (x float64, ok bool) {
+func reduceSeries(how workload.Choice, lines [][]xy) (x float64, ok bool) {
 	r := seriesReductions[how]
 	var all []float64
 	for _, l := range lines {
@@ -159,7 +160,7 @@ func problems(across []string, list []sample) (out [][]sample) {
 
 // reduceOptions makes a number of problems with as many options each as the check asks for. ok is false if one has
 // fewer.
-func reduceOptions(c *configs.Check, list []sample) (x float64, ok bool) {
+func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 	var all []float64
 	for _, of := range problems(c.Across, list) {
 		if len(of) < max(2, c.Options) {

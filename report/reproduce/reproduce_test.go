@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
+	"heddle/kernels/workload"
 	"heddle/report/reproduce"
 )
 
@@ -18,7 +19,7 @@ import (
 func at(schedule, algorithm, ticks string, cycles uint64) reproduce.Point {
 	machine := map[string]string{"vertex": "plain", "weaver": "unit"}[schedule]
 	return reproduce.Point{
-		Reading: configs.Described, Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
+		Reading: config.Described, Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
 		Axes:   map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm, latency: ticks, "machine.core.warps": "4" + ticks},
 		Config: map[string]string{"machine.atomics.mode": "l2", "machine.core.threads": "4"},
 		Stats:  map[string]float64{"edges": 10, "l1d.reads": float64(cycles) / 2, "nothing": 0},
@@ -36,24 +37,24 @@ func points() (list []reproduce.Point) {
 	return list
 }
 
-func pack(c configs.Check) *configs.Pack {
+func pack(c config.Check) *config.Pack {
 	if c.Measure == "" {
 		c.Measure = "speedup"
 	}
 	if c.Metric == "" {
 		c.Metric = "cycles"
 	}
-	c.Decides, c.Variants = true, []configs.Choice{"quick"}
-	return &configs.Pack{
-		Name: "p/x", Checks: []configs.Check{c}, Readings: described,
-		Published: map[string]configs.Published{"four": {Name: "four", Value: 4, Where: "§1", Unit: "×"}},
+	c.Decides, c.Variants = true, []workload.Choice{"quick"}
+	return &config.Pack{
+		Name: "p/x", Checks: []config.Check{c}, Readings: described,
+		Published: map[string]config.Published{"four": {Name: "four", Value: 4, Where: "§1", Unit: "×"}},
 	}
 }
 
 // described is the only reading of most made-up packs.
-var described = map[configs.Variant][]configs.Reading{configs.Quick: {{ReadingHead: configs.ReadingHead{Name: configs.Described, Says: "as it is"}}}}
+var described = map[config.Variant][]config.Reading{config.Quick: {{ReadingHead: config.ReadingHead{Name: config.Described, Says: "as it is"}}}}
 
-var weaverOver = configs.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"}, Across: all}
+var weaverOver = config.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"}, Across: all}
 
 // all are the keys in which the made-up points differ, but for schedules; warps follow from the latency.
 var all = []string{"workload.algorithm", latency}
@@ -63,52 +64,52 @@ const latency = "machine.core.weaver.table_latency"
 // Every kind of statement, where it holds and where it does not.
 func TestStatements(t *testing.T) {
 	const far = "between -1e9 -1e8" // what never holds
-	value := func(of ...string) configs.Quantity { return configs.Quantity{Of: of, Measure: "value", Across: all} }
-	of := func(across ...string) configs.Quantity { return configs.Quantity{Measure: "value", Across: across} }
-	options := func(reduce configs.Choice, differs string) configs.Check {
-		return configs.Check{Quantity: of("workload.algorithm"), Among: []string{"workload.schedule", latency}, Reduce: reduce, Differs: differs, Holds: far}
+	value := func(of ...string) config.Quantity { return config.Quantity{Of: of, Measure: "value", Across: all} }
+	of := func(across ...string) config.Quantity { return config.Quantity{Measure: "value", Across: across} }
+	options := func(reduce workload.Choice, differs string) config.Check {
+		return config.Check{Quantity: of("workload.algorithm"), Among: []string{"workload.schedule", latency}, Reduce: reduce, Differs: differs, Holds: far}
 	}
 	for _, c := range []struct {
 		name  string
-		check configs.Check
+		check config.Check
 		ours  float64
 		holds reproduce.Verdict
 	}{
-		{"geomean", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: "between 3.99 4.01"}, 4, reproduce.Yes},
-		{"geomean, too little", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 4.5", Partly: ">= 4.1"}, 4, reproduce.No},
-		{"geomean, partly", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 4.5", Partly: ">= 3"}, 4, reproduce.Partly},
-		{"published", configs.Check{Quantity: weaverOver, Reduce: "mean", Published: "four", Holds: "within 0.25"}, 5, reproduce.Yes},
-		{"published, too far", configs.Check{Quantity: weaverOver, Reduce: "mean", Published: "four", Holds: "within 0.2"}, 5, reproduce.No},
-		{"ordering", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 1"}, 2, reproduce.Yes},
-		{"ordering, not", configs.Check{Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}, 8, reproduce.No},
-		{"one algorithm", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "workload.algorithm=cc"}, Over: weaverOver.Over, Across: all}, Reduce: "max", Holds: ">= 8"}, 8, reproduce.Yes},
-		{"by configuration", configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.threads=4|8"}, Over: weaverOver.Over, Across: all}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
-		{"ratio of a statistic", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Measure: "ratio", Of: []string{"workload.schedule=vertex"}, Over: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "max", Holds: "<= 8"}, 8, reproduce.Yes},
-		{"sum over algorithms", configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: weaverOver.Over, Sum: []string{"workload.algorithm"}, Across: []string{latency}}, Reduce: "mean", Holds: ">= 5"}, 5, reproduce.Yes},
-		{"quotient", configs.Check{Quantity: configs.Quantity{Metric: "l1d.reads", Per: "edges", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 50"}, 50, reproduce.Yes},
-		{"sum", configs.Check{Quantity: configs.Quantity{Metric: "edges + l1d.reads", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 510"}, 510, reproduce.Yes},
-		{"sum that lacks one", configs.Check{Quantity: configs.Quantity{Metric: "edges+none", Measure: "value", Across: append([]string{"workload.schedule"}, all...)}, Reduce: "min", Holds: ">= 510"}, 0, reproduce.NotRun},
-		{"difference", configs.Check{Quantity: configs.Quantity{Measure: "difference", Of: []string{"workload.schedule=vertex", "workload.algorithm=bfs"}, Over: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "max", Holds: "<= 1300"}, 1300, reproduce.Yes},
-		{"line", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "r2", Holds: ">= 0.99"}, 1, reproduce.Yes},
-		{"flat", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.3"}, 1.3, reproduce.Yes},
-		{"flat, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.05"}, 1.3, reproduce.No},
-		{"rises", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: ">= 1"}, 1, reproduce.Yes},
-		{"falls, not", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: "<= -1"}, 1, reproduce.No},
-		{"first", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "first", Holds: far}, 1000, reproduce.No},
-		{"last", configs.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "last", Holds: far}, 1300, reproduce.No},
+		{"geomean", config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: "between 3.99 4.01"}, 4, reproduce.Yes},
+		{"geomean, too little", config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 4.5", Partly: ">= 4.1"}, 4, reproduce.No},
+		{"geomean, partly", config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 4.5", Partly: ">= 3"}, 4, reproduce.Partly},
+		{"published", config.Check{Quantity: weaverOver, Reduce: "mean", Published: "four", Holds: "within 0.25"}, 5, reproduce.Yes},
+		{"published, too far", config.Check{Quantity: weaverOver, Reduce: "mean", Published: "four", Holds: "within 0.2"}, 5, reproduce.No},
+		{"ordering", config.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 1"}, 2, reproduce.Yes},
+		{"ordering, not", config.Check{Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}, 8, reproduce.No},
+		{"one algorithm", config.Check{Quantity: config.Quantity{Of: []string{"workload.schedule=weaver", "workload.algorithm=cc"}, Over: weaverOver.Over, Across: all}, Reduce: "max", Holds: ">= 8"}, 8, reproduce.Yes},
+		{"by configuration", config.Check{Quantity: config.Quantity{Of: []string{"workload.schedule=weaver", "machine.core.threads=4|8"}, Over: weaverOver.Over, Across: all}, Reduce: "min", Holds: ">= 2"}, 2, reproduce.Yes},
+		{"ratio of a statistic", config.Check{Quantity: config.Quantity{Metric: "l1d.reads", Measure: "ratio", Of: []string{"workload.schedule=vertex"}, Over: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "max", Holds: "<= 8"}, 8, reproduce.Yes},
+		{"sum over algorithms", config.Check{Quantity: config.Quantity{Of: weaverOver.Of, Over: weaverOver.Over, Sum: []string{"workload.algorithm"}, Across: []string{latency}}, Reduce: "mean", Holds: ">= 5"}, 5, reproduce.Yes},
+		{"quotient", config.Check{Quantity: config.Quantity{Metric: "l1d.reads", Per: "edges", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 50"}, 50, reproduce.Yes},
+		{"sum", config.Check{Quantity: config.Quantity{Metric: "edges + l1d.reads", Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "min", Holds: ">= 510"}, 510, reproduce.Yes},
+		{"sum that lacks one", config.Check{Quantity: config.Quantity{Metric: "edges+none", Measure: "value", Across: append([]string{"workload.schedule"}, all...)}, Reduce: "min", Holds: ">= 510"}, 0, reproduce.NotRun},
+		{"difference", config.Check{Quantity: config.Quantity{Measure: "difference", Of: []string{"workload.schedule=vertex", "workload.algorithm=bfs"}, Over: []string{"workload.schedule=weaver"}, Across: all}, Reduce: "max", Holds: "<= 1300"}, 1300, reproduce.Yes},
+		{"line", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "r2", Holds: ">= 0.99"}, 1, reproduce.Yes},
+		{"flat", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.3"}, 1.3, reproduce.Yes},
+		{"flat, not", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "spread", Holds: "<= 1.05"}, 1.3, reproduce.No},
+		{"rises", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: ">= 1"}, 1, reproduce.Yes},
+		{"falls, not", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "tau", Holds: "<= -1"}, 1, reproduce.No},
+		{"first", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "first", Holds: far}, 1000, reproduce.No},
+		{"last", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "last", Holds: far}, 1300, reproduce.No},
 		{"slowest option", options("slowest", ""), 5.2, reproduce.No},
 		{"second option", options("second", ""), 1.1, reproduce.No},
-		{"second option, with others", configs.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 4, reproduce.No},
-		{"second option, most", configs.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "most-second", Holds: far}, 8, reproduce.No},
+		{"second option, with others", config.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 4, reproduce.No},
+		{"second option, most", config.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "most-second", Holds: far}, 8, reproduce.No},
 		{"second option is of another schedule, not", options("second-differs", "workload.schedule"), 0, reproduce.No},
 		{"second option is of another latency", options("second-differs", latency), 1, reproduce.No},
-		{"one option", configs.Check{Quantity: value("workload.schedule=weaver"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 0, reproduce.NotRun},
-		{"fewer options than there must be", configs.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Options: 4, Reduce: "second", Holds: far}, 0, reproduce.NotRun},
-		{"over one place of an axis", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: []string{"workload.schedule=weaver", latency + "=40"}, Over: []string{"workload.schedule=weaver", latency + "=10"}, Across: all}, Reduce: "geomean", Holds: ">= 1.29"}, 1.3, reproduce.Yes},
+		{"one option", config.Check{Quantity: value("workload.schedule=weaver"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 0, reproduce.NotRun},
+		{"fewer options than there must be", config.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Options: 4, Reduce: "second", Holds: far}, 0, reproduce.NotRun},
+		{"over one place of an axis", config.Check{Quantity: config.Quantity{Measure: "ratio", Of: []string{"workload.schedule=weaver", latency + "=40"}, Over: []string{"workload.schedule=weaver", latency + "=10"}, Across: all}, Reduce: "geomean", Holds: ">= 1.29"}, 1.3, reproduce.Yes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := pack(c.check)
-			o, err := reproduce.Evaluate(p, configs.Quick, points())
+			o, err := reproduce.Evaluate(p, config.Quick, points())
 			require.NoError(t, err)
 			if c.holds != reproduce.NotRun {
 				require.NotNil(t, o.Checks[0].Readings[0].Ours)
@@ -116,7 +117,7 @@ func TestStatements(t *testing.T) {
 			}
 			require.Equal(t, c.holds, o.Checks[0].Readings[0].Holds)
 			require.Equal(t, c.holds, o.Holds)
-			require.NoError(t, reproduce.Check(p, configs.Quick, points(), true))
+			require.NoError(t, reproduce.Check(p, config.Quick, points(), true))
 		})
 	}
 }
@@ -127,11 +128,11 @@ func TestSeriesThatDoNotFit(t *testing.T) {
 	for i := range list {
 		list[i].Cycles = []uint64{1000, 5000, 1000}[i/4]
 	}
-	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "r2", Holds: ">= 0.9"}), configs.Quick, list)
+	of := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
+	o, err := reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "r2", Holds: ">= 0.9"}), config.Quick, list)
 	require.NoError(t, err)
 	require.Equal(t, reproduce.No, o.Holds)
-	o, err = reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "tau", Holds: ">= 0.5"}), configs.Quick, list)
+	o, err = reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "tau", Holds: ">= 0.5"}), config.Quick, list)
 	require.NoError(t, err)
 	require.Zero(t, *o.Checks[0].Readings[0].Ours)
 }
@@ -144,8 +145,8 @@ func TestWorstSeries(t *testing.T) {
 			list[i].Cycles = 1000
 		}
 	}
-	of := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: of, Along: latency, Reduce: "spread", Holds: "<= 1.1"}), configs.Quick, list)
+	of := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
+	o, err := reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "spread", Holds: "<= 1.1"}), config.Quick, list)
 	require.NoError(t, err)
 	require.InDelta(t, 1.3, *o.Checks[0].Readings[0].Ours, 1e-9)
 	require.Equal(t, 6, o.Checks[0].Readings[0].Values)
@@ -157,35 +158,35 @@ func TestUnverified(t *testing.T) {
 	for i := range list {
 		list[i].Verified, list[i].Failure = i == 0, "limit: 3"
 	}
-	o, err := reproduce.Evaluate(pack(configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 1"}), configs.Quick, list)
+	o, err := reproduce.Evaluate(pack(config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 1"}), config.Quick, list)
 	require.NoError(t, err)
 	require.Len(t, o.Failures, 11)
 	require.Equal(t, reproduce.NotRun, o.Holds)
 	require.Nil(t, o.Checks[0].Readings[0].Ours)
 	require.NotEmpty(t, o.Checks[0].Readings[0].Explanation)
 	var b bytes.Buffer
-	o.Write(&b, &configs.Pack{})
+	o.Write(&b, &config.Pack{})
 	require.Contains(t, b.String(), "FAILED described: e")
 	require.Contains(t, b.String(), "not run")
 }
 
 func TestOverall(t *testing.T) {
-	check := func(holds string, decides bool) configs.Check {
-		c := configs.Check{Says: "x", Quantity: weaverOver, Reduce: "geomean", Holds: holds, Decides: decides, Variants: []configs.Choice{"quick"}}
+	check := func(holds string, decides bool) config.Check {
+		c := config.Check{Says: "x", Quantity: weaverOver, Reduce: "geomean", Holds: holds, Decides: decides, Variants: []workload.Choice{"quick"}}
 		c.Metric, c.Measure = "cycles", "speedup"
 		return c
 	}
 	for _, c := range []struct {
-		checks []configs.Check
+		checks []config.Check
 		holds  reproduce.Verdict
 	}{
-		{[]configs.Check{check(">= 1", true), check(">= 2", true)}, reproduce.Yes},
-		{[]configs.Check{check(">= 1", true), check(">= 9", true)}, reproduce.Partly},
-		{[]configs.Check{check(">= 8", true), check(">= 9", true)}, reproduce.No},
-		{[]configs.Check{check(">= 1", true), check(">= 9", false)}, reproduce.Yes},
-		{[]configs.Check{check(">= 1", false)}, reproduce.NotRun},
+		{[]config.Check{check(">= 1", true), check(">= 2", true)}, reproduce.Yes},
+		{[]config.Check{check(">= 1", true), check(">= 9", true)}, reproduce.Partly},
+		{[]config.Check{check(">= 8", true), check(">= 9", true)}, reproduce.No},
+		{[]config.Check{check(">= 1", true), check(">= 9", false)}, reproduce.Yes},
+		{[]config.Check{check(">= 1", false)}, reproduce.NotRun},
 	} {
-		o, err := reproduce.Evaluate(&configs.Pack{Checks: c.checks, Readings: described}, configs.Quick, points())
+		o, err := reproduce.Evaluate(&config.Pack{Checks: c.checks, Readings: described}, config.Quick, points())
 		require.NoError(t, err)
 		require.Equal(t, c.holds, o.Holds)
 	}
@@ -194,15 +195,15 @@ func TestOverall(t *testing.T) {
 // A pack whose conditions choose nothing, or too much, is refused before anything runs.
 func TestConditionsThatChooseNothing(t *testing.T) {
 	for _, c := range []struct {
-		check configs.Check
+		check config.Check
 		says  string
 	}{
-		{configs.Check{Quantity: configs.Quantity{Of: []string{"workload.schedule=edge"}, Over: weaverOver.Over, Across: all}}, "no point of the quick variant meets [workload.schedule=edge]"},
-		{configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: []string{"workload.schedule=edge"}}}, "has a partner that meets [workload.schedule=edge]"},
-		{configs.Check{Quantity: configs.Quantity{Of: weaverOver.Of, Over: []string{"workload.algorithm=bfs|cc"}}}, "more than one partner"},
-		{configs.Check{Quantity: configs.Quantity{Measure: "value", Across: append([]string{"workload.schedule"}, all...)}, Along: "workload.algorithm", Reduce: "tau"}, "has no numbers"},
+		{config.Check{Quantity: config.Quantity{Of: []string{"workload.schedule=edge"}, Over: weaverOver.Over, Across: all}}, "no point of the quick variant meets [workload.schedule=edge]"},
+		{config.Check{Quantity: config.Quantity{Of: weaverOver.Of, Over: []string{"workload.schedule=edge"}}}, "has a partner that meets [workload.schedule=edge]"},
+		{config.Check{Quantity: config.Quantity{Of: weaverOver.Of, Over: []string{"workload.algorithm=bfs|cc"}}}, "more than one partner"},
+		{config.Check{Quantity: config.Quantity{Measure: "value", Across: append([]string{"workload.schedule"}, all...)}, Along: "workload.algorithm", Reduce: "tau"}, "has no numbers"},
 	} {
-		require.ErrorContains(t, reproduce.Check(pack(c.check), configs.Quick, points(), true), c.says)
+		require.ErrorContains(t, reproduce.Check(pack(c.check), config.Quick, points(), true), c.says)
 	}
 }
 
@@ -210,40 +211,40 @@ func TestConditionsThatChooseNothing(t *testing.T) {
 // number is said to be over. A key that goes together with a named one but does not follow from it is to be named, too.
 func TestDifferencesThatAreNotNamed(t *testing.T) {
 	banks := func(seed, sockets, banks string, cycles uint64) reproduce.Point {
-		return reproduce.Point{Reading: configs.Described, Experiment: "e", Label: "banks=" + banks, Verified: true, Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
+		return reproduce.Point{Reading: config.Described, Experiment: "e", Label: "banks=" + banks, Verified: true, Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
 			Axes: map[string]string{"machine.sockets": sockets, "machine.l2.banks": banks, "seed": seed}, Config: map[string]string{"workload.algorithm": "bfs"}}
 	}
 	var scaling []reproduce.Point
 	for _, seed := range []string{"1", "2"} { // repetitions, which are put together unasked
 		scaling = append(scaling, banks(seed, "20", "12", 300), banks(seed, "40", "12", 200), banks(seed, "60", "12", 220), banks(seed, "60", "48", 140))
 	}
-	over := configs.Quantity{Measure: "speedup", Over: []string{"machine.sockets=20"}}
-	with := func(q configs.Quantity, across ...string) configs.Quantity { q.Across = across; return q }
-	series := configs.Quantity{Measure: "value", Of: []string{"machine.sockets=20|40|60"}}
+	over := config.Quantity{Measure: "speedup", Over: []string{"machine.sockets=20"}}
+	with := func(q config.Quantity, across ...string) config.Quantity { q.Across = across; return q }
+	series := config.Quantity{Measure: "value", Of: []string{"machine.sockets=20|40|60"}}
 	const banksDiffer = "would become one number, but differ in machine.l2.banks, which nothing here names"
 	sockets := []string{"machine.sockets"}
 	for _, c := range []struct {
 		name string
-		pack *configs.Pack
+		pack *config.Pack
 		says string
 	}{
-		{"figure", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: sockets}), "figures[0]"},
-		{"figure, lines", figure(configs.PackFigure{Name: "a", Kind: "lines", Quantity: configs.Quantity{Measure: "value"}, Columns: sockets}), "e (banks=12) and e (banks=48) " + banksDiffer},
-		{"figure that shows it", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: []string{"machine.sockets", "machine.l2.banks"}}), ""},
-		{"figure whose series show it", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: sockets, Series: []string{"machine.l2.banks"}}), ""},
-		{"figure that is said to be over it", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: with(over, "machine.l2.banks"), Columns: sockets}), ""},
-		{"figure of one of them", figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: configs.Quantity{Measure: "value", Of: []string{"machine.l2.banks=12"}}, Columns: sockets}), ""},
-		{"mean", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over}, Reduce: "geomean", Holds: ">= 1"}), banksDiffer},
-		{"least", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over}, Reduce: "min", Holds: ">= 1"}), banksDiffer},
-		{"mean over them", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over, Across: []string{"machine.l2.banks"}}, Reduce: "geomean", Holds: ">= 1"}), ""},
-		{"one of them", pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=60", "machine.l2.banks=48"}, Over: over.Over}, Reduce: "geomean", Holds: ">= 2"}), ""},
-		{"series", pack(configs.Check{Quantity: series, Along: "machine.sockets", Reduce: "tau", Holds: ">= -1"}), banksDiffer},
-		{"series, worst", pack(configs.Check{Quantity: with(series, "machine.l2.banks"), Along: "machine.sockets", Reduce: "last", Holds: ">= 0"}), ""},
+		{"figure", figure(config.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: sockets}), "figures[0]"},
+		{"figure, lines", figure(config.PackFigure{Name: "a", Kind: "lines", Quantity: config.Quantity{Measure: "value"}, Columns: sockets}), "e (banks=12) and e (banks=48) " + banksDiffer},
+		{"figure that shows it", figure(config.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: []string{"machine.sockets", "machine.l2.banks"}}), ""},
+		{"figure whose series show it", figure(config.PackFigure{Name: "a", Kind: "table", Quantity: over, Columns: sockets, Series: []string{"machine.l2.banks"}}), ""},
+		{"figure that is said to be over it", figure(config.PackFigure{Name: "a", Kind: "table", Quantity: with(over, "machine.l2.banks"), Columns: sockets}), ""},
+		{"figure of one of them", figure(config.PackFigure{Name: "a", Kind: "table", Quantity: config.Quantity{Measure: "value", Of: []string{"machine.l2.banks=12"}}, Columns: sockets}), ""},
+		{"mean", pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over}, Reduce: "geomean", Holds: ">= 1"}), banksDiffer},
+		{"least", pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over}, Reduce: "min", Holds: ">= 1"}), banksDiffer},
+		{"mean over them", pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=60"}, Over: over.Over, Across: []string{"machine.l2.banks"}}, Reduce: "geomean", Holds: ">= 1"}), ""},
+		{"one of them", pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=60", "machine.l2.banks=48"}, Over: over.Over}, Reduce: "geomean", Holds: ">= 2"}), ""},
+		{"series", pack(config.Check{Quantity: series, Along: "machine.sockets", Reduce: "tau", Holds: ">= -1"}), banksDiffer},
+		{"series, worst", pack(config.Check{Quantity: with(series, "machine.l2.banks"), Along: "machine.sockets", Reduce: "last", Holds: ">= 0"}), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.pack.File = "p.yaml"
-			checked := reproduce.Check(c.pack, configs.Quick, scaling, true)
-			_, err := reproduce.Evaluate(c.pack, configs.Quick, scaling)
+			checked := reproduce.Check(c.pack, config.Quick, scaling, true)
+			_, err := reproduce.Evaluate(c.pack, config.Quick, scaling)
 			if c.says == "" {
 				require.NoError(t, checked)
 				require.NoError(t, err)
@@ -253,27 +254,27 @@ func TestDifferencesThatAreNotNamed(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	o, err := reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: with(over, "machine.l2.banks"), Columns: sockets}), configs.Quick, scaling)
+	o, err := reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "table", Quantity: with(over, "machine.l2.banks"), Columns: sockets}), config.Quick, scaling)
 	require.NoError(t, err)
 	require.Equal(t, []string{"machine.l2.banks"}, o.Figures[0].Over, "what a value is over is shown")
-	require.NoError(t, reproduce.Check(pack(configs.Check{Quantity: configs.Quantity{Of: []string{"machine.sockets=80"}, Over: over.Over}}), configs.Quick, scaling, false), "a graph that is absent may leave a check nothing")
+	require.NoError(t, reproduce.Check(pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=80"}, Over: over.Over}}), config.Quick, scaling, false), "a graph that is absent may leave a check nothing")
 }
 
-func figure(f configs.PackFigure) *configs.Pack {
+func figure(f config.PackFigure) *config.Pack {
 	if f.Metric == "" {
 		f.Metric = "cycles"
 	}
 	if f.Reduce == "" {
 		f.Reduce = "geomean"
 	}
-	f.Variants = []configs.Choice{"quick"}
-	return &configs.Pack{Name: "p/x", Readings: described, PackHead: configs.PackHead{Figure: "Fig. 1"}, Figures: []configs.PackFigure{f}}
+	f.Variants = []workload.Choice{"quick"}
+	return &config.Pack{Name: "p/x", Readings: described, PackHead: config.PackHead{Figure: "Fig. 1"}, Figures: []config.PackFigure{f}}
 }
 
 func TestFigures(t *testing.T) {
 	over := weaverOver
 	over.Measure, over.Of = "speedup", nil
-	o, err := reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Title: "A", Kind: "bars", Quantity: over, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule", "machine"}, Geomean: true}), configs.Quick, points())
+	o, err := reproduce.Evaluate(figure(config.PackFigure{Name: "a", Title: "A", Kind: "bars", Quantity: over, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule", "machine"}, Geomean: true}), config.Quick, points())
 	require.NoError(t, err)
 	f := &o.Figures[0]
 	require.Equal(t, []string{"bfs", "cc", "geomean"}, f.Columns)
@@ -283,18 +284,18 @@ func TestFigures(t *testing.T) {
 	require.Contains(t, string(f.SVG()), "Fig. 1: A")
 	require.Equal(t, "speedup", f.Metric)
 
-	few := []reproduce.Point{{Reading: configs.Described, Experiment: "e", Verified: true, Cycles: 1, Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
-	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "stack", Quantity: configs.Quantity{Measure: "value"}, Metrics: []string{"core.phase.init.cycles", "core.phase.apply.cycles"}, Columns: []string{"experiment"}}), configs.Quick, few)
+	few := []reproduce.Point{{Reading: config.Described, Experiment: "e", Verified: true, Cycles: 1, Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
+	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "stack", Quantity: config.Quantity{Measure: "value"}, Metrics: []string{"core.phase.init.cycles", "core.phase.apply.cycles"}, Columns: []string{"experiment"}}), config.Quick, few)
 	require.NoError(t, err)
 	require.Equal(t, []string{"init", "apply"}, o.Figures[0].Series)
 
-	one := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "lines", Quantity: one, Columns: []string{latency}, Series: []string{"workload.algorithm"}}), configs.Quick, points())
+	one := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
+	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "lines", Quantity: one, Columns: []string{latency}, Series: []string{"workload.algorithm"}}), config.Quick, points())
 	require.NoError(t, err)
 	require.Equal(t, []string{"10", "20", "40"}, o.Figures[0].Columns)
 	require.Contains(t, string(o.Figures[0].SVG()), "<path")
 
-	o, err = reproduce.Evaluate(figure(configs.PackFigure{Name: "a", Kind: "table", Quantity: one, Metrics: []string{"edges", "nothing", "none"}, Columns: []string{"workload.algorithm", latency}}), configs.Quick, points())
+	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "table", Quantity: one, Metrics: []string{"edges", "nothing", "none"}, Columns: []string{"workload.algorithm", latency}}), config.Quick, points())
 	require.NoError(t, err)
 	require.Equal(t, "bfs table_latency=10", o.Figures[0].Columns[0])
 	require.Equal(t, []string{"edges", "nothing"}, o.Figures[0].Series)
@@ -304,20 +305,20 @@ func TestFigures(t *testing.T) {
 
 // What is saved is read again, and the documentation is made of it.
 func TestSaveAndMarkdown(t *testing.T) {
-	p := figure(configs.PackFigure{Name: "a", Title: "A | B", Kind: "bars", Quantity: configs.Quantity{Measure: "value", Across: []string{latency}}, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule"}})
+	p := figure(config.PackFigure{Name: "a", Title: "A | B", Kind: "bars", Quantity: config.Quantity{Measure: "value", Across: []string{latency}}, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule"}})
 	p.PackHead.Scaled, p.Statement, p.Discussion = "smaller", "it is\n  so", "because"
-	p.Checks = pack(configs.Check{Says: "twice", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"}).Checks
-	p.Published = pack(configs.Check{}).Published
-	o, err := reproduce.Evaluate(p, configs.Quick, points())
+	p.Checks = pack(config.Check{Says: "twice", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"}).Checks
+	p.Published = pack(config.Check{}).Published
+	o, err := reproduce.Evaluate(p, config.Quick, points())
 	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, o.Save(dir))
 	require.FileExists(t, filepath.Join(dir, "p-x-quick-a.svg"))
-	again, err := reproduce.Read(dir, "p/x", configs.Quick)
+	again, err := reproduce.Read(dir, "p/x", config.Quick)
 	require.NoError(t, err)
 	require.Equal(t, o.Checks, again.Checks)
 	require.True(t, again.Current(p))
-	pages, err := reproduce.Pages([]*configs.Pack{p}, dir, "there")
+	pages, err := reproduce.Pages([]*config.Pack{p}, dir, "there")
 	require.NoError(t, err)
 	require.Len(t, pages, 2)
 	for _, s := range []string{"| [p/x](#px) |", "| yes / yes | not run |", "*it is so*", "because", "| twice | 4 (§1) | within 0.1 | 4 yes |", "| [p/x](#px) | twice | 4 | described 4 yes | – | yes | yes |", "12 points", "(there/p-x.md)", "1 of 1 (100 %)"} {
@@ -329,20 +330,20 @@ func TestSaveAndMarkdown(t *testing.T) {
 	p.Checks[0].Says = "thrice"
 	require.False(t, again.Current(p))
 
-	none, err := reproduce.Read(dir, "p/y", configs.Quick)
+	none, err := reproduce.Read(dir, "p/y", config.Quick)
 	require.NoError(t, err)
 	require.Nil(t, none)
 	for _, bad := range []string{"{", `{"figures": [{"columns": ["a"], "values": []}]}`, `{"figures": [{"columns": ["a"], "series": ["s"], "values": [[]]}]}`, `{"checks": [{"says": "x"}]}`, `{"checks": [{"readings": [{}, {}]}], "readings": [{}]}`} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "p-z-quick.json"), []byte(bad), 0o644))
-		_, err = reproduce.Read(dir, "p/z", configs.Quick)
+		_, err = reproduce.Read(dir, "p/z", config.Quick)
 		require.ErrorContains(t, err, "p-z-quick.json")
 	}
 }
 
 func ExampleOutcome_Write() {
-	p := pack(configs.Check{Says: "the weaver is faster", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"})
+	p := pack(config.Check{Says: "the weaver is faster", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"})
 	p.Paper.Venue, p.Figure, p.Statement, p.Scaled = "V 2025", "Fig. 1", "It is four times as fast.", "all made up"
-	o, err := reproduce.Evaluate(p, configs.Quick, points())
+	o, err := reproduce.Evaluate(p, config.Quick, points())
 	fmt.Println(err)
 	o.Write(os.Stdout, p)
 	// Output:
@@ -368,12 +369,12 @@ func TestReadings(t *testing.T) {
 		}
 		list = append(list, p)
 	}
-	p := pack(configs.Check{Says: "eight", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: ">= 7.9", Partly: ">= 4"})
-	p.Readings = map[configs.Variant][]configs.Reading{configs.Quick: append(described[configs.Quick][:1:1], configs.Reading{ReadingHead: configs.ReadingHead{Name: "slow", Says: "vertex mapping is slow", After: true}})}
-	alone := configs.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	p.Checks = append(p.Checks, pack(configs.Check{Says: "alone", Quantity: alone, Reduce: "max", Holds: ">= 1"}).Checks...)
+	p := pack(config.Check{Says: "eight", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: ">= 7.9", Partly: ">= 4"})
+	p.Readings = map[config.Variant][]config.Reading{config.Quick: append(described[config.Quick][:1:1], config.Reading{ReadingHead: config.ReadingHead{Name: "slow", Says: "vertex mapping is slow", After: true}})}
+	alone := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
+	p.Checks = append(p.Checks, pack(config.Check{Says: "alone", Quantity: alone, Reduce: "max", Holds: ">= 1"}).Checks...)
 	p.Checks[1].Measure = "value"
-	o, err := reproduce.Evaluate(p, configs.Quick, list)
+	o, err := reproduce.Evaluate(p, config.Quick, list)
 	require.NoError(t, err)
 	require.Equal(t, []reproduce.Verdict{reproduce.Partly, reproduce.Yes}, []reproduce.Verdict{o.Holds, o.Best})
 	slow := o.Checks[0].Readings[1]
@@ -390,7 +391,7 @@ func TestReadings(t *testing.T) {
 	}
 	p.Checks = p.Checks[:1]
 	p.Checks[0].Sum, p.Checks[0].Across = []string{"workload.algorithm"}, []string{latency}
-	again, err := reproduce.Evaluate(p, configs.Quick, list)
+	again, err := reproduce.Evaluate(p, config.Quick, list)
 	require.NoError(t, err)
 	require.False(t, again.Checks[0].Readings[1].Same)
 	require.Equal(t, []int{12, 6}, []int{o.Readings[0].Points, o.Readings[1].Points})
@@ -402,17 +403,17 @@ func TestReadings(t *testing.T) {
 func TestDirection(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		check configs.Check
+		check config.Check
 		is    bool
 	}{
-		{"its own rule", configs.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 100", Direction: ">= 4.5"}, false},
-		{"the published side", configs.Check{Quantity: weaverOver, Reduce: "min", Published: "four", Holds: ">= 100"}, true},
-		{"the other side", configs.Check{Quantity: configs.Quantity{Measure: "ratio", Of: weaverOver.Of, Over: weaverOver.Over, Across: all}, Reduce: "min", Published: "four", Holds: ">= 100"}, false},
-		{"partly", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 100", Partly: ">= 2"}, true},
-		{"not even partly", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 100", Partly: ">= 3"}, false},
-		{"its rule alone", configs.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 2"}, true},
+		{"its own rule", config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 100", Direction: ">= 4.5"}, false},
+		{"the published side", config.Check{Quantity: weaverOver, Reduce: "min", Published: "four", Holds: ">= 100"}, true},
+		{"the other side", config.Check{Quantity: config.Quantity{Measure: "ratio", Of: weaverOver.Of, Over: weaverOver.Over, Across: all}, Reduce: "min", Published: "four", Holds: ">= 100"}, false},
+		{"partly", config.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 100", Partly: ">= 2"}, true},
+		{"not even partly", config.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 100", Partly: ">= 3"}, false},
+		{"its rule alone", config.Check{Quantity: weaverOver, Reduce: "min", Holds: ">= 2"}, true},
 	} {
-		o, err := reproduce.Evaluate(pack(c.check), configs.Quick, points())
+		o, err := reproduce.Evaluate(pack(c.check), config.Quick, points())
 		require.NoError(t, err, c.name)
 		require.Equal(t, c.is, o.Checks[0].Readings[0].Direction, c.name)
 	}
@@ -420,7 +421,7 @@ func TestDirection(t *testing.T) {
 
 // A reading's rules set keys of the points that meet their conditions; of two rules for one key the last one wins.
 func TestSettings(t *testing.T) {
-	r := configs.Reading{Rules: []configs.ReadingRule{
+	r := config.Reading{Rules: []config.ReadingRule{
 		{Set: []string{"machine.core.warps=8", "workload.width=2"}},
 		{Where: []string{"workload.schedule=vertex", "workload.algorithm=bfs|cc"}, Set: []string{"machine.core.warps=16"}},
 		{Where: []string{"experiment=other"}, Set: []string{"workload.width=4"}},
@@ -432,13 +433,13 @@ func TestSettings(t *testing.T) {
 
 // What holds under no reading is listed, with the number that comes nearest.
 func TestMisses(t *testing.T) {
-	p := pack(configs.Check{Says: "far", Quantity: weaverOver, Reduce: "max", Published: "four", Holds: "within 0.1"})
-	p.Checks = append(p.Checks, pack(configs.Check{Says: "astray", Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}).Checks...)
-	o, err := reproduce.Evaluate(p, configs.Quick, points())
+	p := pack(config.Check{Says: "far", Quantity: weaverOver, Reduce: "max", Published: "four", Holds: "within 0.1"})
+	p.Checks = append(p.Checks, pack(config.Check{Says: "astray", Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}).Checks...)
+	o, err := reproduce.Evaluate(p, config.Quick, points())
 	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, o.Save(dir))
-	pages, err := reproduce.Pages([]*configs.Pack{p}, dir, "there")
+	pages, err := reproduce.Pages([]*config.Pack{p}, dir, "there")
 	require.NoError(t, err)
 	text := string(pages["reproduction.md"])
 	require.Contains(t, text, "In direction under no reading: 1 (each pack's section says why)</summary>\n\n- [p/x](#px): astray\n")

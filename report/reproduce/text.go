@@ -10,13 +10,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/fit"
 )
 
 // Write writes an outcome for people.
-func (o *Outcome) Write(w io.Writer, p *configs.Pack) {
+func (o *Outcome) Write(w io.Writer, p *config.Pack) {
 	for i := range o.Figures {
 		o.Figures[i].write(w)
 	}

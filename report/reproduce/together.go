@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 )
 
 // together refuses values that would become one number though their points differ in a key that is not
@@ -34,7 +34,7 @@ func together(named []string, list []sample) error {
 
 // keysOf are the keys in which points may differ: experiments, and all that is an axis of one.
 func keysOf(list []sample) []string {
-	keys := map[string]bool{configs.ExperimentKey: true}
+	keys := map[string]bool{config.ExperimentKey: true}
 	for _, s := range list {
 		for k := range s.point.Axes {
 			keys[k] = true
@@ -62,12 +62,12 @@ func (p *Point) values(keys []string) string {
 }
 
 // checkNames are the keys that a check names: by which it chooses and orders points, and those that it is over.
-func checkNames(c *configs.Check) []string {
-	of, err := configs.ParseConditions(c.Of)
+func checkNames(c *config.Check) []string {
+	of, err := config.ParseConditions(c.Of)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
 	}
-	keys := slices.Concat(configs.Keys(of), c.Across, c.Among)
+	keys := slices.Concat(config.Keys(of), c.Across, c.Among)
 	if c.Along != "" {
 		keys = append(keys, c.Along)
 	}
@@ -75,6 +75,6 @@ func checkNames(c *configs.Check) []string {
 }
 
 // figureNames are the keys that a figure shows, and those that its values are over.
-func figureNames(f *configs.PackFigure) []string {
+func figureNames(f *config.PackFigure) []string {
 	return slices.Concat(f.Columns, f.Series, f.Across)
 }

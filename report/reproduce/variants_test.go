@@ -5,15 +5,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/report/reproduce"
 )
 
 // A baseline that lacks the other variant's own axes is the partner at each of their values. Conditions may name what a
 // variant sets, or the variant.
 func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
-	l, err := configs.ParseExperimentWith("e.yaml", []byte(`
+	l, err := config.ParseWith("e.yaml", []byte(`
 name: own
 machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 40, edges: 100}}
@@ -29,7 +29,7 @@ sweep: {workload.damping: [0.5, 0.85]}
 	for i := range outcomes {
 		outcomes[i] = experiment.Outcome{Point: i, Verified: true, Cycles: []uint64{1000, 500, 250, 3000, 1000, 750}[i]}
 	}
-	list := reproduce.NewPoints(configs.Described, &l.Value, points, outcomes)
+	list := reproduce.NewPoints(config.Described, &l.Value, points, outcomes)
 	for _, c := range []struct {
 		of, over string
 		across   []string
@@ -43,29 +43,29 @@ sweep: {workload.damping: [0.5, 0.85]}
 		},
 		{"variant=weaver", "variant=vertex", []string{"workload.damping", "machine.core.weaver.table_latency"}, (2 + 4 + 3 + 4) / 4.0},
 	} {
-		p := pack(configs.Check{
-			Quantity: configs.Quantity{Of: []string{c.of}, Over: []string{c.over}, Across: c.across}, Reduce: "mean",
+		p := pack(config.Check{
+			Quantity: config.Quantity{Of: []string{c.of}, Over: []string{c.over}, Across: c.across}, Reduce: "mean",
 			Holds: ">= 1",
 		})
-		o, err := reproduce.Evaluate(p, configs.Quick, list)
+		o, err := reproduce.Evaluate(p, config.Quick, list)
 		require.NoError(t, err)
-		require.NoError(t, reproduce.Check(p, configs.Quick, list, true))
+		require.NoError(t, reproduce.Check(p, config.Quick, list, true))
 		require.InDelta(t, c.ours, *o.Checks[0].Readings[0].Ours, 1e-12)
 	}
-	p := pack(configs.Check{
-		Quantity: configs.Quantity{
+	p := pack(config.Check{
+		Quantity: config.Quantity{
 			Of: []string{"variant=weaver"}, Over: []string{"variant=vertex"}, Across: []string{"workload.damping"},
 		},
 		Reduce: "mean", Holds: ">= 1",
 	})
-	_, err = reproduce.Evaluate(p, configs.Quick, list)
+	_, err = reproduce.Evaluate(p, config.Quick, list)
 	require.ErrorContains(t, err, "differ in machine.core.weaver.table_latency, which nothing here names")
-	p = pack(configs.Check{
-		Quantity: configs.Quantity{
+	p = pack(config.Check{
+		Quantity: config.Quantity{
 			Of: []string{"variant=vertex"}, Over: []string{"variant=weaver"}, Across: []string{"workload.damping"},
 		},
 		Reduce: "mean", Holds: ">= 1",
 	})
-	_, err = reproduce.Evaluate(p, configs.Quick, list)
+	_, err = reproduce.Evaluate(p, config.Quick, list)
 	require.ErrorContains(t, err, "more than one partner")
 }

@@ -1,6 +1,6 @@
-// Package choose finds names that a user means: by patterns, and near what was mistyped.
+// Package choose finds names that a user means: by patterns, and near a mistyped name.
 //
-// It knows nothing that has these names.
+// It is independent of the kind of the names.
 package choose
 
 import (
@@ -35,7 +35,7 @@ func Parse(text string) (Pattern, error) {
 	return p, nil
 }
 
-// Matches reports whether a name is one of the pattern's.
+// Matches reports whether a name matches the pattern.
 func (p *Pattern) Matches(name string) bool {
 	if p.expr != nil {
 		return p.expr.MatchString(name)

@@ -12,7 +12,7 @@ type Filter []Rule
 type Rule struct {
 	Text  string
 	unit  []Pattern // of the last parts of a unit's place
-	warp  *Pattern  // nil: any, and what is no warp's
+	warp  *Pattern  // nil: any warp, and events of no warp
 	kinds []Pattern // none: all
 }
 

@@ -1,4 +1,4 @@
-// Package inspect stops a machine where a user says, and shows what it holds then.
+// Package inspect stops a machine at a given point, and shows its state.
 package inspect
 
 import (
@@ -66,7 +66,7 @@ func (p *Point) In(prog *isa.Program) (pcs []uint32) {
 	return pcs
 }
 
-// Check says what a machine of that shape, or the program, does not have.
+// Check returns an error if a machine of that shape, or the program, lacks the point.
 func (p *Point) Check(prog *isa.Program, cores, warps int) error {
 	switch {
 	case p.Core >= cores:
@@ -83,7 +83,7 @@ func (p *Point) Check(prog *isa.Program, cores, warps int) error {
 	return fmt.Errorf("%s: %s has no symbol %s%s", p.Text, prog.Name, p.symbol, suggest.DidYouMean(p.symbol, names))
 }
 
-// of reports whether the point is one of that warp's.
+// of reports whether the point applies to that warp.
 func (p *Point) of(core, warp int) bool {
 	return (p.Core == Any || p.Core == core) && (p.Warp == Any || p.Warp == warp)
 }

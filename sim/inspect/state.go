@@ -17,9 +17,9 @@ type Scope struct {
 // State is the state of a machine.
 type State struct {
 	Stopped string   `json:"stopped"`
-	Cycle   *uint64  `json:"cycle"` // null: untimed
+	Cycle   *uint64  `json:"cycle"` // null: functional
 	Cores   []Core   `json:"cores"`
-	Pending []string `json:"pending"` // what caches, links and memory hold
+	Pending []string `json:"pending"` // contents of caches, links and memory
 }
 
 // Core is the state of a core.
@@ -28,7 +28,7 @@ type Core struct {
 	Active   uint64             `json:"active"` // warps, a bit each
 	Barriers []emu.BarrierState `json:"barriers"`
 	Warps    []Warp             `json:"warps"`
-	Pipeline *core.Dump         `json:"pipeline,omitempty"` // nil: untimed. Its warps are with the warps
+	Pipeline *core.Dump         `json:"pipeline,omitempty"` // nil: functional. Its warps are with the warps
 	Unit     string             `json:"unit,omitempty"`
 	Holds    any                `json:"holds,omitempty"` // by the unit
 }
@@ -59,10 +59,10 @@ type Register struct {
 	Lanes []Hex  `json:"lanes"`
 }
 
-// dumper is a graph unit that shows what it holds.
+// dumper is a graph unit that can show its state.
 type dumper interface{ Dump() any }
 
-// Take returns what a machine with time holds when a cycle is over.
+// Take returns the state of a timed machine at the end of a cycle.
 func Take(m *sim.Machine, s Scope) *State {
 	now := m.Instant()
 	st := &State{Cycle: &now, Pending: m.Pending()}
@@ -88,7 +88,7 @@ func Take(m *sim.Machine, s Scope) *State {
 	return st
 }
 
-// TakeUntimed returns what a machine without time holds.
+// TakeUntimed returns the state of a functional machine.
 func TakeUntimed(m *emu.Machine, s Scope) *State {
 	st := &State{}
 	for n := range m.Cores() {

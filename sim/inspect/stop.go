@@ -26,13 +26,13 @@ type Watcher struct {
 	shown   Scope
 	program *isa.Program
 	pcs     []uint32     // of the point, in it
-	known   bool         // some program has the point
+	known   bool         // the point exists in some program
 	decoded [][][]uint32 // by core and warp: the PCs of instructions that have not been issued
 	why     string       // not empty: stop when the cycle is over
 	state   *State
 }
 
-// Attach joins a watcher to a machine that has not run yet. What it shows is the scope's.
+// Attach adds a watcher to a machine that has not run yet. It shows the scope's state.
 func Attach(m *sim.Machine, p *Point, cycle uint64, s Scope) (*Watcher, error) {
 	d, err := m.System.AddObserver("stop", m.Cores[0].ClockHandle().Domain().Period())
 	if err != nil {
@@ -108,7 +108,7 @@ func (w *Watcher) Tick(now clock.Cycle) bool {
 // State is the state of the machine when it was stopped; nil if it was not.
 func (w *Watcher) State() *State { return w.state }
 
-// Missed says why the run was not stopped.
+// Missed returns the reason why the run was not stopped.
 func (w *Watcher) Missed() string {
 	switch {
 	case w.state != nil:
@@ -121,8 +121,8 @@ func (w *Watcher) Missed() string {
 	return fmt.Sprintf("--at-cycle %d: the run ended before, at cycle %d", w.cycle, w.m.Instant())
 }
 
-// Untimed stops a machine without time before the first execution of a point.
-type Untimed struct {
+// Functional stops a functional machine before the first execution of a point.
+type Functional struct {
 	Point   *Point
 	Program *isa.Program
 	Scope   Scope
@@ -131,7 +131,7 @@ type Untimed struct {
 }
 
 // Before is called before each instruction.
-func (u *Untimed) Before(w *emu.Warp) error {
+func (u *Functional) Before(w *emu.Warp) error {
 	if u.pcs == nil {
 		u.pcs = u.Point.In(u.Program)
 	}
@@ -146,10 +146,10 @@ func (u *Untimed) Before(w *emu.Warp) error {
 }
 
 // State is the state of the machine when it was stopped; nil if it was not.
-func (u *Untimed) State() *State { return u.state }
+func (u *Functional) State() *State { return u.state }
 
-// Missed says why the run was not stopped.
-func (u *Untimed) Missed() string {
+// Missed returns the reason why the run was not stopped.
+func (u *Functional) Missed() string {
 	if u.state != nil {
 		return ""
 	}

@@ -1,5 +1,5 @@
-// Package parity holds our cycles against those of Vortex's RTL: micro-programs on reference machines, and on
-// configurations that differ from one in a few keys. From these it knows which values of which key have been compared.
+// Package parity compares heddle's cycles with those of Vortex's RTL: micro-programs on reference machines, and on
+// configurations that differ from one in a few keys. It also derives the values of each key that have been compared.
 package parity
 
 import (
@@ -64,7 +64,7 @@ func (r Row) Ratio() float64 { return float64(r.Ours) / float64(r.RTL) }
 // SimXRatio is SimX's cycles over the RTL's; 0: not given.
 func (r Row) SimXRatio() float64 { return float64(r.SimX) / float64(r.RTL) }
 
-// InstructionsRight reports whether as many were executed as the RTL does.
+// InstructionsRight reports whether the run executed as many instructions as the RTL.
 func (r Row) InstructionsRight() bool { return r.WarpInstrs == 0 || r.WarpInstrs == r.Instrs }
 
 // Run runs the references of the named machines. progress is called before each.

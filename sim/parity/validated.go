@@ -24,7 +24,7 @@ type KnobValue struct {
 	Machines []string
 }
 
-// Knobs lists the keys that reference machines have, in declared order. What a value of 0 stands for is the value.
+// Knobs lists the keys of reference machines, in declared order. A value of 0 is replaced by its derived value.
 var Knobs = sync.OnceValue(func() (knobs []Knob) {
 	at := map[string]int{}
 	for _, machine := range Machines {
@@ -73,8 +73,8 @@ func (k *Knob) has(text string) bool {
 	return slices.ContainsFunc(k.Values, func(v KnobValue) bool { return v.Text == text })
 }
 
-// NotValidated lists the keys of a machine, with their values, at which no reference machine has that value, in declared
-// order. Of a section that none has, only its name.
+// NotValidated lists the keys of a machine, with their values, at which no reference machine has that value, in
+// declared order. Of a section that none has, only its name.
 func NotValidated(cfg configs.Machine) (list []string) {
 	section := "" // that none has
 	for _, v := range values(cfg) {

@@ -1,14 +1,14 @@
-// Package sampled estimates how long launches take of which only parts were simulated in time.
+// Package sampled estimates the time of launches of which only parts were simulated in time.
 //
-// Between those parts a launch is executed without time, and what it would take is estimated as it goes (package core,
-// estimate). The estimate is wrong by a factor that changes slowly. Where an interval was simulated in time, the factor
-// is known: the interval's cycles over what the estimate beside it says of as many instructions. A stretch between
-// intervals takes its estimate times the median of the factors next to it: a ratio estimator with an auxiliary variable
-// that is known everywhere (Cochran, Sampling Techniques, 1977, ch. 6), as SMARTS (Wunderlich et al., ISCA 2003) is one
-// with the number of instructions.
+// Between those parts a launch is executed functionally, with a running estimate of its time (package core, estimate).
+// The estimate is wrong by a factor that changes slowly. Where an interval was simulated in time, the factor is known:
+// the interval's cycles divided by the estimate's, beside it, for as many instructions. A stretch between intervals
+// takes its estimate times the median of the neighbouring factors: a ratio estimator with an auxiliary variable that is
+// known everywhere (Cochran, Sampling Techniques, 1977, ch. 6); SMARTS (Wunderlich et al., ISCA 2003) is one with the
+// number of instructions.
 //
-// Every figure has half a 95 % confidence interval, of two parts: how much the factors scatter, and what sampling does
-// not show, the estimate's own order of warps (ModelError).
+// Every figure has half a 95 % confidence interval, of two parts: the scatter of the factors, and an error that
+// sampling does not show, from the estimate's own order of warps (ModelError).
 package sampled
 
 import (
@@ -23,14 +23,14 @@ import (
 
 // Constants of the estimate.
 const (
-	// near is how many intervals' factors say what a stretch's is, half of them on either side.
+	// number of intervals whose factors determine a stretch's, half of them on either side.
 	near = 6
-	// kept is how many intervals of a kernel's launches are remembered for its next.
+	// number of intervals of a kernel's launches that are kept for its next launch.
 	kept = 24
-	// ModelError is the standard deviation of what is left when factors are known exactly, as a part of what was not
-	// simulated: warps that are executed without time progress a little faster or slower, one beside the other, than
-	// they would in time, so that a launch's last warps begin their end with more or less to do. It was chosen after
-	// the outcomes of docs/guide/sampling.md had been seen.
+	// ModelError is the standard deviation of the error that remains when factors are known exactly, relative to the
+	// functionally executed part: in functional execution warps progress a little faster or slower relative to each
+	// other than in timed execution, so that a launch's last warps begin their end with more or less work left. It was
+	// chosen after the outcomes of docs/guide/sampling.md had been seen.
 	ModelError = 0.03
 	// priorScatter is the standard deviation of a factor about its neighbours, as the runs of docs/guide/sampling.md
 	// have shown it, which counts as much as priorWeight intervals.
@@ -52,7 +52,7 @@ type Estimator struct {
 	kernels map[any]*kernel
 }
 
-// kernel holds what is known of a kernel by its launches.
+// kernel holds the data of a kernel's launches.
 type kernel struct {
 	factors   []float64
 	intervals []sim.Interval
@@ -86,7 +86,7 @@ func (e *Estimator) Launch(of any, s *sim.Sampled) Estimate {
 	return out
 }
 
-// factor is an interval's cycles over what the estimate on both sides says of its instructions.
+// factor returns an interval's cycles divided by the estimate on both sides for its instructions.
 func factor(s *sim.Sampled, i int) (f float64, ok bool) {
 	v, after := &s.Intervals[i], &s.Rest
 	if i+1 < len(s.Intervals) {
@@ -110,7 +110,7 @@ func cpi(p sim.Pace) float64 { return float64(p.Cycles) / float64(max(p.WarpInst
 func (k *kernel) launch(s *sim.Sampled, at int) Estimate {
 	n := len(s.Intervals)
 	timed, covered := float64(s.Begin.Cycles), s.Begin.WarpInstrs
-	beside := make([]float64, n+1) // cycles of what lies before each interval, and behind the last
+	beside := make([]float64, n+1) // cycles of the stretch before each interval, and after the last
 	for i := range s.Intervals {
 		v := &s.Intervals[i]
 		timed += float64(v.Cycles)
@@ -123,7 +123,7 @@ func (k *kernel) launch(s *sim.Sampled, at int) Estimate {
 	for _, c := range beside {
 		rest += c
 	}
-	if left := float64(s.WarpInstrs - covered); left > 0 { // what ended while time was being switched off
+	if left := float64(s.WarpInstrs - covered); left > 0 { // ended during the switch to functional execution
 		more := left * cpi(s.Begin.Pace)
 		if done := covered - s.Begin.WarpInstrs; rest > 0 && done > 0 {
 			more = rest * left / float64(done)
@@ -147,8 +147,8 @@ func warm(v *sim.Interval) sim.Pace {
 	return p
 }
 
-// tell finds the factors that are told by the intervals. Before it is known that a kernel has phases, intervals are
-// too short to show all.
+// tell computes the factors of the intervals. Before a kernel is known to have phases, its intervals are too short to
+// cover them all.
 func (k *kernel) tell() {
 	least, most := uint64(math.MaxUint64), uint64(0)
 	for i := range k.intervals {
@@ -162,7 +162,7 @@ func (k *kernel) tell() {
 	}
 }
 
-// good are the factors that count, and how many of them are before a place.
+// good returns the usable factors, and the number of them before a position.
 func (k *kernel) good(place int) (factors []float64, before int) {
 	for i, f := range k.factors {
 		if k.told[i] {
@@ -198,15 +198,15 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// error is half the 95 % confidence interval of what was not simulated, as a part of it.
+// error returns half the 95 % confidence interval of the functionally executed part, relative to it.
 func (k *kernel) error() float64 {
 	factors, _ := k.good(0)
 	n := len(factors)
 	if n == 0 {
 		return stats.Student95(1000) * unknown
 	}
-	// Neighbours differ by what scatters, and hardly by what drifts. Of few intervals that says little; then what is
-	// known of others counts as much as some intervals do.
+	// Differences between neighbours show scatter and hardly any drift. With few intervals they show little; a prior
+	// from other kernels then has the weight of some intervals.
 	squares := priorWeight * priorScatter * priorScatter
 	for i, f := range factors[1:] {
 		d := math.Log(f / factors[i])
@@ -219,12 +219,12 @@ func (k *kernel) error() float64 {
 	return math.Hypot(t*math.Sqrt(variance), stats.Student95(1000)*ModelError)
 }
 
-// few is how many intervals of a launch do not show how its statistics scatter; those of the kernel's launches before
-// are taken too.
+// few is the number of intervals of a launch below which the kernel's earlier launches are included, as so few do not
+// show how its statistics scatter.
 const few = 4
 
-// counts are the machine's: those of what was simulated, and for what was not the intervals', each as often as there is
-// something beside it.
+// counts returns the machine's statistics: those of the timed parts, and for the rest those of the intervals, each
+// weighted by the work beside it.
 func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64) stats.Tree {
 	out := s.Begin.Counts.Tree()
 	left, simulated := float64(s.WarpInstrs-s.Begin.WarpInstrs), float64(s.Begin.Cycles)
@@ -293,7 +293,7 @@ func calibrate(p *stats.Parts, instrs float64) {
 	p.Weights = weights
 }
 
-// exact sets what is known of all of the launch: what its warps have executed, and ratios of that, also to the cycles.
+// exact sets the statistics known for the whole launch: executed instructions, and ratios of them, also to the cycles.
 func exact(t stats.Tree, s *sim.Sampled, relative float64) {
 	known, begin := s.Executed().Map(), s.Begin.Counts.Tree()
 	for i, x := range t {

@@ -13,7 +13,7 @@ import (
 // interval. It is as exact as the counts, which are the same on any number of the host's processors.
 type Derived struct {
 	Name string // dotted, as others are: dram.bytes_per_edge
-	Unit string // what one is; "" for a share
+	Unit string // unit of a value; "" for a share
 	Doc  string // one line
 	// Over names the counts whose sum it is, as heddle stats describe lists them: sums over all cores, caches of a
 	// level or channels. It is there on machines that have all that it names.
@@ -31,8 +31,8 @@ var derived []Derived
 // dotted matches names of statistics.
 var dotted = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$`)
 
-// Derive adds a statistic, when the program starts. An error says what it lacks, or that its name is taken by another
-// that was added; a name that is one of a machine's own, the machine refuses when it is assembled.
+// Derive adds a statistic, at program start. It returns an error if a field is missing, or another added statistic has
+// the same name; a name of a machine's own statistics is refused when a machine is assembled.
 func Derive(d Derived) error {
 	switch {
 	case !dotted.MatchString(d.Name):
@@ -97,8 +97,8 @@ func sumOf(t Tree, names []string) (sum uint64, ok bool) {
 	return sum, true
 }
 
-// CheckDerived refuses statistics that were added and have the name of one of a machine's own, or are made of what is
-// no count. t are the machine's own sums.
+// CheckDerived returns an error for added statistics that have the name of one of a machine's own, or are computed from
+// anything but counts. t is the machine's own sums.
 func (t Tree) CheckDerived() error {
 	for i := range derived {
 		d := &derived[i]
@@ -114,7 +114,7 @@ func (t Tree) CheckDerived() error {
 	return nil
 }
 
-// Missing names what a machine lacks of the counts that a statistic is made of.
+// Missing returns the counts that a statistic is computed from and a machine lacks.
 func (d *Derived) Missing(t Tree) (names []string) {
 	for _, name := range slices.Concat(d.Over, d.Under) {
 		if _, ok := t.Get(name); !ok && !slices.Contains(names, name) {

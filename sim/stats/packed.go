@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// Packed is a tree's values in a few bytes each: what thousands of points are kept as. Ratios are constants in it. The
-// zero value is an empty tree.
+// Packed holds a tree's values in a few bytes each, for thousands of points. Ratios are stored as constants. The zero
+// value is an empty tree.
 type Packed struct {
 	names *names
 	text  string // each value, and behind it half its confidence interval if there are any
 	half  bool   // there are
 }
 
-// names are what trees of machines alike have in common.
+// names are shared by the trees of equal machines.
 type names struct {
 	of []Stat // without values
 	at map[string]int
 }
 
-// known are all names that there are, by how many and the first: machines of a few shapes.
+// known holds all sets of names, by length and first name: there are only a few shapes of machines.
 var known struct {
 	sync.Mutex
 	lists map[shape][]*names

@@ -10,14 +10,14 @@ import (
 // Parts are parts of a run that were simulated, and stand for the rest of it.
 type Parts struct {
 	Cycles, Instrs []float64 // of each part: its cycles and its warp instructions
-	Weights        []float64 // of each part: how often what it came to is in the rest
+	Weights        []float64 // of each part: factor by which its counts stand for the rest
 	Rest           float64   // cycles that the rest is estimated to take
 	Simulated      float64   // cycles that were simulated
-	Relative       float64   // half the 95 % confidence interval of those, as a part of them
+	Relative       float64   // half the 95 % confidence interval of Rest, relative to it
 }
 
-// Extrapolate adds to a statistic what it is estimated to come to in the rest, by what it came to in each part. Half
-// the confidence interval is of what cycles and warp instructions do not explain, and of the rest's cycles.
+// Extrapolate adds to a statistic its estimate for the rest, from its values in each part. Half the confidence interval
+// covers the variation that cycles and warp instructions do not explain, and the uncertainty of the rest's cycles.
 func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 	n := len(p.Weights)
 	over, under := make([]float64, n), make([]float64, n)
@@ -47,12 +47,11 @@ func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 	return s
 }
 
-// ruleOfThree is how often, at most, what was not seen in n trials is there in as many others, with 95 % confidence.
+// ruleOfThree is the 95 % upper bound on the number of events in n trials if n other trials had none.
 const ruleOfThree = 3
 
-// unseen is half the confidence interval of what no part has seen, which is not known to be nothing: by the rule of
-// three it may be in some parts of the rest, one event each, or as often as where it was seen. It is 0 of what was
-// seen.
+// unseen returns half the confidence interval of a count that is 0 in all parts: by the rule of three the event may
+// occur in some parts of the rest, once each or as often as where it was seen. It is 0 for a count that was seen.
 func (p *Parts) unseen(y []float64, seen float64) float64 {
 	weights := 0.0
 	for i, w := range p.Weights {
@@ -87,7 +86,7 @@ func (p *Parts) half(y []float64) float64 {
 	return math.Hypot(known, Student95(len(y)-2)*math.Sqrt(squares*n/(n-2)))
 }
 
-// fit finds what a part has for each of its cycles and warp instructions, by least squares.
+// fit returns a part's count per cycle and per warp instruction, by least squares.
 func (p *Parts) fit(y []float64) (perCycle, perInstr float64) {
 	var cc, cn, nn, cy, ny float64
 	for i := range y {

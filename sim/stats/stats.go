@@ -1,7 +1,7 @@
-// Package stats names, documents and lists what machines count.
+// Package stats names, documents and lists the counts of machines.
 //
-// A count is declared once: it is a field of its unit's Stats, with its name, unit and
-// meaning in the field's tags. This package only walks such structures. It knows no unit.
+// A count is declared once, as a field of its unit's Stats whose tags hold its name, unit and meaning. This package
+// only walks such structures. It knows no unit.
 package stats
 
 import (
@@ -13,7 +13,7 @@ import (
 // Stat is one statistic.
 type Stat struct {
 	Name string // dotted: core0.scheduler.issued
-	Unit string // what one is; "" for a ratio
+	Unit string // unit of a value; "" for a ratio
 	Doc  string // one line
 	// Half is half the 95 % confidence interval of an estimate, in the statistic's unit; 0: it is exact.
 	Half float64

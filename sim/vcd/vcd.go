@@ -22,7 +22,7 @@ type Encoder struct {
 	ids     []string
 	numbers []uint64
 	texts   []string
-	known   []bool // it has a value
+	known   []bool // by variable: whether it has a value
 	begun   bool
 	changes []byte // of the time that is being written
 }
@@ -49,7 +49,7 @@ func id(i int) string {
 	}
 }
 
-// scope is one in the hierarchy: its variables, and the scopes in it, in order.
+// scope is a scope of the hierarchy: its variables, and its inner scopes, in order.
 type scope struct {
 	name   string
 	vars   []int
@@ -154,5 +154,5 @@ func (e *Encoder) Take(at uint64) []byte {
 	return b
 }
 
-// Time is the line of a time; alone at the end of the file it says how long the last values last.
+// Time returns the line of a time; alone at the end of the file it is the end of the last values.
 func Time(at uint64) []byte { return fmt.Appendf(nil, "#%d\n", at) }

@@ -29,7 +29,7 @@ func (e *WriteError) Unwrap() error { return e.Err }
 type file struct {
 	path   string
 	f      *os.File      // nil: it is another's
-	w      *bufio.Writer // what is in it counts as it is: packed, it is less
+	w      *bufio.Writer // counts its contents unpacked: packed they take less
 	z      *gzip.Writer  // nil: it is not packed
 	out    *counter
 	limit  int
@@ -38,7 +38,7 @@ type file struct {
 	err    *WriteError // the first; nothing is written behind it
 }
 
-// counter counts what has been written.
+// counter counts the bytes written.
 type counter struct {
 	to io.Writer
 	n  int
@@ -50,7 +50,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// packer packs what it is given, and keeps nothing back, so that the size of the file is known.
+// packer compresses without buffering, so that the size of the file is known.
 type packer struct{ *gzip.Writer }
 
 func (p packer) Write(b []byte) (int, error) {
@@ -93,7 +93,7 @@ func newFile(path string, to io.Writer, limit, buffer int) *file {
 	return &file{path: path, out: c, w: bufio.NewWriterSize(c, buffer), limit: limit}
 }
 
-// open creates a file or, without a path, writes to what is open.
+// open creates a file or, without a path, writes to the given writer.
 func open(path string, to io.Writer, limit int) (*file, error) {
 	if path != "" {
 		return create(path, limit)
@@ -111,7 +111,7 @@ func checkLimit(path string, limit int) error {
 	return nil
 }
 
-// room reports whether so many bytes more fit. What waits to be packed is packed before they do not.
+// room reports whether n more bytes fit. Data waiting for compression is compressed before the answer is no.
 func (f *file) room(n int) bool {
 	if f.out.n+f.w.Buffered()+n <= f.limit {
 		return true
@@ -135,7 +135,7 @@ func (f *file) write(now uint64, b []byte, reserve int) {
 	f.finish(b)
 }
 
-// finish writes what was reserved for.
+// finish writes data for which room was reserved.
 func (f *file) finish(b []byte) {
 	if f.err == nil {
 		_, err := f.w.Write(b)
@@ -149,7 +149,7 @@ func (f *file) note(err error) {
 	}
 }
 
-// pathless drops operation and path: the message has them.
+// pathless removes operation and path from an error: the message has them.
 func pathless(err error) error {
 	if p, ok := err.(*os.PathError); ok { //nolint:errorlint // of a file's own methods
 		return p.Err
@@ -157,7 +157,7 @@ func pathless(err error) error {
 	return err
 }
 
-// failure is why the file is not what it should be; nil: it is.
+// failure returns the reason why the file is incomplete, or nil.
 func (f *file) failure() error {
 	if f.err == nil {
 		return nil
@@ -178,7 +178,7 @@ func (f *file) close() error {
 	return f.failure()
 }
 
-// filled says that the file has less than it should.
+// filled returns the message for a file that has reached its limit.
 func (f *file) filled() string {
 	if !f.full {
 		return ""

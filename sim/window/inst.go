@@ -50,7 +50,7 @@ func in(stages ...stage) (set [numStages]bool) {
 	return set
 }
 
-// Inst is one instruction of one warp on its way.
+// Inst is an instruction of a warp in the pipeline.
 type Inst struct {
 	id         uint64 // in order of fetch
 	core, warp int
@@ -60,7 +60,7 @@ type Inst struct {
 	since      uint64 // the first cycle of the stage
 	executes   uint64 // the first cycle in its unit
 	ends       uint64 // the cycle after its last; 0: not known
-	why        string // what it waits for within the stage; empty: nothing
+	why        string // cause of its wait within the stage; empty: none
 	shown      bool   // to the exports
 	lane       int    // of its unit's track
 }

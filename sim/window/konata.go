@@ -2,8 +2,8 @@ package window
 
 import "fmt"
 
-// Konata is an export in the format Kanata 0004, which the pipeline viewer Konata shows. A thread is a warp of a
-// core; lane 0 has the stages, lane 1 what an instruction waits for.
+// Konata is an export in the format Kanata 0004 of the pipeline viewer Konata. A thread is a warp of a core; lane 0 has
+// the stages, lane 1 the causes of an instruction's waits.
 type Konata struct {
 	*file
 	warps   int // of a core: threads are numbered through
@@ -13,7 +13,7 @@ type Konata struct {
 	retired uint64
 }
 
-// NewKonata creates a file for a window that begins at a cycle; it grows no larger than so many bytes.
+// NewKonata creates a file of at most limit bytes for a window that begins at cycle first.
 func NewKonata(path string, limit, warps int, first uint64) (*Konata, error) {
 	f, err := create(path, limit)
 	if err != nil {
@@ -59,7 +59,7 @@ func (k *Konata) show(i *Inst, at uint64) {
 	k.line(at, "S\t%d\t0\t%s", i.id, stageNames[i.stage])
 }
 
-// label says what is known from decode on.
+// label writes the properties known from decode on.
 func (k *Konata) label(i *Inst, at uint64) {
 	k.line(at, "L\t%d\t0\tc%d w%d %08x %08x  %s", i.id, i.core, i.warp, i.pc, i.mask, i.text())
 	k.line(at, "L\t%d\t1\tcore %d, warp %d\\npc 0x%08x\\nlanes 0x%08x\\nunit %s", i.id, i.core, i.warp, i.pc, i.mask, i.unit())
@@ -93,7 +93,7 @@ func (k *Konata) discard(i *Inst, at uint64) {
 
 func (k *Konata) tick(l *look) { k.flush(l.now + 1) }
 
-// close leaves out what is known of later cycles. What is under way ends with the file.
+// close omits everything known of later cycles. Instructions in flight end with the file.
 func (k *Konata) close(at uint64) error {
 	k.flush(at + 1)
 	if at > k.reached {

@@ -12,17 +12,17 @@ import (
 	"heddle/sim/choose"
 )
 
-// Log is an export of chosen events, a line each: the cycle, the unit or its warp, the kind, and what happened.
+// Log is an export of selected events, one per line: the cycle, the unit or warp, the kind, and a description.
 type Log struct {
 	*file
 	m     *sim.Machine
 	spec  Spec
 	cores []source
 	host  *source
-	warps [][]string // by core and warp: the state that was told last
+	warps [][]string // by core and warp: the state reported last
 }
 
-// source is a unit with what is wanted of it.
+// source is a unit with the events selected from it.
 type source struct {
 	core  int // -1: no core's
 	place string
@@ -45,8 +45,8 @@ var hostKinds = []probe.Kind{{Name: "step", Doc: "a super-step begins: its numbe
 // aliases are second names of units.
 var aliases = map[string]string{"memory": "dram"}
 
-// NewLog makes a log of a machine's events that a filter chooses, to a file or, if path is empty, to a writer. It grows
-// no larger than so many bytes.
+// NewLog creates a log of a machine's events selected by a filter, in a file or, if path is empty, on a writer. It has
+// at most limit bytes.
 func NewLog(path string, to io.Writer, limit int, m *sim.Machine, s Spec, f choose.Filter) (*Log, error) {
 	l := &Log{m: m, spec: s}
 	all, tellers := sources(m)
@@ -86,7 +86,7 @@ func sources(m *sim.Machine) (all []*source, tellers []sim.Telling) {
 	return append(all, &source{core: -1, place: "host", kinds: hostKinds}), tellers
 }
 
-// choose notes what is wanted of each source. A rule that wants nothing is an error.
+// choose selects the events of each source. A rule that selects none is an error.
 func (l *Log) choose(all []*source, f choose.Filter) error {
 	for i := range f {
 		r, of := &f[i], []*source{}
@@ -165,7 +165,7 @@ func places(all []*source) (names []string) {
 	return names
 }
 
-// tell writes an event, if it is wanted.
+// tell writes an event, if it is selected.
 func (l *Log) tell(s *source, now uint64, kind string, warp int, format string, args ...any) {
 	if l.full || !l.spec.Cycles.Has(now) || warp >= 0 && !l.spec.Warps.Has(uint64(warp)) {
 		return
@@ -181,7 +181,7 @@ func (l *Log) tell(s *source, now uint64, kind string, warp int, format string, 
 	l.file.write(now, append(b, '\n'), 0)
 }
 
-// instruction tells of an instruction that enters a stage.
+// instruction writes the entry of an instruction into a stage.
 func (l *Log) instruction(i *Inst, at uint64) {
 	kind := passages[i.stage]
 	switch s := &l.cores[i.core]; {
@@ -219,7 +219,7 @@ func (l *Log) tick(k *look) {
 	}
 }
 
-// states tells of warps that are in another state.
+// states writes the changes of warps' states.
 func (l *Log) states(s *source, before, now []string, at uint64) {
 	for w, state := range now {
 		if state == "" {

@@ -11,9 +11,9 @@ import (
 	"heddle/components/probe"
 )
 
-// Perfetto is an export in Chrome's trace format, which ui.perfetto.dev and chrome://tracing show: a process for
-// every core, with a track for each warp's state, for what its units execute, and for the state of its graph unit;
-// and one for caches and memory, with counters. A cycle is shown as a nanosecond.
+// Perfetto is an export in Chrome's trace format, for ui.perfetto.dev and chrome://tracing: a process for every core,
+// with tracks for each warp's state, for the instructions in its units, and for the state of its graph unit; and one
+// for caches and memory, with counters. A cycle appears as a nanosecond.
 type Perfetto struct {
 	*file
 	from    uint64
@@ -39,7 +39,8 @@ type lane struct {
 	known bool // to the file
 }
 
-// shownState is a state of a unit that has a track, shownLevel a number that has a counter, flow one whose growth has.
+// shownState is a unit's state with a track, shownLevel a number with a counter, flow a number whose growth has a
+// counter.
 type (
 	shownState struct {
 		*lane
@@ -74,7 +75,7 @@ const countEvery = 16
 // closing ends the file.
 const closing = "\n]}\n"
 
-// NewPerfetto creates a file for a window that begins at a cycle; it grows no larger than so many bytes.
+// NewPerfetto creates a file of at most limit bytes for a window that begins at cycle first.
 func NewPerfetto(path string, limit int, first uint64) (*Perfetto, error) {
 	f, err := create(path, limit)
 	if err != nil {
@@ -86,7 +87,7 @@ func NewPerfetto(path string, limit int, first uint64) (*Perfetto, error) {
 	return p, nil
 }
 
-// event begins an event: its name, what it is, and its track.
+// event begins an event, with its name, phase and track.
 func (p *Perfetto) event(name string, phase byte, t track) {
 	p.buf = p.buf[:0]
 	if p.some {
@@ -117,7 +118,7 @@ func (p *Perfetto) emit(now uint64) {
 	p.some = true
 }
 
-// appendText writes a text as JSON has it.
+// appendText appends a JSON string.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -139,7 +140,7 @@ func (p *Perfetto) title(t track, what, name string) {
 	p.emit(p.from)
 }
 
-// state says in which state a track is in the cycle; empty: none.
+// state sets the state of a track in the cycle; empty: none.
 func (p *Perfetto) state(l *lane, state string, now uint64) {
 	if l.name == state {
 		return
@@ -198,7 +199,7 @@ func (p *Perfetto) start(i *Inst, at uint64) {
 	p.busy[t] = lanes
 }
 
-// retire writes what was executed, from its start in the unit or the window until it is written back.
+// retire writes an execution, from its start in the unit or the window until write-back.
 func (p *Perfetto) retire(i *Inst, _ uint64) {
 	t := track{i.core + 1, unitTracks * (1 + int(i.unit()))}
 	from := max(i.executes, p.from)
@@ -244,7 +245,7 @@ func (p *Perfetto) tick(l *look) {
 	}
 }
 
-// begin names what is shown, and begins to count.
+// begin names the tracks, and begins to count.
 func (p *Perfetto) begin(l *look) {
 	for n, c := range l.m.Cores {
 		p.title(track{n + 1, 0}, "process_name", c.Name())
@@ -269,7 +270,7 @@ func (p *Perfetto) begin(l *look) {
 	}
 }
 
-// probes gives what a unit shows tracks and counters. A graph unit's own state has a track already.
+// probes adds tracks and counters for a unit's signals. A graph unit's own state has a track already.
 func (p *Perfetto) probes(pid int, prefix string, signals probe.List) {
 	for _, s := range signals {
 		switch {
@@ -291,7 +292,7 @@ func (p *Perfetto) stepped(l *look) {
 	}
 }
 
-// flow finds what is shown as so much a cycle, and what of caches and memory is shown as it is.
+// flow selects the counts shown as rates, and those of caches and memory shown as levels.
 func (p *Perfetto) flow(l *look) {
 	add := func(name string, of func() uint64) { p.flows = append(p.flows, flow{name, of, of()}) }
 	for _, c := range l.m.Caches {
@@ -303,7 +304,7 @@ func (p *Perfetto) flow(l *look) {
 	p.levels = append(p.levels, shownLevel{0, l.m.Memory.Name() + " pending", func() float64 { return float64(l.m.Memory.Pending()) }})
 }
 
-// counters shows what is there, and what has flowed since they were shown last.
+// counters writes the levels, and the flows since the last call.
 func (p *Perfetto) counters(l *look) {
 	for i := range p.flows {
 		f := &p.flows[i]

@@ -13,22 +13,22 @@ import (
 	"heddle/sim"
 )
 
-// Export is told what is in the window. Cycles it is told never go back, but those of enter, wait and retire
-// may be up to horizon ahead of those of tick.
+// Export receives the contents of the window. The cycles of its calls never decrease, but those of enter, wait and
+// retire may be up to horizon ahead of those of tick.
 type Export interface {
 	// show brings an instruction that is in its stage from a cycle on.
 	show(i *Inst, at uint64)
-	// enter says that it is in a new stage from a cycle on, and has waited for nothing since.
+	// enter reports a new stage from cycle at on, without a wait so far.
 	enter(i *Inst, at uint64)
-	// wait says what it waits for from a cycle on; empty: nothing. before is the previous one.
+	// wait reports the cause of a wait from cycle at on; empty: none. before is the previous cause.
 	wait(i *Inst, before string, at uint64)
-	// retire says that it is over with the cycle before.
+	// retire reports that the instruction ended with the cycle before.
 	retire(i *Inst, at uint64)
-	// discard says the same of one that has come to nothing.
+	// discard reports the same of an instruction without effect.
 	discard(i *Inst, at uint64)
-	// tick says that a cycle of the window is over.
+	// tick reports the end of a cycle of the window.
 	tick(m *look)
-	// failure is why the export is not what it should be; nil: it is.
+	// failure returns the reason why the export is incomplete, or nil.
 	failure() error
 	// close ends the file after the cycle before.
 	close(at uint64) error
@@ -43,13 +43,13 @@ type look struct {
 	m     *sim.Machine
 	spec  Spec
 	warps [][]string // by core and warp: its state; empty: not looked at, or not active
-	units []string   // by core: the state of its graph unit; nil: none says
+	units []string   // by core: the state of its graph unit; nil: none has one
 
 	step               int // super-step; 0: none has begun
 	frontier, outgoing uint64
 }
 
-// Recorder looks at a machine.
+// Recorder observes a machine.
 type Recorder struct {
 	spec    Spec
 	m       *sim.Machine
@@ -64,7 +64,7 @@ type Recorder struct {
 	look    look
 }
 
-// stated is a graph unit that says in which state it is.
+// stated is a graph unit with a named state.
 type stated interface{ StateName() string }
 
 // Attach joins a recorder to a machine that has not run yet. Close ends it.
@@ -205,7 +205,7 @@ func (r *Recorder) enter(i *Inst, to stage, at uint64) {
 	}
 }
 
-// wait notes what an instruction waits for.
+// wait records the cause of an instruction's wait.
 func (r *Recorder) wait(i *Inst, why string, at uint64) {
 	before := i.why
 	if i.why = why; before == why || !i.shown {
@@ -231,7 +231,7 @@ func (r *Recorder) shown(i *Inst) bool {
 	return true
 }
 
-// advance goes to a cycle, and forgets what has ended.
+// advance moves to a cycle, and removes ended instructions.
 func (r *Recorder) advance(now uint64) {
 	if now == r.now {
 		return
@@ -245,7 +245,7 @@ func (r *Recorder) advance(now uint64) {
 	r.ending = append(r.ending[:0], r.ending[gone:]...)
 }
 
-// Tick looks at what a cycle of the window leaves.
+// Tick records the state at the end of a cycle of the window.
 func (r *Recorder) Tick(now clock.Cycle) bool {
 	if now > r.spec.Cycles.Last {
 		return false
@@ -271,7 +271,7 @@ func (r *Recorder) Tick(now clock.Cycle) bool {
 	return now < r.spec.Cycles.Last
 }
 
-// lookAt notes what core n's unit and warps do, and what their instructions wait for.
+// lookAt records the states of core n's unit and warps, and the causes of their instructions' waits.
 func (r *Recorder) lookAt(n int) {
 	if r.look.units != nil {
 		r.look.units[n] = r.m.Units[n].(stated).StateName()
@@ -295,7 +295,7 @@ func (r *Recorder) lookAt(n int) {
 	}
 }
 
-// onItsWay is the cause that the core books a cycle under in which a warp's head goes to where the scoreboard looks.
+// onItsWay is the state of a warp in the cycle in which its next instruction moves to the scoreboard.
 const onItsWay = "no_instruction"
 
 // why is the cause for which an instruction has waited in this cycle.
@@ -311,7 +311,7 @@ func (r *Recorder) why(i *Inst, state string) string {
 	return ""
 }
 
-// Close ends the exports. It says what their reader should know.
+// Close ends the exports. It returns notes for their readers.
 func (r *Recorder) Close() (notes []string, err error) {
 	end := r.now + 1
 	if r.spec.Cycles.Last < r.now {

@@ -1,5 +1,5 @@
-// Package window looks at a machine while it runs: at every instruction of chosen warps, cores and cycles on
-// its way through the pipeline, at its units, and at memory. It only looks: a run takes the same cycles.
+// Package window observes a running machine: every instruction of selected warps, cores and cycles on its way through
+// the pipeline, the units, and memory. It only observes: a run takes the same cycles.
 package window
 
 import (
@@ -15,7 +15,7 @@ type Range struct{ First, Last uint64 }
 // Has reports whether n is in it.
 func (r Range) Has(n uint64) bool { return r.First <= n && n <= r.Last }
 
-// Spec says what is looked at.
+// Spec selects the observed cycles, cores and warps.
 type Spec struct{ Cycles, Cores, Warps Range }
 
 // all has no bounds. A cycle has its successors, so the last is not the greatest number.
@@ -76,7 +76,7 @@ func parseBound(text string) (uint64, error) {
 	return n, nil
 }
 
-// Check says what a machine of that shape does not have.
+// Check returns an error if a machine of that shape lacks a selected core or warp.
 func (s Spec) Check(cores, warps int) error {
 	if s.Cores.First >= uint64(cores) {
 		return fmt.Errorf("window cores=%d: the machine has %d, numbered from 0", s.Cores.First, cores)

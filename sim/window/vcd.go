@@ -11,8 +11,8 @@ import (
 	"heddle/sim/vcd"
 )
 
-// VCD is an export of signals in the format VCD: of the pipeline, of the state of warps, and of what units
-// show (package probe), each as a cycle leaves it. A cycle is a nanosecond.
+// VCD is an export of signals in VCD format: of the pipeline, of warps' states, and of units (package probe), each at
+// the end of a cycle. A cycle appears as a nanosecond.
 type VCD struct {
 	*file
 	enc    *vcd.Encoder
@@ -29,10 +29,10 @@ type place struct {
 	stage       stage
 }
 
-// passage is who has passed a stage in the cycle.
+// passage is the set of warps that have passed a stage in the cycle.
 type passage struct {
 	warps uint64
-	warp  int // the first of them, and its instruction
+	warp  int // the first of these warps, and its instruction
 	pc    uint32
 }
 
@@ -45,7 +45,7 @@ type value struct {
 	text   func(*look) string
 }
 
-// passages are the stages whose passing is shown, by what an instruction enters with it.
+// passages are the stages with signals, by the stage that an instruction enters.
 var passages = [numStages]string{
 	fetch: "fetch", decode: "decode", board: "stage", operands: "issue", dispatch: "dispatch", execute: "execute", memory: "memory", commit: "commit",
 }
@@ -53,8 +53,8 @@ var passages = [numStages]string{
 // off is the state of a warp that is not active.
 const off = "off"
 
-// NewVCD creates a file with the signals of a machine that patterns choose; none: those that are not marked as
-// details. It grows no larger than so many bytes.
+// NewVCD creates a file of at most limit bytes with the signals of a machine that patterns select; no patterns: all but
+// those marked as details.
 func NewVCD(path string, limit int, m *sim.Machine, s Spec, patterns []choose.Pattern) (*VCD, error) {
 	v := &VCD{first: s.Cycles.First, slices: m.Cores[0].Slices(), stages: map[place]*passage{}}
 	var err error
@@ -77,8 +77,8 @@ func NewVCD(path string, limit int, m *sim.Machine, s Spec, patterns []choose.Pa
 // ending is the room for the last line.
 const ending = 24
 
-// SignalNames lists the signals of a machine, each with its size or its states; detail tells which are
-// shown only to those who ask.
+// SignalNames returns the signals of a machine, each with its size or its states; detail is set for those shown only on
+// request.
 func SignalNames(m *sim.Machine) (out []SignalName) {
 	v := &VCD{slices: m.Cores[0].Slices(), stages: map[place]*passage{}}
 	for _, x := range v.all(m, Everything()) {
@@ -112,12 +112,12 @@ func chosen(all []value, patterns []choose.Pattern) (out []value, err error) {
 		for _, x := range all {
 			names = append(names, x.name)
 		}
-		return nil, fmt.Errorf("%s: the machine has no such signal%s (heddle look --list-signals)", patterns[i].Text, suggest.DidYouMean(patterns[i].Text, names))
+		return nil, fmt.Errorf("%s: the machine has no such signal%s (heddle inspect --list-signals)", patterns[i].Text, suggest.DidYouMean(patterns[i].Text, names))
 	}
 	return out, nil
 }
 
-// all are the values of the window's cores, and of what is no core's.
+// all returns the values of the window's cores, and of the units outside cores.
 func (v *VCD) all(m *sim.Machine, s Spec) (all []value) {
 	for n := range m.Cores {
 		if s.Cores.Has(uint64(n)) {
@@ -227,7 +227,7 @@ func (v *VCD) tick(l *look) {
 	}
 }
 
-// close says how long the last values last.
+// close writes the end of the last values.
 func (v *VCD) close(at uint64) error {
 	v.file.finish(vcd.Time(at))
 	return v.file.close()

@@ -278,7 +278,7 @@ func TestSignalsChosen(t *testing.T) {
 	m, path := assemble(t, "vortex-1c4w4t-weaver"), filepath.Join(t.TempDir(), "v")
 	for text, says := range map[string]string{
 		"*.weaver.fms":              "*.weaver.fms: the machine has no such signal",
-		"socket0.core0.weaver.fms":  "did you mean socket0.core0.weaver.fsm? (heddle look --list-signals)",
+		"socket0.core0.weaver.fms":  "did you mean socket0.core0.weaver.fsm? (heddle inspect --list-signals)",
 		"socket0.core0.weaver.fsm*": "",
 		`/\.bank[0-3]\.state$/`:     "",
 	} {

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// simulating is the function within which instructions are counted: what comes before and after it (reading a graph,
-// compiling a kernel, checking and storing a result) does not belong to simulating.
+// simulating is the function within which instructions are counted: the work before and after it (reading a graph,
+// compiling a kernel, checking and storing a result) is not part of simulation.
 const simulating = "heddle/components/clock.(*System).Run"
 
-// deterministic makes Go run the same instructions each time: no collector, no second thread of Go code, no signals. Go
-// must not use rdtscp either, which valgrind refuses on some processors that have it.
+// deterministic makes Go execute the same instructions each time: no garbage collector, no second thread of Go code, no
+// signals. Go must not use rdtscp either, which valgrind rejects on some processors that have it.
 var deterministic = []string{"GODEBUG=asyncpreemptoff=1,cpu.rdtscp=off", "GOGC=off", "GOMAXPROCS=1"}
 
-// unpreempted returns the flags of go build for a program whose goroutines run until they wait. Go otherwise takes the
-// processor from one after 10 ms, which callgrind, that sees only another stack, takes for the simulation's return:
-// what follows was not counted on a busy machine. The setting is a constant of Go's runtime, whose file is replaced.
+// unpreempted returns the flags of go build for a program whose goroutines run until they block. By default Go preempts
+// one after 10 ms, which callgrind, seeing only another stack, takes for the simulation's return: instructions after
+// that were not counted on a busy machine. The setting is a constant of Go's runtime, whose file is replaced.
 func unpreempted(ctx context.Context, dir string) ([]string, error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -62,13 +62,13 @@ func (c cost) perCycle() float64     { return float64(c.HostInstrs) / float64(c.
 
 // counter runs workloads with one program.
 type counter struct {
-	root    string // of the module: workloads name files from there
+	root    string // root of the module, which workloads' file names are relative to
 	program string
 	flags   []string // of go build
 	config  string   // graph.yaml
-	dir     string   // for what runs write
+	dir     string   // for the output of runs
 	whole   bool
-	keep    string // a directory for callgrind's files; empty: they are removed
+	keep    string // directory for callgrind's files; empty: they are removed
 }
 
 // count runs a workload under callgrind.
@@ -100,7 +100,7 @@ func (c *counter) count(ctx context.Context, w *workload) (cost, error) {
 	return result, err
 }
 
-// seconds runs a workload as it is and returns the processor time that it took.
+// seconds runs a workload without callgrind and returns its processor time.
 func (c *counter) seconds(ctx context.Context, w *workload) (time.Duration, error) {
 	dir, err := os.MkdirTemp(c.dir, "")
 	if err != nil {
@@ -110,10 +110,11 @@ func (c *counter) seconds(ctx context.Context, w *workload) (time.Duration, erro
 	return took, err
 }
 
-// exitLimit is heddle's exit code for a run that was ended by a limit, as that of a workload's cycles.
+// exitLimit is heddle's exit code for a run ended by a limit, such as a workload's cycles.
 const exitLimit = 3
 
-// run runs a command at the module's root, with more environment, and returns what it prints, and its processor time.
+// run runs a command at the module's root, with additional environment variables, and returns its output and processor
+// time.
 func (c *counter) run(ctx context.Context, env []string, name string, args []string) ([]byte, time.Duration, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = c.root, append(os.Environ(), env...)

@@ -1,5 +1,5 @@
-// Command hostcost counts the host instructions that simulating takes, on a fixed list of workloads, beside those that
-// docs/design/speed.md records.
+// Command hostcost counts the host instructions of a simulation, on a fixed list of workloads, beside those recorded in
+// docs/design/speed.md.
 package main
 
 import (
@@ -123,7 +123,7 @@ func (o *options) workloads() ([]*workload, error) {
 	return list, nil
 }
 
-// counter prepares one without its program.
+// counter returns a counter without its program.
 func (o *options) counter(root, dir string) (*counter, error) {
 	config := filepath.Join(dir, "graph.yaml")
 	if err := os.WriteFile(config, graphConfig, 0o644); err != nil {
@@ -206,7 +206,7 @@ func (o *options) compare(ctx context.Context, list []*workload, now *counter) e
 	return worse
 }
 
-// all counts the workloads, some at a time.
+// all counts the workloads, several at a time.
 func (o *options) all(ctx context.Context, list []*workload, c *counter) ([]cost, error) {
 	costs, errs := make([]cost, len(list)), make([]error, len(list))
 	limit := make(chan struct{}, max(1, o.jobs))

@@ -9,7 +9,7 @@ import (
 	"text/template"
 )
 
-// Sizes of the list; each has a table of its own in the page.
+// Sizes of the list; each has its own table in the page.
 const (
 	quick = "Quick"
 	whole = "Whole"
@@ -33,7 +33,7 @@ func (p page) text() (string, error) {
 	return s.String(), err
 }
 
-// markdown renders a table of those workloads that it has.
+// markdown renders the table's workloads.
 func (t table) markdown() string {
 	var s strings.Builder
 	s.WriteString("| workload | machine | warp instructions | cycles | host instructions | per warp instruction | goal | per cycle |\n")
@@ -80,11 +80,11 @@ func readPage(text string) (page, error) {
 	return p, nil
 }
 
-// tolerance is how much more than recorded a workload may cost. Counts repeat to 0.1 %; processors differ in which
-// routines Go's runtime chooses to move memory.
+// tolerance is the permitted increase over the recorded cost. Counts repeat to 0.1 %; processors differ in the routines
+// that Go's runtime chooses to move memory.
 const tolerance = 0.03
 
-// change returns by how much a cost is above the recorded one, as a share of it.
+// change returns the increase of a cost over the recorded one, as a fraction.
 func change(now, recorded cost) float64 { return now.perWarpInstr()/recorded.perWarpInstr() - 1 }
 
 func rounded(f float64) string { return thousands(uint64(math.Round(f))) }

@@ -11,12 +11,11 @@ import (
 	"heddle/internal/commits"
 )
 
-// profileIters is how many times as many iterations a micro-program makes for the profile, to weigh as much as a point.
+// profileIters multiplies the iterations of a micro-program for the profile, so that it weighs as much as a point.
 const profileIters = 20
 
-// profile runs the workloads as they are, and makes the profile by which the compiler optimises heddle of where they
-// spend their time. The program that is profiled is optimised by the last one: the compiler's documentation expects it
-// so.
+// profile runs the workloads without counting, and records the CPU profile by which the compiler optimises heddle. The
+// profiled program is itself optimised by the previous profile, as the compiler's documentation recommends.
 func (o *options) profile(ctx context.Context, list []*workload, now *counter) error {
 	var err error
 	if now.program, err = commits.Build(ctx, now.root, now.dir); err != nil {

@@ -6,7 +6,7 @@ import "fmt"
 type workload struct {
 	name    string
 	machine string
-	goal    int // host instructions a warp instruction; 0: none is set
+	goal    int // host instructions per warp instruction; 0: no goal
 	program program
 	point   point
 }
@@ -21,13 +21,13 @@ type program struct {
 type point struct {
 	algorithm, schedule string
 	vertices            int    // a random graph (Erdős–Rényi) of that many vertices and 8 times as many edges, instead of facebook_combined
-	edges               uint64 // the quick count ends after that many edges; 0: it is the whole run
+	edges               uint64 // the quick count ends after that many edges; 0: the whole run
 	cycles              uint64 // or after that many cycles of a launch
-	sockets             int    // of the machine; 0: its own
+	sockets             int    // sockets of the machine; 0: its own
 }
 
-// workloads are the fixed list. Their names and sizes belong to the recorded table: whoever changes them records it
-// anew.
+// workloads are the fixed list. Their names and sizes belong to the recorded table: a change requires recording it
+// again.
 var workloads = []workload{
 	{name: "alu_chain", machine: "vortex-6c32w32t", goal: 900, program: program{"alu_chain", 20}},
 	{name: "ld_rand", machine: "vortex-6c32w32t", goal: 9000, program: program{"ld_rand", 1}},
@@ -42,8 +42,8 @@ var workloads = []workload{
 	{name: "ld_rand, one core", machine: "vortex-1c4w4t", program: program{"ld_rand", 50}},
 }
 
-// args returns the command line of heddle that runs the workload and prints its counts as JSON. out is where a point's
-// results go. There is no heartbeat: a goroutine that wakes for it would be taken for the simulation's return
+// args returns the command line of heddle that runs the workload and prints its counts as JSON. out is the directory of
+// a point's results. There is no heartbeat: a goroutine that wakes for it would be taken for the simulation's return
 // (unpreempted).
 func (w *workload) args(whole bool, config, out string) []string {
 	if w.program.name != "" {

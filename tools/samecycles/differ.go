@@ -9,13 +9,14 @@ import (
 	"strings"
 )
 
-// ignored are the parts of a result that say when and where it was computed, and of what; not what came out.
+// ignored are the parts of a result that describe when, where and from which input it was computed, rather than its
+// outcome.
 var ignored = []string{"host", "host_seconds", "layout_seconds", "version", "config", "experiment", "statistics", "identity"}
 
-// difference is a value of which two results hold different ones.
+// difference is a value that differs between two results.
 type difference struct{ key, base, now string }
 
-// differences lists how two results differ: the JSON of heddle exec or run, or what was said instead of it.
+// differences returns the differences between two results: the JSON of heddle exec or run, or the message in its place.
 func differences(base, now []byte) ([]difference, error) {
 	a, err := flatten(base)
 	if err != nil {
@@ -37,7 +38,7 @@ func differences(base, now []byte) ([]difference, error) {
 	return list, nil
 }
 
-// rank puts what is asked first, cycles, before the statistics that follow from them.
+// rank orders the primary results, cycles, before the statistics that follow from them.
 func rank(key string) int {
 	for i, name := range []string{"refused", "failure", "cycles", "warp_instrs"} {
 		if key == name {
@@ -54,7 +55,7 @@ func orAbsent(m map[string]string, key string) string {
 	return "absent"
 }
 
-// flatten makes a flat list of what a result holds; of the only point of an experiment, its.
+// flatten returns a result's values as a flat map; for an experiment with a single point, the point's.
 func flatten(result []byte) (map[string]string, error) {
 	flat := map[string]string{}
 	if text, refused := bytes.CutPrefix(result, []byte(refusedPrefix)); refused {
@@ -90,7 +91,7 @@ func add(flat map[string]string, path []string, v any) {
 	}
 }
 
-// ending says how a run ended: what is equal because both programs refused it proves little.
+// ending returns how a run ended: equality proves little if both programs refused it.
 func ending(result []byte) string {
 	flat, err := flatten(result)
 	switch {

@@ -10,17 +10,18 @@ import (
 	"strconv"
 	"strings"
 
+	"heddle/components/accel"
 	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/kernels/schedule"
-	"heddle/units"
 )
 
 // drawnCycles ends a launch on a drawn machine, which may be very slow.
 const drawnCycles = 300_000
 
-// drawn lays out points on machines that are drawn from the schema, each with a schedule, an algorithm and a tiny
+// drawn returns points on machines drawn at random from the schema, each with a schedule, an algorithm and a tiny
 // graph. The same seed draws the same points, as long as the schema is the same.
 func drawn(dir string, n int, seed uint64) (list []job, err error) {
 	empty := filepath.Join(dir, "drawn.yaml")
@@ -39,16 +40,16 @@ func drawn(dir string, n int, seed uint64) (list []job, err error) {
 
 type drawer struct {
 	*rand.Rand
-	file string // an experiment that says nothing
+	file string // an experiment with all keys at their defaults
 }
 
-// machine is one that a draw begins with, under a schedule: a small one, and if it needs a graph unit, one that has it.
+// machine returns the base machine of a draw, for a schedule: a small one, with the graph unit that the schedule needs.
 func (d drawer) machine(of *schedule.Schedule) []string {
 	if of.Unit == "" {
 		names := []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm"}
 		return []string{"machine=" + pick(d, names...)}
 	}
-	u, names := units.ByName(of.Unit), []string(nil)
+	u, names := accel.KindNamed(of.Unit), []string(nil)
 	for _, name := range configs.MachinesWith(u) {
 		if strings.HasPrefix(name, "vortex-1c4w4t") || strings.HasPrefix(name, "vortex-6c32w32t") {
 			names = append(names, name)
@@ -60,8 +61,8 @@ func (d drawer) machine(of *schedule.Schedule) []string {
 	return []string{"machine=" + pick(d, names...)}
 }
 
-// point draws settings until they make a legal configuration: first what is computed, then keys of the machine, each
-// kept if it is legal beside those before it.
+// point draws settings until they form a legal configuration: first the workload, then keys of the machine, each kept
+// if it is legal with those before it.
 func (d drawer) point() (set []string, p *experiment.Point) {
 	for p == nil {
 		set = d.workload()
@@ -78,9 +79,9 @@ func (d drawer) point() (set []string, p *experiment.Point) {
 	return set, p
 }
 
-// workload draws a graph, what is computed on it and how, and a machine to begin with, of a small number of cores.
+// workload draws a graph, a workload on it, and a base machine with a small number of cores.
 func (d drawer) workload() []string {
-	schedules := units.Schedules()
+	schedules := schedule.All()
 	schedule := schedules[d.IntN(len(schedules))]
 	set := append(d.machine(schedule),
 		fmt.Sprint("machine.sockets=", 1+d.IntN(4)),
@@ -110,9 +111,9 @@ func (d drawer) graph() []string {
 
 func pick(d drawer, of ...string) string { return of[d.IntN(len(of))] }
 
-// lay lays out the one point of these settings; nil if they are refused.
+// lay returns the point of these settings; nil if they are refused.
 func (d drawer) lay(set []string) *experiment.Point {
-	l, err := configs.LoadExperiment(d.file, nil, set)
+	l, err := config.Load(d.file, nil, set)
 	if err != nil {
 		return nil
 	}
@@ -123,9 +124,9 @@ func (d drawer) lay(set []string) *experiment.Point {
 	return &points[0]
 }
 
-// machineKeys are the leaves of a machine that a draw may change. How many sockets there are is drawn once.
+// machineKeys returns the leaves of a machine that a draw may change. The number of sockets is drawn separately.
 func machineKeys() (list []*schema.Field) {
-	for _, f := range configs.ExperimentSchema.Fields() {
+	for _, f := range config.Schema.Fields() {
 		leaf := f.Range() != "" || f.Values() != nil
 		if leaf && strings.HasPrefix(f.Path, "machine.") && f.Path != "machine.sockets" {
 			list = append(list, f)
@@ -134,8 +135,8 @@ func machineKeys() (list []*schema.Field) {
 	return list
 }
 
-// value draws a value of a key: a name, a truth, or a number of its range; small ones more often than large ones, so
-// that machines stay quick to simulate.
+// value draws a value of a key: a name, a boolean, or a number in its range; small ones are more likely, so that
+// machines stay quick to simulate.
 func (d drawer) value(f *schema.Field) string {
 	if v := f.Values(); v != nil {
 		return pick(d, v...)
@@ -157,7 +158,7 @@ func (d drawer) value(f *schema.Field) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// upTo draws from 0..most, each order of magnitude as often as the next.
+// upTo draws from 0..most, each order of magnitude equally likely.
 func (d drawer) upTo(most uint64) uint64 {
 	if most == 0 {
 		return 0
@@ -165,7 +166,7 @@ func (d drawer) upTo(most uint64) uint64 {
 	return min(most, d.Uint64N(1<<(1+d.IntN(bits.Len64(most)))))
 }
 
-// number reads an end of a range, such as 64KiB; what is negative or no whole number counts as 0.
+// number parses an end of a range, such as 64KiB; negative and fractional ends count as 0.
 func number(text string) uint64 {
 	for i, suffix := range []string{"KiB", "MiB", "GiB"} {
 		if digits, ok := strings.CutSuffix(text, suffix); ok {

@@ -6,29 +6,29 @@ import (
 	"path/filepath"
 	"strings"
 
-	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/isa/micro"
 	"heddle/sim/parity"
 )
 
-// job is a run that both programs do.
+// job is a run by both programs.
 type job struct {
 	name string
-	args []string // of heddle; those of a point end with the file of its configuration
+	args []string // arguments of heddle; for a point, the file of its configuration is appended
 	yaml string   // a point's configuration; empty: args is all
 }
 
 // Sizes of the quick list.
 const (
-	quickPoints = 4      // of each pack
-	quickEdges  = 4000   // of each of them
-	quickCycles = 40_000 // of a launch, where no edge is handled for long
+	quickPoints = 4      // points per pack
+	quickEdges  = 4000   // edges per point
+	quickCycles = 40_000 // cycles per launch, in case no edge is handled for long
 	quickDrawn  = 40
 	allDrawn    = 200
 )
 
-// microJobs are the micro-programs on the machines whose cycles the RTL's reference has.
+// microJobs returns the micro-programs on the machines for which the RTL reference has cycles.
 func microJobs() (list []job) {
 	for _, r := range micro.References() {
 		machine, ok := parity.Preset(r.Machine)
@@ -46,9 +46,9 @@ func microJobs() (list []job) {
 	return list
 }
 
-// packJobs are the points of all packs' quick variants; some of them, and only their beginnings, if quick.
+// packJobs returns the points of all packs' quick variants; if quick, only some of them, and only their beginnings.
 func packJobs(quick bool) (list []job, err error) {
-	for _, name := range configs.PackNames() {
+	for _, name := range config.PackNames() {
 		points, err := packPoints(name)
 		if err != nil {
 			return nil, err
@@ -71,11 +71,11 @@ func packJobs(quick bool) (list []job, err error) {
 
 // packPoints lays out the quick variant of a pack.
 func packPoints(name string) (points []experiment.Point, err error) {
-	p, err := configs.LoadPack(name)
-	if err != nil || !p.Has(configs.Quick) {
+	p, err := config.LoadPack(name)
+	if err != nil || !p.Has(config.Quick) {
 		return nil, err
 	}
-	list, _, err := p.Experiments(configs.Quick, configs.PackOptions{Exists: configs.FileExists})
+	list, _, err := p.Experiments(config.Quick, config.PackOptions{Exists: config.FileExists})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func pointJob(name, yaml string) job {
 	return job{name: name, yaml: yaml, args: []string{"run", "--fresh", "--json", "--jobs", "1", "--heartbeat", "1000h"}}
 }
 
-// command completes a job's arguments, with its files in a directory of its own.
+// command returns a job's complete arguments, with its files in a separate directory.
 func (j *job) command(dir string, keys map[string]bool) ([]string, error) {
 	if j.yaml == "" {
 		return j.args, nil
@@ -106,8 +106,8 @@ func (j *job) command(dir string, keys map[string]bool) ([]string, error) {
 	return append(append([]string{}, j.args...), "--out", dir, file), nil
 }
 
-// known drops from a configuration the keys that a program has not: it has nothing else that they could change.
-// A line of a resolved configuration holds one key; sections are indented by two spaces.
+// known removes from a configuration the keys that a program does not have: it has nothing that they could change. A
+// line of a resolved configuration holds one key; sections are indented by two spaces.
 func known(yaml string, keys map[string]bool) string {
 	var path []string
 	var kept strings.Builder

@@ -1,5 +1,5 @@
-// Command samecycles runs a list of points with heddle as it is and as it was at another commit, and shows every cycle
-// and statistic that differs.
+// Command samecycles runs a list of points with the work tree's heddle and with another commit's, and reports every
+// cycle count and statistic that differs.
 package main
 
 import (
@@ -36,7 +36,7 @@ type options struct {
 	keep  string
 	jobs  int
 	rows  int
-	now   string // a program instead of the work tree's, which is built
+	now   string // a prebuilt program instead of the work tree's
 }
 
 func main() {
@@ -62,7 +62,7 @@ func main() {
 	}
 }
 
-// program is one of the two that are compared.
+// program is one of the two programs compared.
 type program struct {
 	path string
 	keys map[string]bool // of its configuration
@@ -128,7 +128,7 @@ func (o *options) list(dir string) ([]job, error) {
 	return list, nil
 }
 
-// programs builds both programs, unless that to compare with is there.
+// programs builds both programs, unless a prebuilt one is given.
 func (o *options) programs(ctx context.Context, root, dir string) (base, now program, err error) {
 	var dirs [2]string
 	for i := range dirs {
@@ -182,13 +182,13 @@ type comparison struct {
 	root, dir string
 	base, now program
 
-	mu      sync.Mutex // over what follows, and the output
+	mu      sync.Mutex // guards the fields below, and the output
 	done    int
 	differs int
-	ended   map[string]int // how runs ended that do not differ: "done", a class of failure, "refused"
+	ended   map[string]int // counts of equal runs by ending: "done", a class of failure, "refused"
 }
 
-// all compares all jobs, some at a time, and reports whether anything differs.
+// all compares all jobs, several at a time, and reports whether anything differs.
 func (c *comparison) all(ctx context.Context, list []job) (bool, error) {
 	start := time.Now()
 	limit, errs := make(chan struct{}, max(1, c.jobs)), make([]error, len(list))
@@ -219,7 +219,7 @@ func (c *comparison) all(ctx context.Context, list []job) (bool, error) {
 	return c.differs > 0, nil
 }
 
-// showProgress writes over the line of a terminal. Elsewhere nobody looks.
+// showProgress overwrites the line of a terminal; it prints nothing elsewhere.
 func showProgress(format string, args ...any) {
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		fmt.Fprintf(os.Stderr, "\r"+format, args...)
@@ -253,7 +253,7 @@ func (c *comparison) one(ctx context.Context, j *job, of int) error {
 	return nil
 }
 
-// refusedPrefix begins what stands for the result of a run that has none.
+// refusedPrefix begins the substitute for the result of a refused run.
 const refusedPrefix = "refused: "
 
 // run runs a job with one program and returns its result.
@@ -275,13 +275,13 @@ func (c *comparison) run(ctx context.Context, j *job, p *program) ([]byte, error
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return nil, fmt.Errorf("%s: %w", j.name, err)
 	}
-	if len(bytes.TrimSpace(out)) == 0 { // what it said, without the names of its temporary files
+	if len(bytes.TrimSpace(out)) == 0 { // its output, without the names of its temporary files
 		return []byte(refusedPrefix + withoutPlaces(strings.TrimSpace(errs.String()), dir)), nil
 	}
 	return out, nil
 }
 
-// print prints what differs in a run.
+// print prints a run's differences.
 func (c *comparison) print(j *job, list []difference) {
 	showProgress("%79s\r", "")
 	fmt.Printf("%s\n", j.name)
@@ -294,7 +294,7 @@ func (c *comparison) print(j *job, list []difference) {
 	}
 }
 
-// save keeps what is needed to look at a difference.
+// save keeps the files needed to investigate a difference.
 func (c *comparison) save(j *job, base, now []byte) error {
 	if c.keep == "" {
 		return nil
@@ -320,8 +320,8 @@ func (c *comparison) save(j *job, base, now []byte) error {
 
 var places = regexp.MustCompile(`(\.yaml):\d+:\d+`)
 
-// withoutPlaces is a message without what may differ between the programs: where the point is, and on which lines its
-// keys are, as a key that only one of them knows stands before others.
+// withoutPlaces removes from a message the parts that may differ between the programs: the point's path, and the line
+// numbers of its keys, since a key that only one of them knows shifts the others.
 func withoutPlaces(message, dir string) string {
 	return places.ReplaceAllString(strings.ReplaceAll(message, dir, "DIR"), "$1")
 }

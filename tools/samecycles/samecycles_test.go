@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/internal/testenv"
 )
 
@@ -42,7 +42,7 @@ func TestKeysThatAProgramHasNotAreDropped(t *testing.T) {
 // Every point of every pack survives the way through the file that both programs are given.
 func TestPackPointsKeepTheirKeys(t *testing.T) {
 	keys := map[string]bool{}
-	for _, f := range configs.ExperimentSchema.Fields() {
+	for _, f := range config.Schema.Fields() {
 		keys[f.Path] = true
 	}
 	list, err := packJobs(false)
@@ -68,7 +68,7 @@ func TestDraws(t *testing.T) {
 	assert.NotEqual(t, list[0], other[0])
 	all := ""
 	for _, j := range list {
-		_, err := configs.ParseExperiment(j.name, []byte(j.yaml))
+		_, err := config.Parse(j.name, []byte(j.yaml))
 		require.NoError(t, err)
 		all += j.name + "\n"
 	}

@@ -20,7 +20,7 @@ func (s *Spec) FitsCore(accel.Shape) (key, msg string, ok bool) { return "", "",
 func (s *Spec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
 	return &unit{Base: clock.NewBase(name)}, nil
 }
-func (s *Spec) NewTwin(accel.Shape) (emu.Unit, error) { return twin{}, nil }
+func (s *Spec) NewFunctional(accel.Shape) (emu.Unit, error) { return twin{}, nil }
 
 type undocumented struct {
 	Spec
@@ -61,15 +61,19 @@ func (u *unit) Statistics(clock.Cycle) any {
 	return u.stats
 }
 
-func row(change func(u *heddle.Unit), instructions ...isa.UnitInstruction) heddle.Entry {
-	u := heddle.Unit{
+func unitKind(change func(u *heddle.Unit), instructions ...isa.UnitInstruction) *heddle.Unit {
+	u := &heddle.Unit{
 		Instructions: isa.UnitExtension("x", "An x.", 1<<16, instructions...), Key: "x", Part: "X", Title: "x", Doc: "An x.", Exec: "give every core an x",
 		New: func() accel.Spec { return new(Spec) },
 	}
 	if change != nil {
-		change(&u)
+		change(u)
 	}
-	return heddle.WithUnit(&u)
+	return u
+}
+
+func row(change func(u *heddle.Unit), instructions ...isa.UnitInstruction) heddle.Entry {
+	return heddle.WithUnit(unitKind(change, instructions...))
 }
 
 func main() {
@@ -80,25 +84,23 @@ func main() {
 	same := next
 	same.Name = "x.more"
 	entries := map[string][]heddle.Entry{
-		"empty":    {{}},
-		"twice":    {heddle.WithSchedule(schedule), heddle.WithSchedule(schedule)},
-		"taken":    {heddle.WithSchedule(&heddle.Schedule{Name: "vertex", Doc: "d", EachEdge: schedule.EachEdge})},
-		"nil-unit": {heddle.WithUnit(nil)},
-		"bit":      {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", isa.HasHWWL) })},
-		"bits":     {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", 3<<16) })},
-		"name":     {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("weaver", "An x.", 1<<16) })},
-		"key":      {row(func(u *heddle.Unit) { u.Key = "warps" })},
-		"unit-key": {row(func(u *heddle.Unit) { u.Key = "graphpeg" })},
-		"no-key":   {row(func(u *heddle.Unit) { u.Key = "" })},
-		"no-new":   {row(func(u *heddle.Unit) { u.New = nil })},
-		"another":  {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("y", "A y.", 1<<17) })},
-		"operands": {row(nil, wrong)},
-		"encoding": {row(nil, next, same)},
-		"tags":     {row(func(u *heddle.Unit) { u.New = func() accel.Spec { return new(undocumented) } })},
-		"counts":   {row(func(u *heddle.Unit) { u.New = func() accel.Spec { return new(uncounted) } })},
-		"unit-sched": {row(func(u *heddle.Unit) {
-			u.Schedules = []*heddle.Schedule{{Name: "cta", Doc: "d", EachEdge: schedule.EachEdge}}
-		})},
+		"empty":        {{}},
+		"twice":        {heddle.WithSchedule(schedule), heddle.WithSchedule(schedule)},
+		"taken":        {heddle.WithSchedule(&heddle.Schedule{Name: "vertex", Doc: "d", EachEdge: schedule.EachEdge})},
+		"nil-unit":     {heddle.WithUnit(nil)},
+		"bit":          {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", isa.HasHWWL) })},
+		"bits":         {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("x", "An x.", 3<<16) })},
+		"name":         {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("weaver", "An x.", 1<<16) })},
+		"key":          {row(func(u *heddle.Unit) { u.Key = "warps" })},
+		"unit-key":     {row(func(u *heddle.Unit) { u.Key = "graphpeg" })},
+		"no-key":       {row(func(u *heddle.Unit) { u.Key = "" })},
+		"no-new":       {row(func(u *heddle.Unit) { u.New = nil })},
+		"another":      {row(func(u *heddle.Unit) { u.Instructions = isa.UnitExtension("y", "A y.", 1<<17) })},
+		"operands":     {row(nil, wrong)},
+		"encoding":     {row(nil, next, same)},
+		"tags":         {row(func(u *heddle.Unit) { u.New = func() accel.Spec { return new(undocumented) } })},
+		"counts":       {row(func(u *heddle.Unit) { u.New = func() accel.Spec { return new(uncounted) } })},
+		"unit-sched":   {heddle.WithUnit(unitKind(nil, next), &heddle.Schedule{Name: "cta", Doc: "d", EachEdge: schedule.EachEdge})},
 		"stat-name":    {heddle.WithStatistic(heddle.Derived{Name: "A b", Doc: "d", Over: []string{"edges"}})},
 		"stat-over":    {heddle.WithStatistic(heddle.Derived{Name: "a", Doc: "d"})},
 		"stat-scale":   {heddle.WithStatistic(heddle.Derived{Name: "a", Doc: "d", Over: []string{"edges"}, Scale: 2})},

@@ -1,6 +1,6 @@
-// Package emutest has what tests watch programs with that run without time.
+// Package emutest has checkers that tests attach to functional runs of programs.
 //
-// No other package than tests may use it.
+// Only tests may import it.
 package emutest
 
 import (
@@ -11,12 +11,12 @@ import (
 	"heddle/isa/emu"
 )
 
-// Races finds data races in scratchpads: two warps of a core that access a byte, one of them with a store, though
-// nothing has one wait for the other. Whether the program's result was right does not matter: what order the warps ran
-// in is this machine's choice. Two atomics are no race. Lanes of a warp are in lock-step.
+// Races finds data races in scratchpads: two warps of a core access a byte, at least one with a store, without
+// synchronisation between them. Whether the program's result was right does not matter, as the order of warps is this
+// machine's choice. Two atomics are no race. Lanes of a warp are in lock-step.
 //
-// It has a vector clock for each warp (Mattern, Virtual Time and Global States of Distributed Systems, 1989), which
-// barriers and wspawn join, as FastTrack has (Flanagan and Freund, PLDI 2009). Accesses by graph units are not seen.
+// It keeps a vector clock for each warp (Mattern, Virtual Time and Global States of Distributed Systems, 1989), joined
+// by barriers and wspawn, as in FastTrack (Flanagan and Freund, PLDI 2009). Accesses by graph units are not observed.
 type Races struct {
 	machine *emu.Machine
 	warps   int
@@ -27,11 +27,11 @@ type Races struct {
 
 // watched is a core.
 type watched struct {
-	clocks   [][]uint32        // by warp: up to which of each warp's epochs all is done before what it does now
+	clocks   [][]uint32        // by warp: for each warp, the epoch that precedes its current work
 	cells    map[uint32]*cell  // by word
 	waiting  map[uint32]uint64 // by barrier: the warps that have arrived and not gone on
 	ended    uint64            // warps
-	spawner  int               // whose wspawn is under way; -1: none
+	spawner  int               // warp whose wspawn is in progress; -1: none
 	spawnsAt uint32
 }
 
@@ -51,14 +51,14 @@ type cell struct {
 	last  [accesses][]event
 }
 
-// event is an access: when by the warp's own clock, of which bytes, by what instruction.
+// event is an access: its warp's clock, bytes and instruction.
 type event struct {
 	epoch uint32
 	bytes uint8
 	pc    uint32
 }
 
-// Watch has a configuration's Trace look for races; Of says on which machine.
+// Watch makes the Trace of a configuration look for races; Of must be called with the machine.
 func Watch(cfg *emu.Config) *Races {
 	r := &Races{warps: cfg.Warps, cores: make([]watched, cfg.Cores), seen: map[[2]uint32]bool{}}
 	cfg.Trace = r.step
@@ -72,10 +72,10 @@ func Watch(cfg *emu.Config) *Races {
 	return r
 }
 
-// Of says which machine was made of the configuration.
+// Of sets the machine created from the configuration.
 func (r *Races) Of(m *emu.Machine) { r.machine = m }
 
-// Found says what was found, one line for each two instructions.
+// Found returns the races, one line for each pair of instructions.
 func (r *Races) Found() []string { return r.found }
 
 func (r *Races) step(s *emu.Step) {
@@ -98,7 +98,7 @@ func (r *Races) step(s *emu.Step) {
 	}
 }
 
-// goOn notes that a warp executes: what it has waited for is over, for all that waited for the same.
+// goOn records that a warp executes: its wait is over, and that of all warps that waited for the same.
 func (c *watched) goOn(s *emu.Step) {
 	for id, set := range c.waiting {
 		if set>>s.Warp&1 != 0 {
@@ -114,7 +114,7 @@ func (c *watched) goOn(s *emu.Step) {
 	c.ended &^= 1 << s.Warp
 }
 
-// join has all that warps of a set have done be before what any of them does next.
+// join orders all past work of a set of warps before all their future work.
 func (c *watched) join(set uint64) {
 	all := make([]uint32, len(c.clocks))
 	for s := set; s != 0; s &= s - 1 {
@@ -129,7 +129,7 @@ func (c *watched) join(set uint64) {
 	}
 }
 
-// access looks at what lanes access in the scratchpad.
+// access checks the lanes' accesses to the scratchpad.
 func (r *Races) access(s *emu.Step) {
 	how := reads
 	switch s.Inst.Class {

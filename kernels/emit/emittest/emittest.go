@@ -1,4 +1,4 @@
-// Package emittest runs kernels in tests: on the interpreter, without a compiler.
+// Package emittest runs kernels in tests on the interpreter, without a compiler.
 package emittest
 
 import (
@@ -15,10 +15,9 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/activeset"
 	"heddle/kernels/ir"
-	"heddle/units"
 )
 
-// Machine is an interpreted machine with one of each graph unit in every core. Their tables and lists are small.
+// Machine is an interpreted machine with one of each graph unit in every core; the units' tables and lists are small.
 type Machine struct {
 	Cores, Warps, Threads int
 	mem                   *emu.Memory
@@ -26,10 +25,10 @@ type Machine struct {
 	units                 map[string][]emu.Unit // by name and core
 }
 
-// New makes a machine.
+// New returns a machine.
 func New(cores, warps, threads int) *Machine {
 	m := &Machine{Cores: cores, Warps: warps, Threads: threads, mem: emu.NewMemory(), next: 0x10000, units: map[string][]emu.Unit{}}
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		spec := small(configs.DefaultUnit(u))
 		for core := range cores {
 			m.plug(u.Name, spec, accel.Shape{Core: core, Cores: cores, Warps: warps, Threads: threads, LineBytes: 64})
@@ -38,7 +37,7 @@ func New(cores, warps, threads int) *Machine {
 	return m
 }
 
-// small makes what a test must fill small.
+// small shrinks the tables and lists that a test must be able to fill.
 func small(s accel.Spec) accel.Spec {
 	switch s := s.(type) {
 	case *weaver.Spec:
@@ -51,9 +50,9 @@ func small(s accel.Spec) accel.Spec {
 	return s
 }
 
-// plug gives the next core such a unit.
+// plug adds a unit to the next core.
 func (m *Machine) plug(name string, s accel.Spec, at accel.Shape) {
-	u, err := s.NewTwin(at)
+	u, err := s.NewFunctional(at)
 	if err != nil {
 		panic(err)
 	}
@@ -63,23 +62,23 @@ func (m *Machine) plug(name string, s accel.Spec, at accel.Shape) {
 	m.units[name] = append(m.units[name], u)
 }
 
-// Hand is the host's hand on the units of that name; nil: it has none.
+// Hand returns the host-side interface to the units of that name; nil: they have none.
 func (m *Machine) Hand(unit string) accel.Hand { return accel.HandOn(m.units[unit]) }
 
-// SetUp has the units of that name prepared for a launch that takes such edges.
+// SetUp prepares the units of that name for a launch that handles such edges.
 func (m *Machine) SetUp(t testing.TB, unit string, e accel.Edges) {
-	const memory = 0x4000_0000 // far from what is placed
+	const memory = 0x4000_0000 // far from any placed array
 	require.NoError(t, m.Hand(unit).SetUp(accel.Setup{Edges: e, In: activeset.InList, Out: activeset.OutList, Memory: memory}))
 }
 
-// Lists are the vertex-lists of GraphPEGs. SetUp comes first.
+// Lists returns the vertex-lists of the GraphPEGs. SetUp must come first.
 func (m *Machine) Lists() activeset.Lists { return m.Hand("peg").(accel.ListHand) }
 
-// Shapes are machines of several kinds: of one lane, with more warps than lanes, with more
-// lanes than warps, with numbers that are no powers of two.
+// Shapes returns machines of several kinds: a single lane, more warps than lanes, more lanes than warps, sizes that are
+// no powers of two.
 func Shapes() [][3]int { return [][3]int{{1, 1, 1}, {2, 3, 4}, {1, 6, 4}, {3, 2, 8}, {1, 3, 6}} }
 
-// Place writes words to memory of their own.
+// Place allocates memory, writes words to it, and returns its address.
 func (m *Machine) Place(words []uint32) uint32 {
 	at := m.next
 	m.next += 4*uint32(len(words)) + 64
@@ -116,13 +115,13 @@ func (m *Machine) Launch(k *ir.Kernel, arg uint32) (ir.Counts, error) {
 }
 
 func (m *Machine) ofCore(core int) (list []emu.Unit) {
-	for _, u := range units.All() {
+	for _, u := range accel.Registered() {
 		list = append(list, m.units[u.Name][core])
 	}
 	return list
 }
 
-// Run runs a kernel with those arguments; it must have no others.
+// Run runs a kernel with exactly these arguments.
 func (m *Machine) Run(t testing.TB, k *ir.Kernel, args map[string]uint32) ir.Counts {
 	t.Helper()
 	block := make([]uint32, len(k.Params))

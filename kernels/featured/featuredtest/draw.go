@@ -1,15 +1,15 @@
-// Package featuredtest helps tests to draw workloads on features.
+// Package featuredtest helps tests to draw random workloads on features.
 package featuredtest
 
 import (
 	"math/rand/v2"
 
-	"heddle/configs"
 	"heddle/kernels/feature"
+	"heddle/kernels/workload"
 )
 
-// Fit has most of the drawn choices that nothing but a refusal comes of be the defaults.
-func Fit(r *rand.Rand, w *configs.Workload) {
+// Fit resets most drawn choices that would only be refused to their defaults.
+func Fit(r *rand.Rand, w *workload.Workload) {
 	f := &w.Features
 	if r.IntN(4) == 0 {
 		return
@@ -34,7 +34,7 @@ func Fit(r *rand.Rand, w *configs.Workload) {
 		f.Group = "warp"
 	}
 	if f.Group == "block" {
-		schedules := []configs.Schedule{"vertex", "edge"}
+		schedules := []workload.Schedule{"vertex", "edge"}
 		w.Schedule, f.Pipelined = schedules[r.IntN(2)], false
 	}
 }

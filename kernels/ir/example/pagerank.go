@@ -1,5 +1,5 @@
-// Package example holds PageRank's gathers, written in the intermediate representation
-// by hand: what a kernel looks like, and what the compiler is held against kernels/asm by.
+// Package example holds PageRank's gathers, hand-written in the intermediate representation: an example of kernels, and
+// the input with which the compiler is measured against the assembly in kernels/asm.
 package example
 
 import (
@@ -10,7 +10,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Words of the argument block, as package pagerank's programs have them.
+// Words of the argument block, in the order of package pagerank's programs.
 const (
 	wordVertices     = 0
 	wordEdges        = 1
@@ -21,7 +21,7 @@ const (
 	wordSum          = 8
 )
 
-// Kernels are the builders by name.
+// Kernels holds the builders by name.
 var Kernels = map[string]func() (*ir.Kernel, error){
 	"pagerank_vertex": Vertex, "pagerank_vertex_ahead": VertexAhead, "pagerank_edge": Edge, "pagerank_weaver": Weaver,
 }
@@ -29,7 +29,7 @@ var Kernels = map[string]func() (*ir.Kernel, error){
 // Names returns the kernels' names, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(Kernels)) }
 
-// Vertex is the gather of a vertex a lane: sum[v] = Σ contribution[u] over u → v.
+// Vertex is the gather with one vertex per lane: sum[v] = Σ contribution[u] over u → v.
 func Vertex() (*ir.Kernel, error) {
 	b := ir.NewBuilder("pagerank_vertex")
 	n := b.ParamAt("vertices", ir.U32, wordVertices)
@@ -49,9 +49,9 @@ func Vertex() (*ir.Kernel, error) {
 	return b.Build()
 }
 
-// VertexAhead is the gather of a vertex a lane with loads ahead of their use, as the
-// hand-written program has them: the next edge's source, and the contribution that the
-// next step adds. It reads one word behind a vertex's edges, which need not be an edge.
+// VertexAhead is the gather with one vertex per lane and loads ahead of their use, as in the hand-written program: the
+// next edge's source, and the contribution that the next step adds. It reads one word past a vertex's edges, which need
+// not be an edge.
 func VertexAhead() (*ir.Kernel, error) {
 	b := ir.NewBuilder("pagerank_vertex_ahead")
 	n := b.ParamAt("vertices", ir.U32, wordVertices)
@@ -74,7 +74,7 @@ func VertexAhead() (*ir.Kernel, error) {
 	return b.Build()
 }
 
-// Edge is the gather of an edge a lane.
+// Edge is the gather with one edge per lane.
 func Edge() (*ir.Kernel, error) {
 	b := ir.NewBuilder("pagerank_edge")
 	m := b.ParamAt("edges", ir.U32, wordEdges)
@@ -89,8 +89,7 @@ func Edge() (*ir.Kernel, error) {
 	return b.Build()
 }
 
-// Weaver is the gather of edges that the Weaver deals out. A vertex is registered as
-// the address of its sum.
+// Weaver is the gather of edges that the Weaver distributes. A vertex is registered as the address of its sum.
 func Weaver() (*ir.Kernel, error) {
 	b := ir.NewBuilder("pagerank_weaver")
 	n := b.ParamAt("vertices", ir.U32, wordVertices)

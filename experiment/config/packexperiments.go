@@ -1,0 +1,137 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"heddle/configs"
+	"heddle/configs/schema"
+)
+
+// GraphsPrefix stands in packs for the directory of graphs that a user may name.
+const GraphsPrefix = "$graphs/"
+
+// PackOptions are the inputs of a pack from outside it.
+type PackOptions struct {
+	Graphs string   // directory of the graphs whose files begin with GraphsPrefix
+	Set    []string // KEY=VALUE, for all experiments
+	Exists func(file string) bool
+}
+
+// FileExists is the default of PackOptions.Exists.
+func FileExists(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Experiments loads a variant's experiments. absent are the graphs that are not there: values of
+// axes are left out with them, and experiments that have no other graph.
+func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Experiment], absent []string, err error) {
+	nodes, err := elements(p.File, string(v), p.lists[v])
+	if err != nil {
+		return nil, nil, err
+	}
+	g := graphFiles{dir: o.Graphs, exists: o.Exists}
+	var bad []error
+	names := map[string]bool{}
+	for i, n := range nodes {
+		key := fmt.Sprintf("%s[%d]", v, i)
+		layers := []*schema.Node{n}
+		if p.common != nil {
+			layers = []*schema.Node{p.common, n}
+		}
+		gone := false
+		for k, layer := range layers {
+			copied := deepCopy(layer)
+			gone = g.fill(copied, false) || gone
+			layers[k] = copied
+		}
+		if gone {
+			continue
+		}
+		l, err := Schema.Load(schema.Input{File: p.File, Nodes: layers, Set: o.Set, Presets: schema.FromFS(configs.Files)})
+		if err != nil {
+			bad = append(bad, within(key, err))
+			continue
+		}
+		if names[l.Value.Name] {
+			at, _ := l.Origin("name")
+			bad = append(bad, fmt.Errorf("%s: %s.name: %s stands twice", at, key, l.Value.Name))
+		}
+		names[l.Value.Name] = true
+		list = append(list, l)
+	}
+	return list, g.absent, errors.Join(bad...)
+}
+
+// Has reports whether the pack has experiments of a variant.
+func (p *Pack) Has(v Variant) bool {
+	list, _ := schema.List(p.lists[v])
+	return len(list) > 0
+}
+
+// ScaledIn says what differs from the paper in a variant.
+func (p *Pack) ScaledIn(v Variant) string {
+	if v == Full && p.ScaledFull != "" {
+		return p.ScaledFull
+	}
+	return p.Scaled
+}
+
+func deepCopy(n *schema.Node) *schema.Node {
+	c := *n
+	c.Content = nil
+	for _, e := range n.Content {
+		c.Content = append(c.Content, deepCopy(e))
+	}
+	return &c
+}
+
+// graphFiles puts the directory of graphs where packs leave it open.
+type graphFiles struct {
+	dir    string
+	exists func(string) bool
+	absent []string
+}
+
+// fill replaces GraphsPrefix below a node, and reports whether it asks for a graph that is not there.
+// Lists lose such elements; a list inside a list, whose values go together, is asked for as a whole.
+func (g *graphFiles) fill(n *schema.Node, inList bool) (gone bool) {
+	if n.Kind == schema.ScalarNode {
+		return g.file(n)
+	}
+	var left []*schema.Node
+	for _, e := range n.Content {
+		if g.fill(e, n.Kind == schema.SequenceNode) {
+			gone = true
+			continue
+		}
+		left = append(left, e)
+	}
+	if n.Kind == schema.SequenceNode && !inList && len(left) > 0 {
+		n.Content, gone = left, false
+	}
+	return gone
+}
+
+func (g *graphFiles) file(n *schema.Node) (gone bool) {
+	name, ok := strings.CutPrefix(n.Value, GraphsPrefix)
+	if !ok {
+		return false
+	}
+	n.Value = filepath.Join(g.dir, filepath.FromSlash(name))
+	if !strings.ContainsAny(n.Value, `/\`) {
+		n.Value = "./" + n.Value // a path, not the name of a shipped graph
+	}
+	if g.exists(n.Value) {
+		return false
+	}
+	if !slices.Contains(g.absent, n.Value) {
+		g.absent = append(g.absent, n.Value)
+	}
+	return true
+}

@@ -1,0 +1,50 @@
+// Package config describes experiments: the keys of docs/reference/configuration.md, the presets that heddle ships, and
+// packs, which hold published figures up against simulated ones. Machines are in package configs, and the keys below
+// workload in kernels/workload.
+package config
+
+import (
+	"heddle/configs"
+	"heddle/configs/schema"
+	"heddle/internal/registry"
+)
+
+// Schema is the typed tree of an experiment. Programs may register the names and sections that it has until it
+// is first used.
+var Schema = schema.Deferred[Experiment]("experiments", registry.Close)
+
+func init() { configs.KnowVariables(func() []string { return configs.Variables(Schema.Fields()) }) }
+
+// Load loads a preset by name, or a file, which has a dot or a slash in its path; env is the environment, and set the
+// values of --set.
+func Load(name string, env, set []string) (*schema.Loaded[Experiment], error) {
+	in, err := configs.Input("experiment", name, env, set)
+	if err != nil {
+		return nil, err
+	}
+	in.EnvOther = append(in.EnvOther, configs.Variables(configs.Schema.Fields())...)
+	if l, err := loadVariants(in); l != nil || err != nil {
+		return l, err
+	}
+	return Schema.Load(in)
+}
+
+// Parse reads an experiment that Schema.YAML wrote; name is the text's in messages.
+func Parse(name string, text []byte) (Experiment, error) {
+	l, err := Schema.Load(schema.Input{File: name, Data: text, Presets: schema.FromFS(configs.Files)})
+	if err != nil {
+		return Experiment{}, err
+	}
+	return l.Value, nil
+}
+
+// ParseWith reads an experiment's text, with keys set as --set sets them.
+func ParseWith(name string, text []byte, set []string) (*schema.Loaded[Experiment], error) {
+	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(configs.Files)})
+}
+
+// Names returns the experiment presets' names, sorted.
+func Names() []string { return configs.PresetNames("experiment") }
+
+// About returns the first sentence of an experiment preset's file; "": there is none.
+func About(name string) string { return configs.AboutPreset("experiment", name) }

@@ -1,0 +1,23 @@
+package schedule
+
+import (
+	"heddle/kernels/activeset"
+	"heddle/kernels/ir"
+)
+
+// hwwl has threads take vertices from hardware worklists (GraphPEG, ACM TACO 2021, §4.4,
+// after Kim & Batten, MICRO 2014), and walk their rows.
+var hwwl = &Schedule{
+	Name:       "hwwl",
+	Doc:        "each thread walks the row of a vertex that it takes from its core's hardware worklist",
+	Unit:       "hwwl",
+	Rows:       true,
+	Owns:       true,
+	Lists:      true,
+	ListOps:    ir.ListOps{Pop: "hwwl.pop", Push: "hwwl.push"},
+	Register:   ToLists,
+	Scratchpad: Nothing,
+	EachEdge: func(s *Site, v *Visitor) {
+		s.ListVertices(s.U32(activeset.InList), func(row ir.Value) { s.Row(v, row, s.View.Vertex(row)) })
+	},
+}

@@ -1,0 +1,61 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"heddle/components/accel"
+)
+
+// All returns all schedules: those in software, then those of each registered unit.
+func All() []*Schedule {
+	list := Software()
+	for _, u := range accel.Registered() {
+		list = append(list, OfUnit(u.Name)...)
+	}
+	return list
+}
+
+// OfUnit returns the schedules that need the graph unit of that name.
+func OfUnit(name string) (list []*Schedule) {
+	for _, s := range ofUnits {
+		if s.Unit == name {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// ByName returns the schedule of that name.
+func ByName(name string) (*Schedule, error) {
+	list := All()
+	if i := slices.IndexFunc(list, func(s *Schedule) bool { return s.Name == name }); i >= 0 {
+		return list[i], nil
+	}
+	return nil, fmt.Errorf("no schedule %q", name)
+}
+
+// Add adds a schedule when the program starts: in software, or of the unit that it names. An error names the
+// field that is missing, the unit that does not exist, or the name that is taken.
+func Add(s *Schedule) error {
+	if s == nil {
+		return errors.New("it is nil")
+	}
+	var names []string
+	for _, x := range All() {
+		names = append(names, x.Name)
+	}
+	if err := s.Check(names); err != nil {
+		return err
+	}
+	switch {
+	case s.Unit == "":
+		software = append(software, s)
+	case accel.KindNamed(s.Unit) == nil:
+		return fmt.Errorf("there is no unit %q", s.Unit)
+	default:
+		ofUnits = append(ofUnits, s)
+	}
+	return nil
+}
