@@ -46,7 +46,7 @@ func (s *Sampled) Whole() bool {
 // Interval is a measured part of a launch.
 type Interval struct {
 	Pace
-	Counts stats.Tree // of the machine during the interval
+	Counts stats.Part // of the machine during the interval, packed: a launch may have thousands of intervals
 
 	Length uint64  // requested number of warp instructions
 	Before Stretch // executed functionally since the interval before
@@ -179,9 +179,7 @@ func (t *alternator) finish(now clock.Cycle) {
 		}
 		more := t.pace(now).since(t.begin)
 		last.Cycles, last.WarpInstrs = last.Cycles+more.Cycles, last.WarpInstrs+more.WarpInstrs
-		for i, x := range t.m.Statistics().Since(t.counts) {
-			last.Counts[i] = last.Counts[i].Plus(x)
-		}
+		last.Counts = last.Counts.Plus(t.m.Statistics().Since(t.counts))
 	case executing:
 		t.sampled.Rest = t.stretch(t.m.domain.After() - 1)
 	}
@@ -197,10 +195,10 @@ func (t *alternator) measure(now clock.Cycle, instrs uint64) {
 // measured ends it.
 func (t *alternator) measured(now clock.Cycle) {
 	counts := t.m.Statistics()
-	t.next.Pace, t.next.Counts = t.pace(now).since(t.begin), counts.Since(t.counts)
+	t.next.Pace, t.next.Counts = t.pace(now).since(t.begin), stats.PackPart(counts.Since(t.counts))
 	t.begin, t.counts = t.pace(now), counts
 	switch {
-	case t.sampled.Begin.Counts == nil:
+	case t.sampled.Begin.Counts.Len() == 0:
 		t.sampled.Begin = t.next
 	case t.next.WarpInstrs > 0:
 		t.sampled.Intervals = append(t.sampled.Intervals, t.next)

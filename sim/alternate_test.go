@@ -55,7 +55,7 @@ func TestIntervalsOfASteadyProgram(t *testing.T) {
 	for _, i := range s.Intervals {
 		cycles, instrs = cycles+i.Cycles, instrs+i.WarpInstrs
 		all += i.WarpInstrs + i.Warm.WarpInstrs + i.Before.WarpInstrs
-		counted, ok := i.Counts.Get("warp_instrs")
+		counted, ok := i.Counts.Tree().Get("warp_instrs")
 		require.True(t, ok)
 		require.EqualValues(t, i.WarpInstrs, counted.Float())
 	}

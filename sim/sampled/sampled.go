@@ -62,7 +62,7 @@ type kernel struct {
 // Launch estimates a launch of a kernel.
 func (e *Estimator) Launch(of any, s *sim.Sampled) Estimate {
 	if s.Whole() {
-		return Estimate{Cycles: float64(s.Begin.Cycles), Counts: s.Begin.Counts}
+		return Estimate{Cycles: float64(s.Begin.Cycles), Counts: s.Begin.Counts.Tree()}
 	}
 	if e.kernels == nil {
 		e.kernels = map[any]*kernel{}
@@ -226,11 +226,12 @@ const few = 4
 // counts returns the machine's statistics: those of the timed parts, and for the rest those of the intervals, each
 // weighted by the work beside it.
 func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64) stats.Tree {
-	out := slices.Clone(s.Begin.Counts)
+	out := s.Begin.Counts.Tree()
 	left, simulated := float64(s.WarpInstrs-s.Begin.WarpInstrs), float64(s.Begin.Cycles)
 	for i := range s.Intervals {
+		values := s.Intervals[i].Counts.Values()
 		for j := range out {
-			out[j] = out[j].Plus(s.Intervals[i].Counts[j])
+			out[j] = out[j].Plus(values.Next())
 		}
 		left, simulated = left-float64(s.Intervals[i].WarpInstrs), simulated+float64(s.Intervals[i].Cycles)
 	}
@@ -257,8 +258,12 @@ func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64
 		p.Cycles, p.Instrs, p.Weights = append(p.Cycles, c), append(p.Instrs, float64(from[i].WarpInstrs)), append(p.Weights, share/max(c, 1))
 	}
 	calibrate(&p, left)
+	values := make([]stats.Values, len(from))
+	for i := range from {
+		values[i] = from[i].Counts.Values()
+	}
 	for j := range out {
-		out[j] = p.Extrapolate(out[j], func(i int) stats.Stat { return from[i].Counts[j] })
+		out[j] = p.Extrapolate(out[j], func(i int) stats.Stat { return values[i].Next() })
 	}
 	exact(out, s, relative)
 	return out
@@ -290,7 +295,7 @@ func calibrate(p *stats.Parts, instrs float64) {
 
 // exact sets the statistics known for the whole launch: executed instructions, and ratios of them, also to the cycles.
 func exact(t stats.Tree, s *sim.Sampled, relative float64) {
-	known := s.Executed().Map()
+	known, begin := s.Executed().Map(), s.Begin.Counts.Tree()
 	for i, x := range t {
 		if k, ok := known[x.Name]; ok {
 			if n, counted := k.Uint(); counted {
@@ -303,7 +308,7 @@ func exact(t stats.Tree, s *sim.Sampled, relative float64) {
 		case "edges_per_cycle":
 			t[i] = x.Over(float64(s.Edges), relative)
 		case "simd_efficiency":
-			_, slots := s.Begin.Counts[i].Parts()
+			_, slots := begin[i].Parts()
 			t[i] = x.Of(float64(s.ThreadInstrs), slots/float64(s.Begin.WarpInstrs)*float64(s.WarpInstrs))
 		}
 	}

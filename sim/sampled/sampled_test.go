@@ -46,13 +46,13 @@ func (t *truth) cut(stretch int) (s sim.Sampled, cycles float64) {
 		at += n
 		return sim.Pace{Cycles: uint64(math.Round(sum)), WarpInstrs: uint64(n)}
 	}
-	measured := func(n int) (p sim.Pace, counts stats.Tree) {
+	measured := func(n int) (p sim.Pace, counts stats.Part) {
 		p = span(n, false)
-		return p, stats.Tree{
+		return p, stats.PackPart(stats.Tree{
 			stats.Count("cycles", "cycles", "", p.Cycles), stats.Count("warp_instrs", "warp instructions", "", p.WarpInstrs),
 			stats.Count("events", "events", "", 3*p.WarpInstrs), stats.Count("stalls", "cycles", "", p.Cycles/2),
 			stats.Ratio("ipc", "", "", float64(p.WarpInstrs), float64(p.Cycles)), stats.Constant("peak", "", "", 7),
-		}
+		})
 	}
 	s.Begin.Pace, s.Begin.Counts = measured(begin)
 	for at < t.instrs {
@@ -158,7 +158,7 @@ func TestWholeLaunchesAreExact(t *testing.T) {
 	got := e.Launch(0, &s)
 	require.Equal(t, want, got.Cycles)
 	require.Zero(t, got.Half)
-	require.Equal(t, s.Begin.Counts, got.Counts)
+	require.Equal(t, s.Begin.Counts.Tree(), got.Counts)
 }
 
 // What was seen in the beginning alone, or never, is not known to be nothing in the rest.
@@ -166,9 +166,10 @@ func TestWhatIsNotSeenIsNotExact(t *testing.T) {
 	l := truth{r: rand.New(rand.NewPCG(1, 7)), instrs: 100_000, cpi: flat(2), factor: flat(1)}
 	s, _ := l.cut(4000)
 	early, never := stats.Count("early", "events", "", 40), stats.Count("never", "events", "", 0)
-	s.Begin.Counts = append(s.Begin.Counts, early, never)
+	s.Begin.Counts = stats.PackPart(append(s.Begin.Counts.Tree(), early, never))
 	for i := range s.Intervals {
-		s.Intervals[i].Counts = append(s.Intervals[i].Counts, stats.Count("early", "events", "", 0), never)
+		v := &s.Intervals[i]
+		v.Counts = stats.PackPart(append(v.Counts.Tree(), stats.Count("early", "events", "", 0), never))
 	}
 	var e Estimator
 	got := e.Launch(0, &s)
@@ -212,7 +213,8 @@ func TestCalibrate(t *testing.T) {
 // TestNothingBehind: a launch in which time was switched off for cycles of no instruction, and all that is left ended
 // meanwhile, has an estimate.
 func TestNothingBehind(t *testing.T) {
-	begin := sim.Interval{Pace: sim.Pace{Cycles: 100, WarpInstrs: 40}, Counts: stats.Tree{stats.Count("cycles", "cycles", "", 100)}}
+	cycles := stats.Tree{stats.Count("cycles", "cycles", "", 100)}
+	begin := sim.Interval{Pace: sim.Pace{Cycles: 100, WarpInstrs: 40}, Counts: stats.PackPart(cycles)}
 	s := sim.Sampled{Begin: begin, Rest: sim.Stretch{Pace: sim.Pace{Cycles: 7}}, Result: sim.Result{Cycles: 100, Stats: emu.Stats{WarpInstrs: 50}}}
 	var e Estimator
 	got := e.Launch("kernel", &s)

@@ -57,8 +57,11 @@ func Pack(t Tree) Packed {
 
 // appendFloat appends a float in few bytes if it has few digits.
 func appendFloat(b []byte, x float64) []byte {
-	return binary.AppendUvarint(b, bits.ReverseBytes64(math.Float64bits(x)))
+	return binary.AppendUvarint(b, reversed(math.Float64bits(x)))
 }
+
+// reversed has the bytes of a float that are 0 in front, where a varint drops them.
+func reversed(x uint64) uint64 { return bits.ReverseBytes64(x) }
 
 func namesOf(t Tree) *names {
 	of := shape{len(t), t[0].Name, t[len(t)-1].Name}
