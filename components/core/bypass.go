@@ -93,9 +93,9 @@ func (sl *slice) passALU(id flightID, now uint64) bool {
 
 // bypassOccupancy is the number of bypassing instructions that each skipped stage would hold.
 type bypassOccupancy struct {
-	stages                    [3]uint32 // behind the collectors' arbiter
-	operands                  int       // before, in and behind the integer unit
-	dispatched, alu, computed int       // written back and still in the scoreboard
+	stages                    [3]uint32 // of collectors, one bit each
+	operands                  int       // behind the collectors' arbiter
+	dispatched, alu, computed int       // before, in and behind the integer unit
 	written                   int       // written back
 }
 
