@@ -83,8 +83,8 @@ func (c *Cost) AddMemory(e *MemoryEstimate, room Room, jobs int) {
 	}
 }
 
-// timesHandled tells, by what they compute (work.costKey), how often stored points have handled what edges says they do: more than
-// once where vertices come to be active again (sssp, cc), or less where they do not.
+// timesHandled tells, by what they compute (work.costKey), how often stored points have handled what edges says they
+// do: more than once where vertices come to be active again (sssp, cc), or less where they do not.
 func (r *Runner) timesHandled(done map[int]Outcome) map[string]float64 {
 	handled, said := map[string]float64{}, map[string]float64{}
 	for i := range r.Points {

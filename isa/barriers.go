@@ -2,10 +2,10 @@ package isa
 
 import "encoding/binary"
 
-// UnfencedBarriers returns the addresses of barriers that may be device-wide and that a warp may reach with a store of its
-// own behind its last fence: on machines whose device-wide barriers do nothing to memory, other cores may not see it. The
-// code is inspected and not run, within straight code: a barrier is not listed if its number is a constant without bit
-// 31, or if it comes behind a fence without a store, an atomic, a call or a place to jump to between them.
+// UnfencedBarriers returns the addresses of barriers that may be device-wide and that a warp may reach with a store of
+// its own behind its last fence: on machines whose device-wide barriers do nothing to memory, other cores may not see
+// it. The code is inspected and not run, within straight code: a barrier is not listed if its number is a constant
+// without bit 31, or if it comes behind a fence without a store, an atomic, a call or a place to jump to between them.
 func (p *Program) UnfencedBarriers() (addrs []uint32) {
 	for i := range p.Segments {
 		if s := &p.Segments[i]; s.Executable {

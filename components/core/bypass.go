@@ -47,16 +47,16 @@ func newBypass(s *Spec, of *queue.Owner, in string) bypass {
 // bypassOpen reports whether an instruction that reads its operands now meets no other on its way to dispatch.
 func (sl *slice) bypassOpen() bool {
 	c := &sl.collect
-	return sl.express.open && c.in|c.mid|c.out == 0 && sl.operands.Empty()
+	return sl.bypass.open && c.in|c.mid|c.out == 0 && sl.operands.Empty()
 }
 
 // materialise moves the instructions on the bypass into the stages where they are at the beginning of cycle now.
 func (sl *slice) materialise(now uint64) {
 	c := &sl.collect
-	for way := &sl.express.operands; !way.Empty(); {
+	for way := &sl.bypass.operands; !way.Empty(); {
 		at := way.First()
 		id := way.Pop()
-		stage := sl.express.delay - int(at-now) // cycles since it was read
+		stage := sl.bypass.delay - int(at-now) // cycles since it was read
 		k := sl.warps[sl.all[id].warp].collector
 		bit := uint32(1) << k
 		switch stage {
@@ -77,13 +77,13 @@ func (sl *slice) materialise(now uint64) {
 func (sl *slice) passALU(id flightID, now uint64) bool {
 	const others = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<bitComputed | 1<<(bitDispatch+int(isa.ALU))
 	f := &sl.all[id]
-	if sl.express.operands.Empty() || sl.occupied&others != 0 || !sl.express.alu || f.packetsLeft != 0 || f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
+	if sl.bypass.operands.Empty() || sl.occupied&others != 0 || !sl.bypass.alu || f.packetsLeft != 0 || f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
 		return false
 	}
 	finished := now + sl.latency[f.class]
 	commit := finished + switchToCommit
 	sl.muldivNext = true
-	sl.express.commits |= 1 << (commit % 64)
+	sl.bypass.commits |= 1 << (commit % 64)
 	sl.releases.put(&sl.flights, id, commit+commitToRelease)
 	if f.class == isa.ClassBranch {
 		sl.resolving.put(finished, 1<<f.warp)
@@ -101,9 +101,9 @@ type bypassOccupancy struct {
 
 // bypassOccupancy returns the occupancy of the skipped stages after cycle now.
 func (sl *slice) bypassOccupancy(now uint64) (u bypassOccupancy) {
-	way := &sl.express.operands
+	way := &sl.bypass.operands
 	for i := range way.Len() {
-		stage := sl.express.delay - int(way.Due(i)-now-1)
+		stage := sl.bypass.delay - int(way.Due(i)-now-1)
 		if stage > len(u.stages) {
 			u.operands++
 			continue

@@ -108,7 +108,7 @@ func (sl *slice) read(now uint64) bool {
 	c.collided[k] = 0
 	id = sl.issued.Take(now)
 	if sl.bypassOpen() {
-		sl.express.operands.Push(id, now+uint64(sl.express.delay))
+		sl.bypass.operands.Push(id, now+uint64(sl.bypass.delay))
 		return true
 	}
 	c.id[0][k] = id

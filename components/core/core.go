@@ -309,7 +309,7 @@ func (c *Core) LastCycle() uint64 { return c.last }
 
 // release clears the scoreboard entries of instructions that were written back two cycles ago.
 func (c *Core) release(sl *slice, now uint64) {
-	sl.express.commits &^= 1 << ((now - commitToRelease) % 64)
+	sl.bypass.commits &^= 1 << ((now - commitToRelease) % 64)
 	for id := sl.releases.take(now); id != noFlight; {
 		f := &c.all[id]
 		c.end(id)

@@ -18,6 +18,6 @@ func DefaultSpec(warps, threads int) Spec {
 // InStages has instructions moved from stage to stage, whether or not something holds them up.
 func (c *Core) InStages() {
 	for i := range c.slices {
-		c.slices[i].express.open, c.slices[i].express.alu = false, false
+		c.slices[i].bypass.open, c.slices[i].bypass.alu = false, false
 	}
 }

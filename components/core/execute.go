@@ -11,7 +11,7 @@ import (
 // dispatch sends instructions with their operands to the units. They take architectural effect here, in program order
 // within the warp; only warp control takes effect in the SFU, and memory accesses in the load-store unit.
 func (c *Core) dispatch(sl *slice, now uint64) {
-	if way := &sl.express.operands; !way.Empty() {
+	if way := &sl.bypass.operands; !way.Empty() {
 		if !way.Ready(now) {
 			return
 		}

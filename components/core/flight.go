@@ -108,8 +108,8 @@ func (r *scoreboardReleases) next(now uint64) uint64 {
 	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
 }
 
-// warpTimerCycles is the width of warpTimers: a timer is set fewer than that many cycles ahead. put does not check it; a
-// timer farther ahead would fire one turn early.
+// warpTimerCycles is the width of warpTimers: a timer is set fewer than that many cycles ahead. put does not check it;
+// a timer farther ahead would fire one turn early.
 const warpTimerCycles = 32
 
 // maxALULatency is the maximum of latency.alu: the longest timer is that of a branch through the integer unit, with one

@@ -19,7 +19,7 @@ type slice struct {
 
 	occupied uint64 // non-empty buffers
 	issued   line   // behind the scoreboard's arbiter
-	express  bypass
+	bypass   bypass
 	collect  collectors
 	operands line                 // behind the collectors' arbiter
 	dispatch [isa.NumUnits]buffer // before the units
@@ -70,7 +70,7 @@ func (sl *slice) build(p *pipe, in string) {
 	*sl = slice{
 		pipe: p, in: of.Unit + ": " + in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
 		issued:   queue.NewTimed[flightID](2*width*int(1+levels(s.Warps/s.Issue.Slices)), of, in+"issued"),
-		express:  newBypass(s, of, in),
+		bypass:   newBypass(s, of, in),
 		collect:  newCollectors(s.Collectors, of.Unit+": "+in),
 		operands: queue.NewTimed[flightID](2*width, of, in+"operands"),
 		alu:      queue.NewTimed[flightID](max(1, s.Latency.ALU-1), of, in+"integer unit"),
@@ -96,7 +96,7 @@ func (sl *slice) build(p *pipe, in string) {
 	}
 	sl.computed.Flag(&sl.occupied, bitComputed)
 	sl.issued.Flag(&sl.occupied, bitIssued)
-	sl.express.operands.Flag(&sl.occupied, bitExpress)
+	sl.bypass.operands.Flag(&sl.occupied, bitExpress)
 	sl.operands.Flag(&sl.occupied, bitOperands)
 	sl.alu.Flag(&sl.occupied, bitALU)
 	sl.mul.Flag(&sl.occupied, bitMul)
@@ -118,7 +118,7 @@ func (sl *slice) commit(now uint64) (room bool) {
 	if sl.occupied&resultBits == 0 {
 		return false
 	}
-	if sl.express.commits>>(now%64)&1 == 0 {
+	if sl.bypass.commits>>(now%64)&1 == 0 {
 		room = sl.writeBack(now)
 	}
 	if sl.lanes[isa.ALU]|sl.lanes[isa.FPU] != 0 {
@@ -325,7 +325,7 @@ func (sl *slice) muldiv(now uint64) *line {
 // next returns the first cycle after now in which the slice changes something because time passes, or at if that is
 // earlier.
 func (sl *slice) next(now, at uint64) uint64 {
-	at = min(sl.issued.Next(now, at), sl.express.operands.First())
+	at = min(sl.issued.Next(now, at), sl.bypass.operands.First())
 	return sl.div.Next(now, sl.mul.Next(now, sl.alu.Next(now, at)))
 }
 

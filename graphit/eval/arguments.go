@@ -8,10 +8,10 @@ import (
 	"heddle/graphit"
 )
 
-// ArgumentsOn are the arguments of a program's run, argv, on a graph whose vertices may have other numbers than they were
-// read with. An argument that names a vertex means the vertex that was read with that number, and becomes the number that
-// it has now. It is an error if it cannot be known, or if there is no such vertex any more. schedule takes the place of
-// the program's own; nil: its own.
+// ArgumentsOn are the arguments of a program's run, argv, on a graph whose vertices may have other numbers than they
+// were read with. An argument that names a vertex means the vertex that was read with that number, and becomes the
+// number that it has now. It is an error if it cannot be known, or if there is no such vertex any more. schedule takes
+// the place of the program's own; nil: its own.
 func ArgumentsOn(g *graph.Graph, f *graphit.File, schedule *graphit.Schedule, argv []string) ([]string, error) {
 	if !g.Renumbered() {
 		return argv, nil

@@ -284,8 +284,8 @@ func TestUnitsBetweenOperators(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreVerticesAsRead: a program begins at the vertex that was read with the number that it is given, wherever
-// clean-up and reordering move it, on a machine and on the host.
+// TestArgumentsAreVerticesAsRead: a program begins at the vertex that was read with the number that it is given,
+// wherever clean-up and reordering move it, on a machine and on the host.
 func TestArgumentsAreVerticesAsRead(t *testing.T) {
 	base := []string{"rmat.scale=7", "rmat.edge_factor=3", "rmat.seed=4"}
 	for _, name := range []string{"sssp", "delta_stepping"} {

@@ -247,9 +247,9 @@ func (c *code) allocate(o Options) *allocation {
 	return a
 }
 
-// allocateMoving gives integers that no register is left for float registers, as long as there are some: those that a scan
-// has put on the stack, and parameters, which take two instructions to load again, until there are no more of them. If none is
-// left on the stack, nobody needs its pointer.
+// allocateMoving gives integers that no register is left for float registers, as long as there are some: those that a
+// scan has put on the stack, and parameters, which take two instructions to load again, until there are no more of
+// them. If none is left on the stack, nobody needs its pointer.
 func (c *code) allocateMoving(lives []life, limit int) *allocation {
 	lives = slices.Clone(lives)
 	for {
@@ -549,8 +549,8 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	return out
 }
 
-// asFloat is an instruction that only moves a word, as one that finds or leaves it in a float register where the word is
-// kept in one.
+// asFloat is an instruction that only moves a word, as one that finds or leaves it in a float register where the word
+// is kept in one.
 func (a *allocation) asFloat(i *inst) *inst {
 	in := func(r reg) bool { return r != 0 && a.lives[r].moved && a.lives[r].slot == inRegister }
 	name, x := "", *i

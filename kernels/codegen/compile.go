@@ -15,7 +15,8 @@ type Options struct {
 	// Return makes the kernel a part of a larger program, which enters it with all warps and lanes, and goes on at that
 	// address; 0: the kernel is a program, which starts the warps and ends them.
 	Return uint32
-	// FloatSpills keeps integers that no register is left for in float registers that are free, rather than on the stack.
+	// FloatSpills keeps integers that no register is left for in float registers that are free, rather than on the
+	// stack.
 	FloatSpills bool
 	// Registers limits how many integer and how many float registers are used, at least 4; 0: all. For tests.
 	Registers int

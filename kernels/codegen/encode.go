@@ -134,8 +134,8 @@ func edgeLoops(list []machine) (out []EdgeLoop) {
 	return out
 }
 
-// loadsUnderWay is how many loads at most have been issued in a range, and the register of none has been read: in the order
-// of the program, whichever way its branches go.
+// loadsUnderWay is how many loads at most have been issued in a range, and the register of none has been read: in the
+// order of the program, whichever way its branches go.
 func loadsUnderWay(list []machine, in span) (most int) {
 	waits := map[isa.Reg]bool{}
 	pc := uint32(0)

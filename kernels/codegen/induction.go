@@ -117,8 +117,8 @@ func (d *inductor) pointers() {
 	d.sweep()
 }
 
-// beside reports whether a value is a fixed distance from another one that grows as it does, in a loop of unrolled steps: it
-// takes one addition an iteration, as a variable would, and no register of its own from one to the next.
+// beside reports whether a value is a fixed distance from another one that grows as it does, in a loop of unrolled
+// steps: it takes one addition an iteration, as a variable would, and no register of its own from one to the next.
 func (d *inductor) beside(i *ir.Instr) bool {
 	if d.f.Copies < 2 || i.Op != ir.OpAdd || i.Args[0] == d.index {
 		return false

@@ -6,12 +6,12 @@ import (
 	"heddle/kernels/ir"
 )
 
-// overlap has the loads of a loop's unrolled steps under way together: in the body of a loop with Copies, a load and what
-// its address is computed from move up, before what earlier steps do with theirs.
+// overlap has the loads of a loop's unrolled steps under way together: in the body of a loop with Copies, a load and
+// what its address is computed from move up, before what earlier steps do with theirs.
 //
-// A load passes loads, and it passes a store or an atomic only if nothing in the kernel writes the array that it reads, as
-// a load of a const __restrict__ array does in CUDA. Nothing passes a break, behind which a lane may not come; and nothing a
-// barrier, a fence or a graph unit's instruction.
+// A load passes loads, and it passes a store or an atomic only if nothing in the kernel writes the array that it reads,
+// as a load of a const __restrict__ array does in CUDA. Nothing passes a break, behind which a lane may not come; and
+// nothing a barrier, a fence or a graph unit's instruction.
 func overlap(k *ir.Kernel) {
 	found := false
 	k.Body.Walk(func(i *ir.Instr) { found = found || i.Copies > 1 })

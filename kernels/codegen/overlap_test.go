@@ -12,9 +12,9 @@ import (
 	"heddle/kernels/ir"
 )
 
-// unrolledBody builds a loop of a few random steps one after the other: loads of an array that nothing writes, of addresses
-// that hang on what the steps before did; loads and stores of one that is written; conditions, breaks, and what lanes tell
-// each other.
+// unrolledBody builds a loop of a few random steps one after the other: loads of an array that nothing writes, of
+// addresses that hang on what the steps before did; loads and stores of one that is written; conditions, breaks, and
+// what lanes tell each other.
 type unrolledBody struct {
 	*ir.Builder
 	r       *rand.Rand
@@ -135,8 +135,8 @@ func order(t *testing.T, build func(b *ir.Builder, i ir.Value, l *ir.Loop)) (lis
 	return list
 }
 
-// TestOverlapOrder: loads of what nothing writes pass stores and atomics, dependent ones behind all that they depend on;
-// others stay, and nothing passes a break or a barrier.
+// TestOverlapOrder: loads of what nothing writes pass stores and atomics, dependent ones behind all that they depend
+// on; others stay, and nothing passes a break or a barrier.
 func TestOverlapOrder(t *testing.T) {
 	push := func(k int, between func(b *ir.Builder, l *ir.Loop)) func(b *ir.Builder, i ir.Value, l *ir.Loop) {
 		return func(b *ir.Builder, i ir.Value, l *ir.Loop) {

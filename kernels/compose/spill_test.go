@@ -9,8 +9,8 @@ import (
 	"heddle/kernels/host"
 )
 
-// TestFloatRegistersSuffice: where values of these gathers live on the stack, none does with float registers; of loops that
-// are unrolled as nvcc would, one at most.
+// TestFloatRegistersSuffice: where values of these gathers live on the stack, none does with float registers; of loops
+// that are unrolled as nvcc would, one at most.
 func TestFloatRegistersSuffice(t *testing.T) {
 	shape := host.Shape{Cores: 6, Warps: 32, Threads: 32, ScratchpadBytes: 16 << 10}
 	spills := func(p *Plan) (n int) {

@@ -20,8 +20,8 @@ func Unrollings() []Unrolling { return []Unrolling{"1", "2", "4", "8", UnrollAut
 
 func (u Unrolling) given() bool { return u != "" && u != "1" }
 
-// nvcc's, of release 13.0 at -O3 for sm_90, as the SASS of kernels with such loops shows. Loops whose body only reads, and
-// sums up in a register: sixteen edges at a time, then eight, then four, and up to three alone.
+// nvcc's, of release 13.0 at -O3 for sm_90, as the SASS of kernels with such loops shows. Loops whose body only reads,
+// and sums up in a register: sixteen edges at a time, then eight, then four, and up to three alone.
 var (
 	nvccReads  = []int{16, 8, 4}
 	nvccWrites = []int{4}
@@ -38,8 +38,8 @@ func (p *Plan) unroll(d direction.Direction) []int {
 	return nil
 }
 
-// nvcc unrolls no loop that may be left early, none whose step it does not know, as of one over all edges of the graph, and
-// none whose body is long.
+// nvcc unrolls no loop that may be left early, none whose step it does not know, as of one over all edges of the graph,
+// and none whose body is long.
 func (p *Plan) nvcc(d direction.Direction) []int {
 	switch {
 	case !p.unrolls(), !p.Schedule.Rows, p.Layout.Strided, p.leaves(d), p.long():
@@ -50,7 +50,8 @@ func (p *Plan) nvcc(d direction.Direction) []int {
 	return nvccWrites
 }
 
-// unrolls reports whether a thread or a warp goes through edges in a loop: most graph units hand them out one at a time.
+// unrolls reports whether a thread or a warp goes through edges in a loop: most graph units hand them out one at a
+// time.
 func (p *Plan) unrolls() bool { return p.Schedule.Unit == "" || p.Schedule.Owns }
 
 // long reports whether what is done with an edge takes some hundred instructions or more.

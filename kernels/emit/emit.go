@@ -14,8 +14,8 @@ import (
 // in those that the finished kernel uses.
 type Kernel struct {
 	*ir.Builder
-	// Unroll is how many edges at a time a thread handles in loops over edges: so many as long as there are so many, then
-	// as many as follows, and one at a time last.
+	// Unroll is how many edges at a time a thread handles in loops over edges: so many as long as there are so many,
+	// then as many as follows, and one at a time last.
 	Unroll []int
 
 	block int // warps of a thread block that together do the work of one thread; 0: no blocks

@@ -6,9 +6,9 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Edges emits a loop over numbers of edges: from, from+step, … below an end that is not below from, all u32. Unrolled, body
-// has several numbers at a time, so that a thread has their loads under way together, and what is left one at a time. leave
-// drops all that comes after.
+// Edges emits a loop over numbers of edges: from, from+step, … below an end that is not below from, all u32. Unrolled,
+// body has several numbers at a time, so that a thread has their loads under way together, and what is left one at a
+// time. leave drops all that comes after.
 func (k *Kernel) Edges(from, below, step ir.Value, body func(at []ir.Value, leave func())) {
 	for _, n := range k.Unroll {
 		g := k.groups(n, from, below, step, false)
@@ -107,8 +107,8 @@ func (k *Kernel) EdgesOfThread(first, n, step ir.Value, body func(at []ir.Value)
 	k.For(k.Add(base, k.LaneID()), n, step, func(i ir.Value) { body([]ir.Value{i}) })
 }
 
-// Beside adds a number to each of a loop's steps, as Edges, Whole and EdgesOfThread give them: all but the first from the
-// first's sum, so that one address will do for what lies side by side.
+// Beside adds a number to each of a loop's steps, as Edges, Whole and EdgesOfThread give them: all but the first from
+// the first's sum, so that one address will do for what lies side by side.
 func (k *Kernel) Beside(at []ir.Value, x ir.Value) []ir.Value {
 	sums := []ir.Value{k.Add(at[0], x)}
 	for _, t := range at[1:] {
@@ -117,8 +117,8 @@ func (k *Kernel) Beside(at []ir.Value, x ir.Value) []ir.Value {
 	return sums
 }
 
-// firstOfWarp is the number of the warp's first lane, where lanes begin at their own numbers among all threads; nil: they
-// do not.
+// firstOfWarp is the number of the warp's first lane, where lanes begin at their own numbers among all threads; nil:
+// they do not.
 func (k *Kernel) firstOfWarp(first, step ir.Value) ir.Value {
 	if len(k.Unroll) == 0 || k.block != 0 || step.Op != ir.OpNumThreads {
 		return nil

@@ -184,8 +184,8 @@ func TestOverflow(t *testing.T) {
 	require.Greater(t, min(refused["lp"], refused["aggregate"], refused["als"], ran), 5)
 }
 
-// TestSumOfLabelsOverflows: labels that each fit a float32, and whose sum does not, would come to nothing on the machine,
-// and in a reference that computes as it does.
+// TestSumOfLabelsOverflows: labels that each fit a float32, and whose sum does not, would come to nothing on the
+// machine, and in a reference that computes as it does.
 func TestSumOfLabelsOverflows(t *testing.T) {
 	g, err := graph.Read("large.txt", strings.NewReader("0 1 3e38\n2 1 3e38\n"), graph.ReadOptions{})
 	require.NoError(t, err)

@@ -42,7 +42,8 @@ type Instr struct {
 
 	// Hints from the compiler's passes; they do not change the semantics.
 	Grid *Grid // OpLoop
-	// Copies, of an OpFor, is how many steps of a loop one step of it does, one after the other: their loads may overlap.
+	// Copies, of an OpFor, is how many steps of a loop one step of it does, one after the other: their loads may
+	// overlap.
 	Copies int
 }
 

@@ -131,8 +131,8 @@ func TestCheckSpMV(t *testing.T) {
 	require.NoError(t, CheckSpMV(read(t, 3, "pattern", "1 2", "3 2"), []float32{1, 2, 4}, []float32{0, 5, 0}))
 }
 
-// TestProductOutOfRange: sums that leave float32, or may have on the way, are refused by their vertex, and are not wrong.
-// One that has not left it is checked as any.
+// TestProductOutOfRange: sums that leave float32, or may have on the way, are refused by their vertex, and are not
+// wrong. One that has not left it is checked as any.
 func TestProductOutOfRange(t *testing.T) {
 	g := read(t, 4, "real", "1 2 3e38", "3 2 2e38", "4 2 -3e38", "1 3 1")
 	x, inf := []float32{1, 1, 1, 1}, float32(math.Inf(1))

@@ -70,8 +70,8 @@ func (p product) check(x, got []float32) error {
 	return inRows(compare(p.name, why, got, s.y, s.bound), p.width)
 }
 
-// sums are a product's: in float64, how far one in float32 may be from each, and the greatest magnitude of a partial sum
-// of its terms, in whatever order they are added; and the most terms of a sum.
+// sums are a product's: in float64, how far one in float32 may be from each, and the greatest magnitude of a partial
+// sum of its terms, in whatever order they are added; and the most terms of a sum.
 type sums struct {
 	y, bound, most []float64
 	terms          int

@@ -33,8 +33,8 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 	})
 }
 
-// dealAll is several of Deal's steps, all of whose lanes have an edge. All edges' rows are found before any is handled, as
-// to find one may go on to the next rows.
+// dealAll is several of Deal's steps, all of whose lanes have an edge. All edges' rows are found before any is handled,
+// as to find one may go on to the next rows.
 func (s *Site) dealAll(v *Visitor, at []ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
 	lanes := s.U32(uint32(s.Core.Lanes))
 	vertices, ids := make([]ir.Value, len(at)), make([]ir.Value, len(at))
