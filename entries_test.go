@@ -80,7 +80,8 @@ func TestFeaturePartsRefused(t *testing.T) {
 			Vertices:   []heddle.VertexFunc{{Name: "take", Emit: take}},
 			Check: heddle.FeatureReference{
 				Terms: func(*heddle.FeatureProblem, *heddle.EdgeFunc, *heddle.HostEdge, []float64, []float64) {},
-				Next: func(*heddle.FeatureProblem, int, func(string, int) float64, []float64, []float64, []float64, []float64) {
+				Next: func(*heddle.FeatureProblem, int, func(string, int) float64, []float64, []float64, []float64,
+					[]float64) {
 				},
 			},
 		}

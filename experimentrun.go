@@ -45,7 +45,8 @@ type ExperimentOptions struct {
 // run in an orderly way.
 func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, error) {
 	if o.Jobs < 0 || o.Threads < 0 || o.TimeLimit < 0 {
-		return nil, fmt.Errorf("options Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads, o.TimeLimit)
+		return nil, fmt.Errorf("options Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads,
+			o.TimeLimit)
 	}
 	jobs := max(1, o.Jobs)
 	r := &experiment.Runner{
@@ -68,11 +69,13 @@ func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, er
 	s := &runSession{options: &o, runner: r}
 	if o.Dir != "" {
 		r.Checkpoints = experiment.Checkpoints{
-			Dir: filepath.Join(o.Dir, experiment.CheckpointDir), Every: time.Duration(e.loaded.Value.Run.Checkpoint * float64(time.Minute)),
+			Dir:    filepath.Join(o.Dir, experiment.CheckpointDir),
+			Every:  time.Duration(e.loaded.Value.Run.Checkpoint * float64(time.Minute)),
 			Binary: sync.OnceValue(func() string { return version.Text() + " " + version.Executable() }),
 		}
 		var err error
-		if s.book, err = experiment.OpenBook(o.Dir, e.loaded, r, experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Steps: true, Jobs: jobs}); err != nil {
+		if s.book, err = experiment.OpenBook(o.Dir, e.loaded, r,
+			experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Steps: true, Jobs: jobs}); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +97,8 @@ func (s *runSession) run(ctx context.Context, e *Experiment) (*Results, error) {
 	outcomes := s.runner.Run(ctx)
 	if s.book != nil {
 		var err error
-		if _, outcomes, err = s.book.End(outcomes); err != nil && !errors.As(err, new(*experiment.SummaryError)) { // all are stored
+		// all are stored
+		if _, outcomes, err = s.book.End(outcomes); err != nil && !errors.As(err, new(*experiment.SummaryError)) {
 			return nil, err
 		}
 	}

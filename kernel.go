@@ -67,7 +67,8 @@ func CompileKernel(k *Kernel, m *Machine) (*CompiledKernel, error) {
 // the addresses of arrays and the numbers that its parameters (Addr, Count, Float) name; a float is passed as its bits.
 // It returns the argument for Launch of the program, and the address of each array. A parameter that is in neither map,
 // a name that is in both, and arrays that do not fit are errors.
-func (c *CompiledKernel) Place(m *Machine, arrays map[string][]uint32, numbers map[string]uint32) (arg uint32, at map[string]uint32, err error) {
+func (c *CompiledKernel) Place(m *Machine, arrays map[string][]uint32, numbers map[string]uint32) (arg uint32,
+	at map[string]uint32, err error) {
 	d := m.Device()
 	im := graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, graph.Reserved(d.Shape().Lanes(), c.Program)...)
 	at = map[string]uint32{}
@@ -77,7 +78,8 @@ func (c *CompiledKernel) Place(m *Machine, arrays map[string][]uint32, numbers m
 		number, isNumber := numbers[p.Name]
 		switch {
 		case isArray == isNumber:
-			return 0, nil, fmt.Errorf("parameter %s of kernel %s: expected it among the arrays or among the numbers", p.Name, c.Kernel.Name)
+			return 0, nil, fmt.Errorf("parameter %s of kernel %s: expected it among the arrays or among the numbers",
+				p.Name, c.Kernel.Name)
 		case isArray:
 			a, err := im.Place(p.Name, data)
 			if err != nil {

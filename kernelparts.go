@@ -144,7 +144,8 @@ func GoOn() { schedule.GoOn() }
 // WithSchedule returns the entry that adds a schedule, for cmd.Main or Register: workload.schedule then accepts its
 // name, with every algorithm, layout and active set that is compatible. The schedule of a graph unit names it in Unit.
 func WithSchedule(s *Schedule) Entry {
-	return registry.New("schedule", named(s != nil, func() string { return s.Name }), func() error { return schedule.Add(s) })
+	return registry.New("schedule", named(s != nil, func() string { return s.Name }),
+		func() error { return schedule.Add(s) })
 }
 
 // WithAlgorithm returns the entry that adds an algorithm: workload.algorithm then accepts its name, under every
@@ -173,7 +174,8 @@ func WithFeatures(a *FeatureAlgorithm) Entry {
 
 // WithLayout returns the entry that adds a layout: workload.layout then accepts its name.
 func WithLayout(l *Layout) Entry {
-	return registry.New("layout", named(l != nil, func() string { return l.Name }), func() error { return layout.Add(l) })
+	return registry.New("layout", named(l != nil, func() string { return l.Name }),
+		func() error { return layout.Add(l) })
 }
 
 func named(there bool, name func() string) string {

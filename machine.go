@@ -67,8 +67,9 @@ func NewFunctionalMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 		return nil, errors.New("MaxCycles, Check and Threads are for timed machines: expected MaxInstrs and Console alone")
 	}
 	d, err := host.NewFunctional(emu.Config{
-		Cores: c.Sockets * c.CoresPerSocket, Warps: c.Core.Warps, Threads: c.Core.Threads, ScratchpadBytes: c.Core.ScratchpadBytes,
-		MaxInstrs: o.MaxInstrs, Out: o.Console,
+		Cores: c.Sockets * c.CoresPerSocket, Warps: c.Core.Warps, Threads: c.Core.Threads,
+		ScratchpadBytes: c.Core.ScratchpadBytes,
+		MaxInstrs:       o.MaxInstrs, Out: o.Console,
 	}, c.Core.Unit.Spec)
 	if err != nil {
 		return nil, err

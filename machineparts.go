@@ -27,7 +27,8 @@ type Derived = stats.Derived
 // tried: an error names the offending tag, name or bit.
 func WithUnit(u *Unit, schedules ...*Schedule) Entry {
 	if u == nil || u.Instructions == nil {
-		return registry.New("graph unit", "", func() error { return errors.New("the unit is nil, or has no Instructions") })
+		return registry.New("graph unit", "",
+			func() error { return errors.New("the unit is nil, or has no Instructions") })
 	}
 	return registry.New("graph unit", u.Instructions.Name, func() error {
 		if err := accel.Add(*u); err != nil {
@@ -57,7 +58,8 @@ func WithStatistic(d Derived) Entry {
 }
 
 // trialCore is the core on which a unit is tried.
-var trialCore = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, ScratchpadBytes: 64 << 10, ScratchpadLatency: core.ScratchpadLatency}
+var trialCore = accel.Shape{Cores: 1, Warps: 4, Threads: 4, LineBytes: 64, ScratchpadBytes: 64 << 10,
+	ScratchpadLatency: core.ScratchpadLatency}
 
 // tryUnit tests the unit that a Kind builds, as the tests of heddle's own units do.
 func tryUnit(u *Unit) error {
@@ -72,7 +74,8 @@ func tryUnit(u *Unit) error {
 		s.Enlarge(trialCore)
 	}
 	if key, msg, ok := spec.FitsCore(trialCore); !ok {
-		return fmt.Errorf("its defaults do not fit a core of 4 warps of 4 lanes with a scratchpad of 64 KiB: %s: %s", key, msg)
+		return fmt.Errorf("its defaults do not fit a core of 4 warps of 4 lanes with a scratchpad of 64 KiB: %s: %s",
+			key, msg)
 	}
 	timed, err := spec.NewUnit("Core0."+u.Part, trialCore)
 	if err != nil {
@@ -90,7 +93,8 @@ func tryUnit(u *Unit) error {
 	}
 	_, uses := timed.(accel.MemoryUser)
 	if _, says := spec.(accel.MemorySpec); says != uses {
-		return fmt.Errorf("%T is an accel.MemorySpec: %t, and %T an accel.MemoryUser: %t: expected both or neither", spec, says, timed, uses)
+		return fmt.Errorf("%T is an accel.MemorySpec: %t, and %T an accel.MemoryUser: %t: expected both or neither",
+			spec, says, timed, uses)
 	}
 	return checkStatistics(timed)
 }

@@ -99,7 +99,8 @@ func newResults(name, version string, points []store.Point) *Results {
 
 func newPointResult(p *store.Point) PointResult {
 	r := PointResult{
-		Position: p.Position, Cycles: p.Cycles, CI95: p.Half, Verified: p.Verified, Partial: p.Partial, Replay: p.Replay,
+		Position: p.Position, Cycles: p.Cycles, CI95: p.Half, Verified: p.Verified, Partial: p.Partial,
+		Replay:  p.Replay,
 		Failure: p.Failure, Graph: p.Graph, Config: p.Config, Seconds: p.Seconds, Stats: p.Stats.Tree(),
 	}
 	if p.Failure != "" {

@@ -11,7 +11,8 @@ import (
 func TestASmallAddressSpaceIsSaid(t *testing.T) {
 	require.NoError(t, checkAddressSpace(0, false))
 	require.NoError(t, checkAddressSpace(leastAddressSpace, true))
-	require.ErrorContains(t, checkAddressSpace(1<<30, true), "the limit of the address space (ulimit -v) is 1.0 GiB: expected at least 1.5 GiB")
+	require.ErrorContains(t, checkAddressSpace(1<<30, true),
+		"the limit of the address space (ulimit -v) is 1.0 GiB: expected at least 1.5 GiB")
 
 	c := exec.Command("sh", "-c", `ulimit -v 1500000 || exit 99; exec "$0" run quickstart --dry-run`, buildHeddle(t))
 	c.Dir = t.TempDir()

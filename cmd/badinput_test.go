@@ -98,8 +98,9 @@ func TestBadInput(t *testing.T) {
 		},
 		{name: "matrix of 2^40",
 			experiment: onGraph(""),
-			graph:      "%%MatrixMarket matrix coordinate pattern general\n1099511627776 1099511627776 1\n1 2\n", code: 2,
-			says: []string{"g.txt:2"},
+			graph:      "%%MatrixMarket matrix coordinate pattern general\n1099511627776 1099511627776 1\n1 2\n",
+			code:       2,
+			says:       []string{"g.txt:2"},
 		},
 		{name: "empty graph", experiment: onGraph(""), graph: "", code: 2, says: []string{"g.txt"}},
 		{name: "comments only", experiment: onGraph(""), graph: "# nothing\n", code: 2, says: []string{"g.txt"}},
@@ -178,7 +179,8 @@ func TestBadInput(t *testing.T) {
 				"machine: {extends: vortex-1c4w4t-eghw, core: {scratchpad_bytes: 1KiB, eghw: {buffer_entries: 500}}}\n" +
 				"graph: {file: ./g.txt}\nworkload: {algorithm: bfs, schedule: eghw}\n",
 			graph: "0 1\n", code: 2,
-			says: []string{"e.yaml:2:94", "machine.core.eghw.buffer_entries", "take 6064 bytes of a scratchpad that has 1024 (core.scratchpad_bytes)"}},
+			says: []string{"e.yaml:2:94", "machine.core.eghw.buffer_entries",
+				"take 6064 bytes of a scratchpad that has 1024 (core.scratchpad_bytes)"}},
 		{name: "edge buffer too small for three fields",
 			experiment: "name: e\n" +
 				"machine: {extends: vortex-1c4w4t-graphpeg, l1i: {line_bytes: 128}, l1d: {line_bytes: 128}, l2: null, core: {graphpeg: {edge_buffer_bytes: 256}}}\n" +

@@ -25,7 +25,8 @@ stats: {interval: 5000}
 func interrupted(t *testing.T, heddle, dir string, s os.Signal, more ...string) string {
 	t.Helper()
 	var errs strings.Builder
-	c := exec.Command(heddle, append([]string{"run", "long.yaml", "--checkpoint", "1ms", "--heartbeat", "1h"}, more...)...)
+	c := exec.Command(heddle, append([]string{"run", "long.yaml", "--checkpoint", "1ms", "--heartbeat", "1h"},
+		more...)...)
 	c.Dir, c.Stderr = dir, &errs
 	require.NoError(t, c.Start())
 	file := filepath.Join(dir, "results", "many", "checkpoints", "point-1.checkpoint")
@@ -91,7 +92,8 @@ func TestCheckpoints(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, stderr, "goes on from super-step")
 	require.NoDirExists(t, filepath.Dir(file))
-	require.Equal(t, content(t, filepath.Join(dir, "calm")), content(t, dir), "the store's row, as that of an undisturbed run")
+	require.Equal(t, content(t, filepath.Join(dir, "calm")), content(t, dir),
+		"the store's row, as that of an undisturbed run")
 
 	interrupted(t, heddle, dir, syscall.SIGKILL, "--fresh")
 	require.FileExists(t, file)

@@ -33,7 +33,8 @@ func cliDoc(root *cobra.Command) []byte {
 func commandIndex(b *bytes.Buffer, c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
-			fmt.Fprintf(b, "| [%s](#%s) | %s |\n", sub.CommandPath(), anchorOf(sub.CommandPath()), strings.ReplaceAll(sub.Short, "|", "\\|"))
+			fmt.Fprintf(b, "| [%s](#%s) | %s |\n", sub.CommandPath(), anchorOf(sub.CommandPath()),
+				strings.ReplaceAll(sub.Short, "|", "\\|"))
 			commandIndex(b, sub)
 		}
 	}

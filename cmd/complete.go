@@ -51,15 +51,16 @@ func complete(c *cobra.Command, root string) {
 		if flag == "set" {
 			directive = cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 		}
-		if err := c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			list := beginning(of(), typed)
-			if flag == "set" {
-				for i := range list {
-					list[i] += "="
+		if err := c.RegisterFlagCompletionFunc(flag,
+			func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+				list := beginning(of(), typed)
+				if flag == "set" {
+					for i := range list {
+						list[i] += "="
+					}
 				}
-			}
-			return list, directive
-		}); err != nil {
+				return list, directive
+			}); err != nil {
 			panic("BUG: cmd: " + err.Error())
 		}
 	}

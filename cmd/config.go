@@ -46,7 +46,8 @@ machine.core.warps), --set.`,
 func newConfigCheck() *cobra.Command {
 	var f machineFlags
 	c := &cobra.Command{
-		Use: "check CONFIG", Short: "Check a machine or an experiment with all its points; silent if it is valid", Args: cobra.ExactArgs(1),
+		Use: "check CONFIG", Short: "Check a machine or an experiment with all its points; silent if it is valid",
+		Args:    cobra.ExactArgs(1),
 		Example: "  heddle config check my-machine.yaml\n  heddle config check my-experiment.yaml",
 		RunE: func(_ *cobra.Command, args []string) error {
 			_, err := loadAny(args[0], f.set)
@@ -61,7 +62,8 @@ func newConfigShow() *cobra.Command {
 	var f machineFlags
 	point := 0
 	c := &cobra.Command{
-		Use: "show CONFIG", Short: "Print a machine or an experiment with every key and where its value comes from", Args: cobra.ExactArgs(1),
+		Use: "show CONFIG", Short: "Print a machine or an experiment with every key and where its value comes from",
+		Args:    cobra.ExactArgs(1),
 		Example: "  heddle config show vortex-rtl-c --set core.warps=16\n  heddle config show quickstart --point 2",
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("point") {
@@ -95,16 +97,19 @@ func showPoint(w io.Writer, name string, set []string, point int) error {
 		return err
 	}
 	if point < 1 || point > len(points) {
-		return fmt.Errorf("--point %d: expected 1..%d (heddle run %s --dry-run lists them)", point, len(points), quoted(name))
+		return fmt.Errorf("--point %d: expected 1..%d (heddle run %s --dry-run lists them)", point, len(points),
+			quoted(name))
 	}
-	_, err = fmt.Fprintf(w, "# Point %d of %s: %s\n%s", point, plain.Line(name), plain.Line(experiment.Label(points[point-1].Axes)), points[point-1].YAML())
+	_, err = fmt.Fprintf(w, "# Point %d of %s: %s\n%s", point, plain.Line(name),
+		plain.Line(experiment.Label(points[point-1].Axes)), points[point-1].YAML())
 	return err
 }
 
 func newConfigDraw() *cobra.Command {
 	var f machineFlags
 	c := &cobra.Command{
-		Use: "draw MACHINE", Short: "Draw a machine as SVG: its units, caches and memory, with their sizes", Args: cobra.ExactArgs(1),
+		Use: "draw MACHINE", Short: "Draw a machine as SVG: its units, caches and memory, with their sizes",
+		Args: cobra.ExactArgs(1),
 		Long: `Write a picture of a machine to stdout, as SVG that follows the reader's light or dark
 theme: one socket with a core and its units, what the sockets share, and the sizes that the
 configuration gives them.`,
@@ -192,7 +197,8 @@ func explained(w io.Writer, filter string) []byte {
 	if columns < 40 || columns > readable {
 		columns = readable
 	}
-	return config.Schema.Explain(func(path string) bool { return strings.Contains(path, strings.ToLower(filter)) }, columns)
+	return config.Schema.Explain(func(path string) bool { return strings.Contains(path, strings.ToLower(filter)) },
+		columns)
 }
 
 // configurationDoc is docs/reference/configuration.md.

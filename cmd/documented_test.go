@@ -33,14 +33,16 @@ func TestDocumentedCommands(t *testing.T) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
-		code := shellBlock.ReplaceAllStringFunc(strings.ReplaceAll(string(text), "\\\n", " "), func(block string) string {
-			return strings.ReplaceAll(block, "\n", "\n    ")
-		})
+		code := shellBlock.ReplaceAllStringFunc(strings.ReplaceAll(string(text), "\\\n", " "),
+			func(block string) string {
+				return strings.ReplaceAll(block, "\n", "\n    ")
+			})
 		for _, m := range commandLine.FindAllStringSubmatch(code, -1) {
 			line, _, _ := strings.Cut(m[1], " #")
 			args := word.FindAllString(line, -1)
 			c, _, err := root.Find(args)
-			if !assert.NoError(t, err, "%s: heddle %s", page, m[1]) || !assert.NotEqual(t, root, c, "%s: heddle %s", page, m[1]) {
+			if !assert.NoError(t, err, "%s: heddle %s", page, m[1]) ||
+				!assert.NotEqual(t, root, c, "%s: heddle %s", page, m[1]) {
 				continue
 			}
 			lines++

@@ -46,7 +46,8 @@ type execFlags struct {
 }
 
 func newExec() *cobra.Command {
-	f := execFlags{units: newUnitFlags(), divergent: choice{names: emu.Divergences[:]}, counters: choice{names: sim.CounterClasses[:]}}
+	f := execFlags{units: newUnitFlags(), divergent: choice{names: emu.Divergences[:]},
+		counters: choice{names: sim.CounterClasses[:]}}
 	c := &cobra.Command{
 		Use:   "exec PROGRAM",
 		Short: "Run one program",
@@ -218,7 +219,8 @@ func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines)
 		warnOf(c, program.UnfencedBarriers(p.Name, p, lines))
 	}
 	return sim.New(l.Value, sim.Options{
-		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c), Progress: sayHowFar(c.ErrOrStderr(), stillRunning),
+		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c),
+		Progress:  sayHowFar(c.ErrOrStderr(), stillRunning),
 		Divergent: emu.Divergence(f.divergent.value), Counters: sim.Counters(f.counters.value),
 	})
 }
@@ -364,9 +366,11 @@ func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
 		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)
 	}
 	if r.Cycles != nil {
-		fmt.Fprintf(c.ErrOrStderr(), "%d cycles, IPC %.3f, ", *r.Cycles, float64(r.WarpInstrs)/float64(max(*r.Cycles, 1)))
+		fmt.Fprintf(c.ErrOrStderr(), "%d cycles, IPC %.3f, ", *r.Cycles,
+			float64(r.WarpInstrs)/float64(max(*r.Cycles, 1)))
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%d warp instructions, %d thread instructions, %.3f s%s\n", r.WarpInstrs, r.ThreadInstrs, r.HostSeconds, rate)
+	fmt.Fprintf(c.ErrOrStderr(), "%d warp instructions, %d thread instructions, %.3f s%s\n", r.WarpInstrs,
+		r.ThreadInstrs, r.HostSeconds, rate)
 	return nil
 }
 

@@ -62,14 +62,16 @@ func (f *memoryFlags) parse(flag, text string, sized bool) (p piece, err error) 
 // check refuses what lies where no memory is, or where the program is.
 func (p piece) check(flag string, program *isa.Program) error {
 	if p.addr < emu.UncachedEnd || p.addr > emu.ScratchpadBase || p.size > uint64(emu.ScratchpadBase-p.addr) {
-		return fmt.Errorf("--%s %s: 0x%x + %d bytes is not within 0x%x..0x%x", flag, p.file, p.addr, p.size, emu.UncachedEnd, uint32(emu.ScratchpadBase-1))
+		return fmt.Errorf("--%s %s: 0x%x + %d bytes is not within 0x%x..0x%x", flag, p.file, p.addr, p.size,
+			emu.UncachedEnd, uint32(emu.ScratchpadBase-1))
 	}
 	if program == nil {
 		return nil
 	}
 	for _, s := range program.Segments {
 		if uint64(p.addr) < uint64(s.Addr)+uint64(s.Size) && uint64(s.Addr) < uint64(p.addr)+p.size {
-			return fmt.Errorf("--%s %s: 0x%x + %d bytes overlaps the program, of which 0x%x + %d bytes are a part", flag, p.file, p.addr, p.size, s.Addr, s.Size)
+			return fmt.Errorf("--%s %s: 0x%x + %d bytes overlaps the program, of which 0x%x + %d bytes are a part",
+				flag, p.file, p.addr, p.size, s.Addr, s.Size)
 		}
 	}
 	return nil

@@ -13,9 +13,11 @@ func TestMemoryFiles(t *testing.T) {
 	in, out := filepath.Join(dir, "a@b.bin"), filepath.Join(dir, "out.bin")
 	require.NoError(t, os.WriteFile(in, []byte{1, 2, 3, 4, 5}, 0o644))
 	// The argument block is at --arg; bytes are added up in place.
-	file := source(t, "_start: csrr a0, mscratch\n lbu a1, 4(a0)\n lw a2, 0(a0)\n add a2, a2, a1\n sw a2, 8(a0)\n"+"sw zero, 0x88(zero)\n tmc zero\n")
+	file := source(t, "_start: csrr a0, mscratch\n lbu a1, 4(a0)\n lw a2, 0(a0)\n add a2, a2, a1\n sw a2, 8(a0)\n"+
+		"sw zero, 0x88(zero)\n tmc zero\n")
 	for _, how := range [][]string{{"--untimed"}, {"--machine", "vortex-rtl-a"}} {
-		args := append([]string{"exec", file, "--arg", "0xa0000000", "--load", in + "@0xa0000000", "--save", out + "@0xa0000002+12"}, how...)
+		args := append([]string{"exec", file, "--arg", "0xa0000000", "--load", in + "@0xa0000000", "--save",
+			out + "@0xa0000002+12"}, how...)
 		_, errs, code := heddle(t, args...)
 		require.Zero(t, code, errs)
 		got, err := os.ReadFile(out)

@@ -125,7 +125,8 @@ const hottest = 10
 func printHotspots(w io.Writer, r *hotspots.Report) {
 	printStack(w, r)
 	if len(r.Phases) == 0 {
-		fmt.Fprintf(w, "No phases: the program has no symbols %sNAME where they begin (docs/guide/programs.md).\n", isa.PhasePrefix)
+		fmt.Fprintf(w, "No phases: the program has no symbols %sNAME where they begin (docs/guide/programs.md).\n",
+			isa.PhasePrefix)
 	} else {
 		var phases []experiment.Phase
 		for _, p := range r.Phases {
@@ -152,13 +153,15 @@ func printStack(w io.Writer, r *hotspots.Report) {
 	t := newTable(w, "schedulers", "share", "scheduler-cycles", "")
 	for i, tenths := range hotspots.Tenths(r.Stack) {
 		if p := r.Stack[i]; p.Cycles > 0 {
-			t.AppendRow(table.Row{p.Name, shareText(float64(tenths) / 1000), experiment.Thousands(p.Cycles), shareBar(p.Share)})
+			t.AppendRow(table.Row{p.Name, shareText(float64(tenths) / 1000), experiment.Thousands(p.Cycles),
+				shareBar(p.Share)})
 		}
 	}
 	t.SetColumnConfigs(rightFrom(2, 3))
 	t.Render()
 	if r.Idle > 0 {
-		fmt.Fprintf(w, "%s of them (%s) belong to no instruction: all warps of a scheduler had ended.\n", experiment.Thousands(r.Idle), shareText(r.Share(r.Idle)))
+		fmt.Fprintf(w, "%s of them (%s) belong to no instruction: all warps of a scheduler had ended.\n",
+			experiment.Thousands(r.Idle), shareText(r.Share(r.Idle)))
 	}
 }
 
@@ -178,7 +181,8 @@ func fitted(s string) string {
 func counted(r *hotspots.Report, c *hotspots.Counts, issued, stalled uint64) table.Row {
 	main, _ := c.Main()
 	return table.Row{
-		shareText(r.Share(c.Time())), shareText(float64(c.Issued) / float64(max(issued, 1))), shareText(float64(c.Stalled) / float64(max(stalled, 1))),
+		shareText(r.Share(c.Time())), shareText(float64(c.Issued) / float64(max(issued, 1))),
+		shareText(float64(c.Stalled) / float64(max(stalled, 1))),
 		main, fmt.Sprintf("%.1f", c.MeanLanes()),
 	}
 }
@@ -198,7 +202,8 @@ func printInstructions(w io.Writer, r *hotspots.Report) {
 	for i := range shown {
 		time += shown[i].Time()
 	}
-	fmt.Fprintf(w, "The hottest %d of %d instructions have %s of the time:\n", len(shown), len(r.Instructions), shareText(r.Share(time)))
+	fmt.Fprintf(w, "The hottest %d of %d instructions have %s of the time:\n", len(shown), len(r.Instructions),
+		shareText(r.Share(time)))
 	t := newTable(w, "time", "issued", "stalled", "mainly", "lanes", "instruction")
 	issued, stalled := r.Issued(), r.Stalled()
 	for i := range shown {
@@ -231,7 +236,8 @@ func printLines(w io.Writer, r *hotspots.Report) {
 	issued, stalled := r.Issued(), r.Stalled()
 	for i := range shown {
 		x := &shown[i]
-		t.AppendRow(append(counted(r, &x.Counts, issued, stalled), fitted(fmt.Sprintf("%s:%d", filepath.Base(x.File), x.Line))))
+		t.AppendRow(append(counted(r, &x.Counts, issued, stalled),
+			fitted(fmt.Sprintf("%s:%d", filepath.Base(x.File), x.Line))))
 		t.AppendRow(below(&x.Counts, x.Source))
 	}
 	t.SetColumnConfigs(append(rightFrom(1, 3), rightFrom(5, 5)...))

@@ -113,7 +113,8 @@ func TestReportJSON(t *testing.T) {
 func TestReportPage(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "<script>alert(1).s")
-	require.NoError(t, os.WriteFile(src, []byte(strings.ReplaceAll(hotSource, "# the sum", "# </td><script>alert(2)</script>")), 0o644))
+	require.NoError(t, os.WriteFile(src, []byte(strings.ReplaceAll(hotSource, "# the sum",
+		"# </td><script>alert(2)</script>")), 0o644))
 	file := filepath.Join(dir, "hot.html")
 	out, errs, code := heddle(t, "exec", src, "--machine", "vortex-1c4w4t", "--report="+file)
 	require.Equal(t, exitOK, code, errs)
@@ -175,7 +176,8 @@ func TestReportOfC(t *testing.T) {
 	broken := breakLines(t, data)
 	require.NoError(t, os.WriteFile(binary, broken, 0o755))
 	r, _ = execReport(t, binary, "--machine", "vortex-rtl-a")
-	require.Contains(t, strings.Join(r.Notes, "\n"), "The line numbers cannot be read: section .debug_line: table at 0x0: version 37")
+	require.Contains(t, strings.Join(r.Notes, "\n"),
+		"The line numbers cannot be read: section .debug_line: table at 0x0: version 37")
 	require.Empty(t, r.Lines)
 
 	r, _ = execReport(t, build("-O2"), "--machine", "vortex-rtl-a")
@@ -210,7 +212,8 @@ func TestReportRefused(t *testing.T) {
 // TestReportOfARunThatEndsEarly: the report after a limit covers the run up to it; that of a flat image names what the
 // image lacks.
 func TestReportOfARunThatEndsEarly(t *testing.T) {
-	r, stats := execReport(t, source(t, "_start: nop\nspin: j spin"), "--machine", "vortex-1c4w4t", "--max-cycles", "5000")
+	r, stats := execReport(t, source(t, "_start: nop\nspin: j spin"), "--machine", "vortex-1c4w4t", "--max-cycles",
+		"5000")
 	require.Contains(t, strings.Join(r.Notes, "\n"), "The run ended early, at this state: cycle limit reached")
 	require.EqualValues(t, stats["core.cycles"], r.Time)
 	require.Equal(t, "spin", r.Instructions[0].Symbol)
@@ -225,7 +228,8 @@ func TestReportOfARunThatEndsEarly(t *testing.T) {
 func TestLookReport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("g.txt", []byte("0 1\n1 2\n2 3\n3 0\n0 2\n"), 0o644))
-	require.NoError(t, os.WriteFile("e.yaml", []byte("name: e\nmachine: vortex-1c4w4t\ngraph: {file: ./g.txt}\nworkload: {algorithm: bfs}\n"), 0o644))
+	require.NoError(t, os.WriteFile("e.yaml",
+		[]byte("name: e\nmachine: vortex-1c4w4t\ngraph: {file: ./g.txt}\nworkload: {algorithm: bfs}\n"), 0o644))
 	out, errs, code := heddle(t, "inspect", "./e.yaml", "--report")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, "gather-push")

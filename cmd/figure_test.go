@@ -12,7 +12,8 @@ import (
 func TestFigure(t *testing.T) {
 	dir, _, results, _ := smallRun(t, "sweep: {machine.core.warps: [2, 4]}\n")
 	for file, begin := range map[string]string{"a.pdf": "%PDF", "a.svg": `<?xml version="1.0"?>`, "a.png": "\x89PNG"} {
-		out, stderr, code := heddle(t, "figure", results, "--out", filepath.Join(dir, file), "--width", "3.5in", "--height", "144pt", "--bare")
+		out, stderr, code := heddle(t, "figure", results, "--out", filepath.Join(dir, file), "--width", "3.5in",
+			"--height", "144pt", "--bare")
 		require.Zero(t, code, stderr)
 		require.Equal(t, filepath.Join(dir, file)+"\n", out)
 		require.Contains(t, stderr, "for its caption: Speedup over vertex.")

@@ -31,13 +31,16 @@ func drawFootprint(r *rand.Rand, sampled bool) footprint {
 		fmt.Sprintf("erdos_renyi: {vertices: %d, edges: %d}", 1000+r.IntN(200_000), 1000+r.IntN(1_500_000)),
 		fmt.Sprintf("grid: {width: %d, height: %d}", 10+r.IntN(500), 10+r.IntN(500)),
 	)
-	workload, more := "algorithm: "+of("bfs", "pagerank", "cc", "sssp"), fmt.Sprintf("stop: {max_edges: %d}\n", 1+r.IntN(30_000))
+	workload, more := "algorithm: "+of("bfs", "pagerank", "cc", "sssp"),
+		fmt.Sprintf("stop: {max_edges: %d}\n", 1+r.IntN(30_000))
 	if sampled {
 		graph = fmt.Sprintf("rmat: {scale: %d, edge_factor: %d}", 14+r.IntN(2), 16+r.IntN(4))
-		workload, more = "algorithm: pagerank, max_iterations: 2", fmt.Sprintf("sample: {period: %d, begin: 10}\n", 72+r.IntN(30))
+		workload, more = "algorithm: pagerank, max_iterations: 2",
+			fmt.Sprintf("sample: {period: %d, begin: 10}\n", 72+r.IntN(30))
 	}
 	machine := of("vortex-1c4w4t", "vortex-6c32w32t", "graphpeg-15sm")
-	if sampled { // graphpeg-15sm's launches are too short; one core has thousands of intervals, which no estimate knows of
+	// graphpeg-15sm's launches are too short; one core has thousands of intervals, which no estimate knows of
+	if sampled {
 		machine = of("vortex-6c32w32t", "vortex-6c32w32t-weaver")
 	}
 	f := footprint{text: fmt.Sprintf("name: drawn\nmachine: %s\ngraph: {%s, clean: {symmetrise: %t}, weights: {from: %s}}\n"+
@@ -62,10 +65,12 @@ func TestMemoryIsAsEstimated(t *testing.T) {
 		var estimate struct {
 			Memory uint64 `json:"memory_bytes"`
 		}
-		heddleJSON(t, dir, &estimate, program, append([]string{"run", "drawn.yaml", "--dry-run", "--json"}, f.args...)...)
+		heddleJSON(t, dir, &estimate, program,
+			append([]string{"run", "drawn.yaml", "--dry-run", "--json"}, f.args...)...)
 		heddleJSON(t, dir, nil, program, append([]string{"run", "drawn.yaml", "--quiet"}, f.args...)...)
 		peak := peakOf(t, filepath.Join(dir, "results", "drawn"))
-		t.Logf("%s of %s estimated (%.2f): %v\n%s", experiment.Bytes(peak), experiment.Bytes(estimate.Memory), float64(peak)/float64(estimate.Memory), f.args, f.text)
+		t.Logf("%s of %s estimated (%.2f): %v\n%s", experiment.Bytes(peak), experiment.Bytes(estimate.Memory),
+			float64(peak)/float64(estimate.Memory), f.args, f.text)
 		require.Less(t, float64(peak), 2*float64(estimate.Memory), f.text)
 		require.Greater(t, float64(peak), float64(estimate.Memory)/2, f.text)
 		require.Less(t, peak, askedMemory(estimate.Memory))
@@ -109,6 +114,7 @@ func TestMemoryLimitHolds(t *testing.T) {
 	require.Regexp(t, `^heddle: warning: up to about \d+ MiB of memory may be needed, and --memory-limit is 40 MiB
 heddle: point \(the only one\): memory limit reached: the process has \d+ MiB, and may have 40 MiB: give a higher --memory-limit, or take a smaller graph$`, got.stderr)
 	require.Less(t, peakOf(t, filepath.Join(dir, "results", "large")), uint64(160<<20), "ended soon after the limit")
-	got = to(t, nil, dir, program, "run", "large.yaml", "--memory-limit", "1GiB", "--quiet", "--set", "stop.max_edges=1000", "--set", "name=enough")
+	got = to(t, nil, dir, program, "run", "large.yaml", "--memory-limit", "1GiB", "--quiet", "--set",
+		"stop.max_edges=1000", "--set", "name=enough")
 	require.Zero(t, got.code, got.stderr)
 }

@@ -109,7 +109,8 @@ func testFullOfSummaries(t *testing.T) {
 	const points = 40
 	full := runMany(t, points, dir)
 	require.Equal(t, exitFailed, full.code, full.stderr)
-	require.Contains(t, full.stderr, "no space left on device; all results are in "+filepath.Join(dir, "many", store.File)+
+	require.Contains(t, full.stderr, "no space left on device; all results are in "+
+		filepath.Join(dir, "many", store.File)+
 		", and the same command writes the summaries\nheddle: the file system at "+dir+" has ")
 	require.Len(t, everyPointWhole(t, dir), points)
 	resize(16 << 10)

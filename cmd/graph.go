@@ -290,7 +290,8 @@ func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
 	if f.json {
 		return printJSON(c.OutOrStdout(), w)
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s: %s vertices, %s directed edges, hash %s\n", file, grouped(w.Vertices), grouped(w.Edges), w.Hash)
+	fmt.Fprintf(c.ErrOrStderr(), "%s: %s vertices, %s directed edges, hash %s\n", file, grouped(w.Vertices),
+		grouped(w.Edges), w.Hash)
 	return nil
 }
 

@@ -38,14 +38,16 @@ func TestGraphInfo(t *testing.T) {
 }
 
 func TestGraphInfoJSON(t *testing.T) {
-	out, errs, code := heddle(t, "graph", "info", "facebook_combined", "--json", "--reorder", "degree", "--drop-self-loops=true")
+	out, errs, code := heddle(t, "graph", "info", "facebook_combined", "--json", "--reorder", "degree",
+		"--drop-self-loops=true")
 	require.Equal(t, exitOK, code, errs)
 	var got struct {
 		Record  graph.Record
 		Summary graph.Summary
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	g, err := graph.Load(graphspec.Graph{File: "facebook_combined", Clean: graphspec.Clean{DropSelfLoops: true}, Reorder: graphspec.Reorder{Order: graphspec.DegreeOrder}})
+	g, err := graph.Load(graphspec.Graph{File: "facebook_combined", Clean: graphspec.Clean{DropSelfLoops: true},
+		Reorder: graphspec.Reorder{Order: graphspec.DegreeOrder}})
 	require.NoError(t, err)
 	require.Equal(t, g.Record, got.Record)
 	require.Equal(t, g.Summarise(), &got.Summary)
@@ -54,7 +56,8 @@ func TestGraphInfoJSON(t *testing.T) {
 func TestGraphGenAndConvert(t *testing.T) {
 	dir := t.TempDir()
 	mtx, list, gr := filepath.Join(dir, "g.mtx.gz"), filepath.Join(dir, "g.txt"), filepath.Join(dir, "g.gr")
-	_, errs, code := heddle(t, "graph", "gen", "rmat", "--scale", "8", "--seed", "7", "-o", mtx, "--weights", "random", "--weight-max", "9")
+	_, errs, code := heddle(t, "graph", "gen", "rmat", "--scale", "8", "--seed", "7", "-o", mtx, "--weights", "random",
+		"--weight-max", "9")
 	require.Equal(t, exitOK, code, errs)
 	require.Regexp(t, `g\.mtx\.gz: 256 vertices, 4,096 directed edges, hash [0-9a-f]{64}\n`, errs)
 	hash := strings.Fields(errs)[len(strings.Fields(errs))-1]
@@ -128,7 +131,8 @@ func TestGraphInterrupt(t *testing.T) {
 	cancel()
 	root := newRoot()
 	var errs bytes.Buffer
-	root.SetArgs([]string{"graph", "gen", "grid", "--width", "500", "--height", "500", "-o", filepath.Join(t.TempDir(), "x.txt")})
+	root.SetArgs([]string{"graph", "gen", "grid", "--width", "500", "--height", "500", "-o",
+		filepath.Join(t.TempDir(), "x.txt")})
 	root.SetErr(&errs)
 	require.Equal(t, exitInterrupted, run(ctx, root))
 	require.Contains(t, errs.String(), "interrupted")
@@ -175,7 +179,8 @@ func TestGraphFilesOfOtherPrograms(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	text, err := os.ReadFile(names)
 	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(text), "vertex,name\n0,\"Member, no. 1\"\n1,\"Member, no. 2\"\n"), string(text))
+	require.True(t, strings.HasPrefix(string(text), "vertex,name\n0,\"Member, no. 1\"\n1,\"Member, no. 2\"\n"),
+		string(text))
 	require.Equal(t, 35, strings.Count(string(text), "\n"))
 	_, errs, code = heddle(t, "graph", "info", plain, "--names", names)
 	require.Equal(t, exitUsage, code)

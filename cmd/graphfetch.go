@@ -20,7 +20,8 @@ type graphFetch struct {
 func newGraphFetch() *cobra.Command {
 	var f graphFetch
 	c := &cobra.Command{
-		Use: "fetch [NAME]", Short: "Download a public graph, with its checksum; without a name, list them", Args: cobra.MaximumNArgs(1),
+		Use: "fetch [NAME]", Short: "Download a public graph, with its checksum; without a name, list them",
+		Args: cobra.MaximumNArgs(1),
 		Long: `Download a public graph of SNAP or the SuiteSparse collection into a directory, print where it
 comes from and whom to cite, and compare its vertices and edges with the published counts.
 Its SHA-256 is compared with --sha256, or with the line of SHA256SUMS in that directory; the
@@ -51,7 +52,8 @@ func listFetchable(w io.Writer) error {
 	}
 	b.WriteString("\nby hand (heddle graph fetch NAME says how):\n")
 	for _, g := range fetch.NotFetched {
-		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s listed edges\n", g.Name, g.Page, grouped(g.Vertices), grouped(g.Lines))
+		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s listed edges\n", g.Name, g.Page, grouped(g.Vertices),
+			grouped(g.Lines))
 	}
 	return fit.Print(w, b.String())
 }
@@ -62,7 +64,8 @@ func (f *graphFetch) fetch(c *cobra.Command, name string) error {
 		for _, g := range fetch.NotFetched {
 			if g.Name == name {
 				return fmt.Errorf("%s is not fetched: take %s from %s, put it into %s, and see that heddle graph info FILE "+
-					"says %s vertices and %s edges listed. Cite %s", g.Name, g.Take, g.Page, f.dir, grouped(g.Vertices), grouped(g.Lines), g.Cite)
+					"says %s vertices and %s edges listed. Cite %s", g.Name, g.Take, g.Page, f.dir, grouped(g.Vertices),
+					grouped(g.Lines), g.Cite)
 			}
 		}
 		var names []string

@@ -25,12 +25,14 @@ func TestGraphFetch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const sum = "6071bf257fdd8039c4d9967ebdf49937f32b2883507c559c32f34f4347c6d326" // graph/data/README.md
 	fetchIt := func(args ...string) (string, string, int) {
-		return heddle(t, append([]string{"graph", "fetch", "--url", server.URL + "/facebook_combined.txt.gz"}, args...)...)
+		return heddle(t, append([]string{"graph", "fetch", "--url", server.URL + "/facebook_combined.txt.gz"},
+			args...)...)
 	}
 
 	out, errs, code := fetchIt("facebook_combined", "--sha256", sum)
 	require.Equal(t, exitOK, code, errs)
-	for _, s := range []string{"graphs/facebook_combined.txt.gz\n", sum + ", as expected", "4,039 vertices, 88,234 listed edges, as published", "NIPS 2012", "none is stated"} {
+	for _, s := range []string{"graphs/facebook_combined.txt.gz\n", sum + ", as expected",
+		"4,039 vertices, 88,234 listed edges, as published", "NIPS 2012", "none is stated"} {
 		require.Contains(t, out, s)
 	}
 	sums, err := os.ReadFile("graphs/SHA256SUMS")
@@ -83,7 +85,8 @@ func TestGraphsOfShippedExperiments(t *testing.T) {
 	require.NoError(t, err)
 	known := map[string]bool{}
 	for _, g := range fetch.Catalogue {
-		known[g.File], known[strings.TrimSuffix(g.File, ".gz")+".gz"] = true, true // a MatrixMarket file is to be compressed
+		// a MatrixMarket file is to be compressed
+		known[g.File], known[strings.TrimSuffix(g.File, ".gz")+".gz"] = true, true
 	}
 	for _, g := range fetch.NotFetched {
 		known[g.Take[strings.LastIndexByte(g.Take, ' ')+1:]] = true

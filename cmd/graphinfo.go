@@ -20,9 +20,11 @@ func describeGraph(out io.Writer, g *graph.Graph) error {
 	}
 	b.WriteByte('\n')
 	row(&b, "vertices", "%s, %s of them without an edge", grouped(s.Vertices), grouped(s.Isolated))
-	row(&b, "edges", "%s directed, %s; %s self-loops, %s duplicates", grouped(s.Edges), symmetry(s), grouped(s.SelfLoops), grouped(s.Duplicates))
+	row(&b, "edges", "%s directed, %s; %s self-loops, %s duplicates", grouped(s.Edges), symmetry(s),
+		grouped(s.SelfLoops), grouped(s.Duplicates))
 	row(&b, "weights", "%s", weightText(s))
-	row(&b, "components", "%s; the largest has %s vertices (%s)", grouped(s.Components), grouped(s.Largest), percent(s.Largest, s.Vertices))
+	row(&b, "components", "%s; the largest has %s vertices (%s)", grouped(s.Components), grouped(s.Largest),
+		percent(s.Largest, s.Vertices))
 	row(&b, "memory", "%s", memoryText(s))
 	row(&b, "hash", "%s", s.Hash)
 	degreeTable(&b, s)
@@ -49,7 +51,8 @@ func recordRows(r *graph.Record) [][2]string {
 	case r.Format == "":
 		rows = append(rows, [2]string{"generated", read})
 	default:
-		rows = append(rows, [2]string{"read", fmt.Sprintf("%s: %s listed; vertices numbered %s", r.Format, read, r.IDs)})
+		rows = append(rows, [2]string{"read",
+			fmt.Sprintf("%s: %s listed; vertices numbered %s", r.Format, read, r.IDs)})
 	}
 	if r.Made != "" {
 		rows = append(rows, [2]string{"made of", r.Made})
@@ -125,7 +128,8 @@ func degreeTable(b *strings.Builder, s *graph.Summary) {
 	}
 	for _, r := range rows {
 		d := r.d
-		fmt.Fprintf(b, "  %-12s %9s %9.2f %9s %9s %9s %9s\n", r.name, grouped(d.Min), d.Mean, grouped(d.P50), grouped(d.P90), grouped(d.P99), grouped(d.Max))
+		fmt.Fprintf(b, "  %-12s %9s %9.2f %9s %9s %9s %9s\n", r.name, grouped(d.Min), d.Mean, grouped(d.P50),
+			grouped(d.P90), grouped(d.P99), grouped(d.Max))
 	}
 }
 

@@ -100,7 +100,8 @@ a program that is right.`,
 	fl := c.Flags()
 	fl.StringVar(&k.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	fl.StringVar(&k.machine, "machine", "", "check for this timed machine: a preset's `name` or a YAML file")
-	fl.StringArrayVar(&k.workload, "workload", nil, "how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
+	fl.StringArrayVar(&k.workload, "workload", nil,
+		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
 	fl.BoolVar(&k.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
 	fl.BoolVar(&k.cpu, "cpu", false, "check for the host's own processors")
 	return c

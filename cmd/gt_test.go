@@ -25,7 +25,8 @@ func TestGtCheckAndFmt(t *testing.T) {
 	require.Equal(t, 0, code, stderr)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, begin+"func f(src : V, dst : V)\nend\nfunc main()\n    print 1 + 2;\n    edges.apply(f);\nend\n", string(text))
+	require.Equal(t, begin+"func f(src : V, dst : V)\nend\nfunc main()\n    print 1 + 2;\n    edges.apply(f);\nend\n",
+		string(text))
 	require.NoError(t, os.WriteFile(file, []byte("func main() print x; end"), 0o644))
 	_, stderr, code = heddle(t, "gt", "check", file)
 	require.Equal(t, 2, code)
@@ -41,9 +42,11 @@ func TestGtRefused(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		return file
 	}
-	far, falls := write("far.wel", "0 1 2000000000\n1 2 2000000000\n2 3 5\n"), write("falls.wel", "0 1 5\n1 2 -3\n2 0 -4\n")
+	far, falls := write("far.wel", "0 1 2000000000\n1 2 2000000000\n2 3 5\n"),
+		write("falls.wel", "0 1 5\n1 2 -3\n2 0 -4\n")
 	top := write("top.wel", "0 1 2147483647\n1 2 1\n")
-	point := write("point.yaml", "name: point\nmachine: vortex-1c4w4t\ngraph: {file: "+far+"}\nworkload: {program: sssp.gt, arguments: [\"0\"]}\n")
+	point := write("point.yaml", "name: point\nmachine: vortex-1c4w4t\ngraph: {file: "+far+
+		"}\nworkload: {program: sssp.gt, arguments: [\"0\"]}\n")
 	ends := write("ends.gt", "element V end\nelement E end\nconst edges : edgeset{E}(V, V) = load(argv[1]);\nconst vertices : vertexset{V} = edges.getVertices();\n"+
 		"const a : vector{V}(int) = 0;\nfunc f(v : V)\n    while a[v] < 10\n        a[v] += 1;\n    end\nend\nfunc main()\n    vertices.apply(f);\nend\n")
 	block := write("block.gt", "SimpleGPUSchedule s;\ns.configLoadBalance(EDGE_ONLY, BLOCKED, 1099511627776);\nprogram->applyGPUSchedule(\"loop:step\", s);\n")
@@ -86,7 +89,8 @@ func TestGtRun(t *testing.T) {
 	dir := t.TempDir()
 	saved, small := filepath.Join(dir, "label.txt"), filepath.Join(dir, "small.txt")
 	require.NoError(t, os.WriteFile(small, []byte("0 1\n1 2\n2 0\n3 0\n"), 0o644))
-	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--untimed", "--json", "--save", "label="+saved)
+	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--untimed", "--json", "--save",
+		"label="+saved)
 	require.Equal(t, 0, code, stderr)
 	var s gtResult
 	require.NoError(t, json.Unmarshal([]byte(out), &s))
@@ -95,7 +99,8 @@ func TestGtRun(t *testing.T) {
 	text, err := os.ReadFile(saved)
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("0\n", 4), string(text))
-	_, stderr, code = heddle(t, "gt", "run", "bfs", small, "0", "--symmetrise", "--machine", "vortex-1c4w4t", "--workload", "schedule=cta")
+	_, stderr, code = heddle(t, "gt", "run", "bfs", small, "0", "--symmetrise", "--machine", "vortex-1c4w4t",
+		"--workload", "schedule=cta")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stderr, "verified: all vectors are the reference's")
 	for _, c := range []struct {
@@ -119,9 +124,11 @@ func TestGtRun(t *testing.T) {
 // TestGtCPU: programs run on the host, and stand alone in Go.
 func TestGtCPU(t *testing.T) {
 	dir := t.TempDir()
-	small, saved, source := filepath.Join(dir, "small.txt"), filepath.Join(dir, "label.txt"), filepath.Join(dir, "cc.go")
+	small, saved, source := filepath.Join(dir, "small.txt"), filepath.Join(dir, "label.txt"),
+		filepath.Join(dir, "cc.go")
 	require.NoError(t, os.WriteFile(small, []byte("0 1\n1 2\n2 0\n3 0\n"), 0o644))
-	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--cpu", "--threads", "2", "--json", "--save", "label="+saved)
+	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--cpu", "--threads", "2", "--json",
+		"--save", "label="+saved)
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, out, `"verified": true`)
 	require.NotContains(t, stderr, "--no-check")

@@ -190,17 +190,20 @@ toolchain (go in PATH), and its timers are seconds.
 	fl := c.Flags()
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
 	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when (2 cores of 4 warps of 4 threads)")
-	fl.StringArrayVar(&f.workload, "workload", nil, "how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
+	fl.StringArrayVar(&f.workload, "workload", nil,
+		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
 	fl.StringVar(&f.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	fl.BoolVar(&f.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
 	fl.BoolVar(&f.json, "json", false, "the summary as JSON on stdout; what the program prints goes to stderr")
 	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine, or run the program with --cpu")
 	fl.BoolVar(&f.cpu, "cpu", false, "run on the host's own processors, compiled with the Go toolchain")
-	fl.BoolVar(&f.noCheck, "no-check", false, "with --cpu: compare nothing with the reference, which takes longer than the program; integers wrap at 32 bits")
+	fl.BoolVar(&f.noCheck, "no-check", false,
+		"with --cpu: compare nothing with the reference, which takes longer than the program; integers wrap at 32 bits")
 	fl.BoolVar(&f.swarm, "swarm", false, "refused: there is no backend for Swarm")
 	fl.MarkHidden("swarm") //nolint:errcheck // it is there
 	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: as many as a program takes that ends)")
-	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "cycles of a launch at most, or warp instructions with --untimed (0: no limit)")
+	fl.Uint64Var(&f.maxCycles, "max-cycles", 0,
+		"cycles of a launch at most, or warp instructions with --untimed (0: no limit)")
 	fl.StringArrayVar(&f.save, "save", nil, "write a vector to a file, a number a line: `vector=file` (may be repeated)")
 	f.overrides.add(c)
 	f.graph.addClean(c, false)
@@ -273,7 +276,8 @@ func (f *gtRun) onHost(c *cobra.Command, args []string, file *graphit.File) erro
 	if f.json {
 		out = c.ErrOrStderr()
 	}
-	r, err := cpu.Run(c.Context(), g, file, cpu.Options{Args: args, Output: out, Float: f.float, Threads: f.threads, MaxSteps: f.maxSteps, NoCheck: f.noCheck})
+	r, err := cpu.Run(c.Context(), g, file, cpu.Options{Args: args, Output: out, Float: f.float, Threads: f.threads,
+		MaxSteps: f.maxSteps, NoCheck: f.noCheck})
 	if r.Program != nil {
 		notesOn(c.ErrOrStderr(), file, r.Program, true)
 	}
@@ -337,7 +341,8 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	if f.json {
 		out = c.ErrOrStderr()
 	}
-	r, err := lower.Run(c.Context(), d, g, file, lower.Options{Args: args, Output: out, Float: f.float, Workload: w, MaxSteps: f.maxSteps})
+	r, err := lower.Run(c.Context(), d, g, file,
+		lower.Options{Args: args, Output: out, Float: f.float, Workload: w, MaxSteps: f.maxSteps})
 	if r.Program != nil {
 		notes(c.ErrOrStderr(), file, r.Program)
 	}
@@ -362,7 +367,8 @@ func operatorWorkload(set []string) (workload.Workload, error) {
 	for _, s := range set {
 		key, _, _ := strings.Cut(s, "=")
 		if !slices.Contains(lower.Keys, key) {
-			return workload.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s, strings.Join(lower.Keys, ", "))
+			return workload.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s,
+				strings.Join(lower.Keys, ", "))
 		}
 	}
 	return workload.Parse(set)
@@ -372,7 +378,8 @@ func operatorWorkload(set []string) (workload.Workload, error) {
 func (f *gtRun) saved(file *graphit.File) error {
 	for _, s := range f.save {
 		name, _, _ := strings.Cut(s, "=")
-		if !slices.ContainsFunc(file.Globals, func(v *graphit.Var) bool { return v.Name == name && v.Type.Kind == graphit.Vector }) {
+		if !slices.ContainsFunc(file.Globals,
+			func(v *graphit.Var) bool { return v.Name == name && v.Type.Kind == graphit.Vector }) {
 			return fmt.Errorf("--save %s: the program has no vector %s", s, name)
 		}
 	}
@@ -431,7 +438,8 @@ type gtResult struct {
 }
 
 func gtSummary(r *lower.Result) gtResult {
-	s := gtResult{Verified: r.Verified, Steps: r.Steps, Launches: r.Times.Launches, Cycles: r.Times.Cycles, Overhead: r.Times.Overhead, Plans: r.Plans}
+	s := gtResult{Verified: r.Verified, Steps: r.Steps, Launches: r.Times.Launches, Cycles: r.Times.Cycles,
+		Overhead: r.Times.Overhead, Plans: r.Plans}
 	at := map[string]int{}
 	for i := range r.Launched {
 		l := &r.Launched[i]
@@ -476,11 +484,13 @@ func gtTable(w io.Writer, r *lower.Result, untimed bool) {
 	}
 	var instructions, edges uint64
 	for _, k := range s.Kernels {
-		t.AppendRow(table.Row{k.Kernel, k.launches(), count(k.Cycles), experiment.Thousands(k.Instructions), experiment.Thousands(k.Edges)})
+		t.AppendRow(table.Row{k.Kernel, k.launches(), count(k.Cycles), experiment.Thousands(k.Instructions),
+			experiment.Thousands(k.Edges)})
 		instructions, edges = instructions+k.Instructions, edges+k.Edges
 	}
 	t.AppendSeparator()
-	t.AppendRow(table.Row{"all", s.Launches, count(s.Cycles), experiment.Thousands(instructions), experiment.Thousands(edges)})
+	t.AppendRow(table.Row{"all", s.Launches, count(s.Cycles), experiment.Thousands(instructions),
+		experiment.Thousands(edges)})
 	t.Render()
 	for _, p := range s.Plans {
 		fmt.Fprintln(w, "  "+p)

@@ -146,7 +146,8 @@ func writeCounts(w io.Writer) {
 	var sum compose.Counted
 	for _, n := range compose.Count() {
 		t.AppendRow(table.Row{n.Algorithm, n.Software, n.Choices, n.All, n.Fused})
-		sum.Software, sum.Choices, sum.All, sum.Fused = sum.Software+n.Software, sum.Choices+n.Choices, sum.All+n.All, sum.Fused+n.Fused
+		sum.Software, sum.Choices, sum.All, sum.Fused = sum.Software+n.Software, sum.Choices+n.Choices, sum.All+n.All,
+			sum.Fused+n.Fused
 	}
 	t.AppendSeparator()
 	t.AppendRow(table.Row{"all", sum.Software, sum.Choices, sum.All, sum.Fused})
@@ -158,7 +159,8 @@ func writeCounts(w io.Writer) {
 	}
 	ours, published := compose.Product(factors)
 	t.AppendSeparator()
-	t.AppendRow(table.Row{"product", experiment.Thousands(uint64(ours)), experiment.Thousands(uint64(published)), "an algorithm"})
+	t.AppendRow(table.Row{"product", experiment.Thousands(uint64(ours)), experiment.Thousands(uint64(published)),
+		"an algorithm"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 4, WidthMax: 40, WidthMaxEnforcer: text.WrapSoft}})
 	t.Render()
 }
@@ -182,7 +184,8 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if v.core.Warps < 1 || v.core.Warps > emu.MaxWarps || v.core.Lanes < 1 || v.core.Lanes > emu.MaxThreads {
-				return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes, emu.MaxWarps, emu.MaxThreads)
+				return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes,
+					emu.MaxWarps, emu.MaxThreads)
 			}
 			if v.width < 1 || v.width > 256 || v.width&(v.width-1) != 0 {
 				return fmt.Errorf("--width %d: expected a power of two, 1..256", v.width)
@@ -215,14 +218,18 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().BoolVar(&v.ir, "ir", false, "the intermediate representation, as built")
 	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
 	c.Flags().BoolVar(&v.asm, "asm", false, "the program")
-	c.Flags().BoolVar(&v.stats, "stats", false, "registers, spills, instructions for each edge, loads under way, phases")
+	c.Flags().BoolVar(&v.stats, "stats", false,
+		"registers, spills, instructions for each edge, loads under way, phases")
 	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
 	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
 	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.warps_per_core")
-	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0, "threads of a thread block under cta (0: a core's), as workload.cta_threads")
-	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]), "where values go that no register is left for, as workload.spill: memory or registers")
-	c.Flags().StringVar(&v.unroll, "unroll", "1", "edges at a time in loops over edges, as workload.unroll: 1, 2, 4, 8 or auto")
+	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0,
+		"threads of a thread block under cta (0: a core's), as workload.cta_threads")
+	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]),
+		"where values go that no register is left for, as workload.spill: memory or registers")
+	c.Flags().StringVar(&v.unroll, "unroll", "1",
+		"edges at a time in loops over edges, as workload.unroll: 1, 2, 4, 8 or auto")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }
@@ -261,7 +268,8 @@ func showStats(w io.Writer, c *codegen.Compiled) {
 	fmt.Fprintf(w, "  scratchpad          %d bytes\n", c.Kernel.SharedBytes())
 	fmt.Fprintf(w, "  per edge            %s\n", strings.Trim(fmt.Sprint(s.PerEdge), "[]"))
 	for _, l := range s.EdgeLoops {
-		fmt.Fprintf(w, "  loop with edges     %d instructions, %d edges, %d loads under way\n", l.Instrs, l.Edges, l.Loads)
+		fmt.Fprintf(w, "  loop with edges     %d instructions, %d edges, %d loads under way\n", l.Instrs, l.Edges,
+			l.Loads)
 	}
 	for _, p := range c.Phases {
 		fmt.Fprintf(w, "  phase %-13s %08x..%08x\n", p.Phase, p.From, p.To)

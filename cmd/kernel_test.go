@@ -47,7 +47,8 @@ func TestKernelCommands(t *testing.T) {
 		require.Equal(t, names[i], k.name)
 	}
 	text := show("show", "pagerank_edge", "--ir", "--asm", "--stats", "--passes")
-	for _, s := range []string{"kernel pagerank_edge\n  param edges u32 = word 1", "for~ global_thread, edges, num_threads", "after induction: ",
+	for _, s := range []string{"kernel pagerank_edge\n  param edges u32 = word 1",
+		"for~ global_thread, edges, num_threads", "after induction: ",
 		"heddle.edge:\n", "amofadd.w zero", "per edge            11\n"} {
 		require.Contains(t, text, s)
 	}

@@ -81,8 +81,10 @@ func (f *exportFlags) run(c *cobra.Command, name string) error {
 
 // describeExport says what an exported program is, and what it needs.
 func describeExport(w io.Writer, file string, x *compose.Exported, s host.Shape, g *graph.Graph) {
-	fmt.Fprintf(w, "%s: %s, %s vertices, %s edges, %d super-steps, for %d cores × %d warps × %d lanes\n", file, x.Plan.Name(),
-		experiment.Thousands(uint64(g.Vertices())), experiment.Thousands(uint64(g.Edges())), x.Steps, s.Cores, s.Warps, s.Threads)
+	fmt.Fprintf(w, "%s: %s, %s vertices, %s edges, %d super-steps, for %d cores × %d warps × %d lanes\n", file,
+		x.Plan.Name(),
+		experiment.Thousands(uint64(g.Vertices())), experiment.Thousands(uint64(g.Edges())), x.Steps, s.Cores, s.Warps,
+		s.Threads)
 	var atomics, others []string
 	lacking := false
 	for _, name := range x.Uses {
@@ -100,7 +102,8 @@ func describeExport(w io.Writer, file string, x *compose.Exported, s host.Shape,
 	case lacking:
 		fmt.Fprintf(w, "uses atomics on floats, which no Vortex RTL has: %s\n", strings.Join(atomics, " "))
 	case len(atomics) > 0:
-		fmt.Fprintf(w, "uses atomics: Vortex's RTL needs a configuration with extension A: %s\n", strings.Join(atomics, " "))
+		fmt.Fprintf(w, "uses atomics: Vortex's RTL needs a configuration with extension A: %s\n",
+			strings.Join(atomics, " "))
 	default:
 		fmt.Fprintln(w, "uses no atomics: runs on any Vortex RTL of that shape")
 	}

@@ -25,11 +25,13 @@ func TestKernelExport(t *testing.T) {
 		return b.String(), code
 	}
 	for _, file := range []string{"p.elf", "p.bin"} {
-		out, code := heddle("kernel", "export", "tiny.yaml", "--set", "workload.algorithm=bfs", "--set", "workload.max_iterations=0", "-o", file)
+		out, code := heddle("kernel", "export", "tiny.yaml", "--set", "workload.algorithm=bfs", "--set",
+			"workload.max_iterations=0", "-o", file)
 		require.Equal(t, exitOK, code, out)
 		require.Regexp(t, `^`+file+`: bfs/vertex/csr/push/\S+, 50 vertices, 400 edges, \d+ super-steps, for 1 cores × 4 warps × 4 lanes\n`, out)
 		require.Contains(t, out, "uses atomics: Vortex's RTL needs a configuration with extension A: amo")
-		for _, machine := range [][]string{{"--machine", "vortex-1c4w4t"}, {"--untimed", "--cores", "1", "--warps", "4", "--threads", "4"}} {
+		for _, machine := range [][]string{{"--machine", "vortex-1c4w4t"},
+			{"--untimed", "--cores", "1", "--warps", "4", "--threads", "4"}} {
 			out, code = heddle(append([]string{"exec", file}, machine...)...)
 			require.Equal(t, exitOK, code, out)
 		}

@@ -32,8 +32,9 @@ import (
 
 // Exit codes, for all commands.
 const (
-	exitOK          = 0
-	exitFailed      = 1 // the program failed: trap, or an exit code other than 0; or the simulator did: a violated invariant
+	exitOK = 0
+	// the program failed: trap, or an exit code other than 0; or the simulator did: a violated invariant
+	exitFailed      = 1
 	exitUsage       = 2 // the command line or an input file is wrong
 	exitNoProgress  = 3 // deadlock, or a limit was reached
 	exitStatement   = 4 // reproduce --strict: a published statement does not hold
@@ -73,7 +74,8 @@ func failed(err error) error {
 	case errors.As(err, &trap), errors.As(err, new(*accel.Fault)), errors.As(err, new(*sim.InvariantsError)):
 		return &codeError{exitFailed, err}
 	case errors.As(err, new(*emu.LimitError)), errors.As(err, new(*emu.DeadlockError)),
-		slices.Contains([]string{experiment.NoProgress, experiment.Limit, experiment.OutOfMemory}, experiment.Class(err)):
+		slices.Contains([]string{experiment.NoProgress, experiment.Limit, experiment.OutOfMemory},
+			experiment.Class(err)):
 		return &codeError{exitNoProgress, err}
 	case errors.Is(err, context.Canceled):
 		return &codeError{exitInterrupted, errors.New("interrupted")}
@@ -110,7 +112,8 @@ graph-processing hardware units plugged into its cores.
 // fitTables has tables be as wide as --columns says; without it as the terminal, and elsewhere as it takes.
 func fitTables(root *cobra.Command) {
 	const most = 10_000
-	columns := root.PersistentFlags().Int("columns", 0, "width of tables; 0: as wide as it takes (default: the terminal's)")
+	columns := root.PersistentFlags().Int("columns", 0,
+		"width of tables; 0: as wide as it takes (default: the terminal's)")
 	root.PersistentFlags().Lookup("columns").DefValue = "0"
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if !c.Flags().Changed("columns") {
@@ -145,7 +148,8 @@ func refuseUnknown(root *cobra.Command) {
 func withUse(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		err := check(c, args)
-		if err != nil && (strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "unknown command")) {
+		if err != nil && (strings.Contains(err.Error(), "arg(s)") ||
+			strings.HasPrefix(err.Error(), "unknown command")) {
 			err = fmt.Errorf("%w: expected %s", err, c.UseLine())
 		}
 		return err
@@ -180,7 +184,8 @@ func onlyCommands(c *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q for %q: expected one of %s", args[0], c.CommandPath(), strings.Join(names, ", "))
+	return fmt.Errorf("unknown command %q for %q: expected one of %s", args[0], c.CommandPath(),
+		strings.Join(names, ", "))
 }
 
 // help shows the help of the command that args name.

@@ -132,7 +132,8 @@ func TestExecCheck(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--check is for timed machines")
 
-	err := failed(&sim.InvariantsError{Broken: []error{&sim.BrokenInvariant{Place: "L2", Invariant: "an invariant", Detail: "1, 2"}}})
+	err := failed(&sim.InvariantsError{Broken: []error{&sim.BrokenInvariant{Place: "L2", Invariant: "an invariant",
+		Detail: "1, 2"}}})
 	var e *codeError
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, exitFailed, e.code)
@@ -153,7 +154,8 @@ func TestTimedRunsEnd(t *testing.T) {
 		{"impossible", "tmc zero", "core.warps", []string{"--set", "core.warps=100"}, exitUsage},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, errs, code := heddle(t, append([]string{"exec", source(t, c.src), "--machine", "vortex-rtl-a"}, c.args...)...)
+			_, errs, code := heddle(t, append([]string{"exec", source(t, c.src), "--machine", "vortex-rtl-a"},
+				c.args...)...)
 			require.Equal(t, c.code, code, errs)
 			require.Contains(t, errs, c.says)
 		})
@@ -266,7 +268,8 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 	require.Equal(t, isa.Markdown(), string(b), "run go run ./cmd/heddle isa --markdown > docs/reference/isa.md")
 	b, err = os.ReadFile("../docs/reference/configuration.md")
 	require.NoError(t, err)
-	require.Equal(t, string(configurationDoc()), string(b), "run go run ./cmd/heddle config schema --markdown > docs/reference/configuration.md")
+	require.Equal(t, string(configurationDoc()), string(b),
+		"run go run ./cmd/heddle config schema --markdown > docs/reference/configuration.md")
 	b, err = os.ReadFile("../docs/reference/cli.md")
 	require.NoError(t, err)
 	require.Equal(t, string(cliDoc(newRoot())), string(b), "run go run ./cmd/heddle cli > docs/reference/cli.md")
@@ -278,7 +281,8 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 	require.NoError(t, err)
 	want, err := statisticsDoc()
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(b), "run go run ./cmd/heddle stats describe --markdown > docs/reference/statistics.md")
+	require.Equal(t, string(want), string(b),
+		"run go run ./cmd/heddle stats describe --markdown > docs/reference/statistics.md")
 }
 
 // TestExecEGHW: an untimed program gets the unit's edges by the set-up that it carries.
@@ -319,7 +323,8 @@ func TestALongRunSaysWhereItIs(t *testing.T) {
 	say := sayHowFar(&b, 0)
 	say(sim.Progress{Cycle: 12})
 	require.Equal(t, "cycle 12, 0 warp instructions so far\n", b.String())
-	_, errs, code := heddle(t, "exec", source(t, "_start: li t0, 3\n la t1, spin\n wspawn t0, t1\nspin: j spin\n"), "--machine", "vortex-1c4w4t", "--max-cycles", "5000")
+	_, errs, code := heddle(t, "exec", source(t, "_start: li t0, 3\n la t1, spin\n wspawn t0, t1\nspin: j spin\n"),
+		"--machine", "vortex-1c4w4t", "--max-cycles", "5000")
 	require.Equal(t, exitNoProgress, code)
 	require.Contains(t, errs, "cycle limit reached: 5000 cycles\n  Core0: next pc 0x80000010: warps 0 1 2\n")
 }
@@ -334,7 +339,8 @@ func TestUnknownCommands(t *testing.T) {
 		}
 		groups++
 		path := strings.Fields(c.CommandPath())[1:]
-		for _, args := range [][]string{append(slices.Clone(path), "frobnicate"), append([]string{"help"}, append(slices.Clone(path), "frobnicate")...)} {
+		for _, args := range [][]string{append(slices.Clone(path), "frobnicate"),
+			append([]string{"help"}, append(slices.Clone(path), "frobnicate")...)} {
 			stdout, stderr, code := heddle(t, args...)
 			require.Equal(t, exitUsage, code, args)
 			require.Empty(t, stdout)

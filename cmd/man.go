@@ -33,5 +33,6 @@ func writeManual(root *cobra.Command, dir string) error {
 		date = time.Unix(0, 0).UTC()
 	}
 	root.DisableAutoGenTag = true
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "heddle " + version.Short(), Manual: "heddle", Date: &date}, dir)
+	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "heddle " + version.Short(), Manual: "heddle",
+		Date: &date}, dir)
 }

@@ -29,7 +29,8 @@ func (f *monitorFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.address, "monitor", "",
 		"show machines on a page while they run, at this loopback `address`, such as 127.0.0.1:8080 (without one: at a free port); the page's URL goes to stderr (docs/guide/looking.md)")
 	fl.Lookup("monitor").NoOptDefVal = monitor.Default
-	fl.StringSliceVar(&f.when, "monitor-hold", nil, "have machines wait for the page's continue at these `times`: start, failure, end")
+	fl.StringSliceVar(&f.when, "monitor-hold", nil,
+		"have machines wait for the page's continue at these `times`: start, failure, end")
 }
 
 // listen opens the page's address, if there is to be one, before anything else is begun.

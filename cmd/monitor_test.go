@@ -123,7 +123,8 @@ func (w *watched) release() int {
 			return code
 		case <-time.After(time.Millisecond):
 		}
-		if r, err := http.Post(w.url+"api/machines/"+strconv.Itoa(id)+"/continue", "", nil); err == nil { // else it has just ended
+		// else it has just ended
+		if r, err := http.Post(w.url+"api/machines/"+strconv.Itoa(id)+"/continue", "", nil); err == nil {
 			_ = r.Body.Close()
 		}
 	}
@@ -140,7 +141,8 @@ func TestRunMonitored(t *testing.T) {
 	want, errs, code := heddle(t, "run", small, "--json", "--out", t.TempDir())
 	require.Equal(t, exitOK, code, errs)
 
-	w := watch(t, "run", small, "--json", "--out", t.TempDir(), "--jobs", "2", "--monitor", "--monitor-hold", "start,end")
+	w := watch(t, "run", small, "--json", "--out", t.TempDir(), "--jobs", "2", "--monitor", "--monitor-hold",
+		"start,end")
 	s := w.until("begun", func(p page) bool { return len(p.Machines) == 2 })
 	require.Equal(t, []any{"small", 3, 0}, []any{s.Name, s.Total, s.Done})
 	one, other := s.Machines[0], s.Machines[1]

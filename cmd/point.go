@@ -33,5 +33,6 @@ func (f *pointFlags) choose(name, done string) (*experiment.Runner, int, error) 
 	if n := len(points); f.point == 0 && n > 1 || f.point < 0 || f.point > n {
 		return nil, 0, fmt.Errorf("--point %d: the experiment has %d points, and one is %s: expected 1 to %d (heddle run --dry-run lists them)", f.point, n, done, n)
 	}
-	return &experiment.Runner{Points: points, MaxCycles: f.maxCycles, Observer: experiment.Quiet{}}, max(0, f.point-1), nil
+	return &experiment.Runner{Points: points, MaxCycles: f.maxCycles, Observer: experiment.Quiet{}}, max(0, f.point-1),
+		nil
 }

@@ -59,7 +59,8 @@ func newProcess() *process {
 	}
 	go func() {
 		<-caught
-		signal.Reset(os.Interrupt, syscall.SIGTERM) // the next one ends the program at once; a closed terminal hangs up twice
+		// the next one ends the program at once; a closed terminal hangs up twice
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		p.end(errSignal)
 		p.endUnread()
 	}()

@@ -94,7 +94,8 @@ func TestAWindowThatCannotBeWritten(t *testing.T) {
 	for _, args := range [][]string{
 		{"inspect", "tiny.yaml", "--perfetto", "/dev/full"}, {"exec", "endless.s", "--machine", "vortex-1c4w4t", "--perfetto", "/dev/full"},
 	} {
-		require.Equal(t, ended{exitFailed, "heddle: /dev/full: no space left on device"}, withoutProgress(to(t, nil, dir, heddle, args...)), "%v", args)
+		require.Equal(t, ended{exitFailed, "heddle: /dev/full: no space left on device"},
+			withoutProgress(to(t, nil, dir, heddle, args...)), "%v", args)
 	}
 }
 
@@ -118,14 +119,16 @@ func TestNobodyReads(t *testing.T) {
 		r, w, err := os.Pipe()
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
-		require.Equal(t, ended{128 + int(syscall.SIGPIPE), ""}, withoutProgress(to(t, w, dir, heddle, args...)), "%v", args)
+		require.Equal(t, ended{128 + int(syscall.SIGPIPE), ""}, withoutProgress(to(t, w, dir, heddle, args...)), "%v",
+			args)
 		require.NoError(t, w.Close())
 	}
 }
 
 // signalled begins a program, sends it a signal once it says, or has made, what is awaited, and returns how it ended
 // and how long that took.
-func signalled(t *testing.T, s syscall.Signal, dir string, ready func(pid int) bool, program string, args ...string) (ended, time.Duration) {
+func signalled(t *testing.T, s syscall.Signal, dir string, ready func(pid int) bool, program string,
+	args ...string) (ended, time.Duration) {
 	t.Helper()
 	c := exec.Command(program, args...)
 	var stderr bytes.Buffer
@@ -193,7 +196,8 @@ func TestARunThatIsHungUpIsSummarised(t *testing.T) {
 	heddle := buildHeddle(t)
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
 		dir := t.TempDir()
-		text := "name: two\nmachine: vortex-1c4w4t\nworkload: {algorithm: pagerank, max_iterations: 1}\n" + // nearly all time goes to making graphs
+		// nearly all time goes to making graphs
+		text := "name: two\nmachine: vortex-1c4w4t\nworkload: {algorithm: pagerank, max_iterations: 1}\n" +
 			"seeds: [1, 2, 3, 4, 5, 6, 7, 8]\ngraph: {rmat: {scale: 16, edge_factor: 16}}\nstop: {max_edges: 1000}\n"
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "two.yaml"), []byte(text), 0o644))
 		log := filepath.Join(dir, "results", "two", "log.txt")
@@ -222,11 +226,13 @@ func TestARunThatIsHungUpIsSummarised(t *testing.T) {
 // What outlives its terminal by nohup is not ended by its end.
 func TestAnIgnoredHangUpStaysIgnored(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
-	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" "$@"`, heddle, "exec", "endless.s", "--untimed", "--max-instrs", "20000000")
+	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" "$@"`, heddle, "exec", "endless.s", "--untimed",
+		"--max-instrs", "20000000")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte("_start: j _start\n"), 0o644))
 	c.Dir = dir
 	require.NoError(t, c.Start())
-	require.Eventually(t, func() bool { return testenv.Used(c.Process.Pid) > 100*time.Millisecond }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return testenv.Used(c.Process.Pid) > 100*time.Millisecond }, time.Minute,
+		time.Millisecond)
 	if err := c.Process.Signal(syscall.SIGHUP); !errors.Is(err, os.ErrProcessDone) {
 		require.NoError(t, err)
 	}
@@ -264,7 +270,8 @@ func TestNamesAreShownPlain(t *testing.T) {
 		}
 		p.Stats = stats.Pack(tree)
 	})
-	for _, args := range [][]string{{"list"}, {"list", "tiny"}, {"show", "tiny", "1"}, {"sql", "tiny", "SELECT failure FROM points"}, {"diff", "tiny", "tiny"}} {
+	for _, args := range [][]string{{"list"}, {"list", "tiny"}, {"show", "tiny", "1"},
+		{"sql", "tiny", "SELECT failure FROM points"}, {"diff", "tiny", "tiny"}} {
 		code, stdout, stderr := start(t, heddle, dir, append([]string{"results"}, args...)...)
 		require.Zero(t, code, stderr)
 		require.NotContains(t, stdout, "\x1b", "%v", args)

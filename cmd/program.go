@@ -67,7 +67,8 @@ func (f *programFlags) readWith(path string, into *isa.Lines) (p *isa.Program, l
 		return nil, lines, fmt.Errorf("--define is for assembly, and %s is none (.s)", path)
 	}
 	p, err = elf.Flat(path, data, uint32(base))
-	return p, lineNumbers{why: "A flat image has neither symbols nor line numbers: give the ELF file or the assembly."}, err
+	return p, lineNumbers{why: "A flat image has neither symbols nor line numbers: give the ELF file or the assembly."},
+		err
 }
 
 // elfLines reads the line numbers of an ELF file. The program runs without them.

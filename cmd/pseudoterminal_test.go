@@ -142,13 +142,18 @@ func TestAStoppedTerminal(t *testing.T) {
 	p.Await(" points done")
 	p.Type(pty.CtrlS)
 	log := filepath.Join(dir, "results", "twelve", "log.txt")
-	p.Until("all points are stored", func() bool { b, _ := os.ReadFile(log); return strings.Contains(string(b), "done in") })
+	p.Until("all points are stored", func() bool {
+		b,
+			_ := os.ReadFile(log)
+		return strings.Contains(string(b), "done in")
+	})
 	p.Type(pty.CtrlQ)
 	require.Zero(t, p.Wait(), p.Output())
 	require.Equal(t, 12, strings.Count(shownPlain(t, p), "│ yes "), p.Output())
 
 	dir = inNew(t, "long.yaml", lengthy)
-	for begun, args := range map[string][]string{" points done": {"run", "long.yaml"}, "": {"exec", "endless.s", "--untimed"}} {
+	for begun, args := range map[string][]string{" points done": {"run", "long.yaml"},
+		"": {"exec", "endless.s", "--untimed"}} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte(forever), 0o644))
 		p = onTerminal(t, dir, buildHeddle(t), args...)
 		p.Until("it is at work", func() bool { return p.Output() != "" && strings.Contains(p.Output(), begun) })
@@ -202,7 +207,8 @@ func TestReproduceOnATerminal(t *testing.T) {
 func TestSlurmOnATerminal(t *testing.T) {
 	startSlurm(t)
 	dir := inNew(t, "twelve.yaml", twelve)
-	args := []string{"run", "twelve.yaml", "--launcher", "slurm", "--poll", "100ms", "--set", "workload.max_iterations=3"}
+	args := []string{"run", "twelve.yaml", "--launcher", "slurm", "--poll", "100ms", "--set",
+		"workload.max_iterations=3"}
 	p := onTerminal(t, dir, buildHeddle(t), args...)
 	p.Await(" submitted: ")
 	p.Resize(24, 100)
@@ -228,12 +234,14 @@ func TestCtrlCOfOtherCommands(t *testing.T) {
 		p.Type(pty.CtrlC)
 		require.Equal(t, exitInterrupted, p.Wait(), p.Output())
 		require.Less(t, time.Since(typed), atOnce)
-		require.Regexp(t, `(?m)^(\^C)?heddle: interrupted$`, strings.Join(p.Lines(), "\n")) // the terminal echoes the key
+		// the terminal echoes the key
+		require.Regexp(t, `(?m)^(\^C)?heddle: interrupted$`, strings.Join(p.Lines(), "\n"))
 	}
 	list, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, list, "nothing is left half done")
-	p := onTerminal(t, dir, buildHeddle(t), "graph", "gen", "rmat", "--scale", "10", "--edge-factor", "4", "-o", "small.txt")
+	p := onTerminal(t, dir, buildHeddle(t), "graph", "gen", "rmat", "--scale", "10", "--edge-factor", "4", "-o",
+		"small.txt")
 	require.Zero(t, p.Wait(), p.Output())
 	require.Empty(t, p.Unknown())
 }
@@ -251,7 +259,8 @@ func TestTablesFitARealTerminal(t *testing.T) {
 		return p.Output()
 	}
 	out("run", "e.yaml", "--quiet", "--fresh") // with this program
-	for _, args := range [][]string{{"run", "e.yaml", "--quiet"}, {"results", "list", "a"}, {"config", "list"}, {"run", "--help"}} {
+	for _, args := range [][]string{{"run", "e.yaml", "--quiet"}, {"results", "list", "a"}, {"config", "list"},
+		{"run", "--help"}} {
 		out(args...)
 	}
 	require.Contains(t, out("run", "e.yaml", "--quiet"), "no room for")

@@ -24,7 +24,8 @@ func TestPythonPage(t *testing.T) {
 	text, err := os.ReadFile("../docs/guide/python.md")
 	require.NoError(t, err)
 	python := ""
-	for _, p := range []string{"python3", "/usr/bin/python3"} { // the first may be a user's own, without Debian's packages
+	// the first may be a user's own, without Debian's packages
+	for _, p := range []string{"python3", "/usr/bin/python3"} {
 		if python == "" && hasModules(p, "pandas", "matplotlib") {
 			python = p
 		}

@@ -68,5 +68,6 @@ func reportMerged(c *cobra.Command, args []string, out string) (err error) {
 // makeReport makes the report and says where it is.
 func makeReport(dir, out string) (made string, err error) {
 	file, size, err := report.Write(dir, out)
-	return fmt.Sprintf("report in %s (%.1f MB), its figures in %s", file, float64(size)/1e6, report.FiguresDir(file)), err
+	return fmt.Sprintf("report in %s (%.1f MB), its figures in %s", file, float64(size)/1e6, report.FiguresDir(file)),
+		err
 }

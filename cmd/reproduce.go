@@ -140,7 +140,8 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
 	}
 	f.out = f.dir(p)
-	r := &reproduction{flags: f, pack: p, outcomes: map[string]experiment.Outcome{}, known: map[string]experiment.GraphSummary{}}
+	r := &reproduction{flags: f, pack: p, outcomes: map[string]experiment.Outcome{},
+		known: map[string]experiment.GraphSummary{}}
 	for i := range parts {
 		if err := r.run(c, &parts[i]); err != nil {
 			return err
@@ -216,7 +217,8 @@ func layOut(p *config.Pack, v config.Variant, o config.PackOptions) (parts []par
 // under is an experiment as a reading has it.
 func (d *part) under(r *config.Reading, set []string) (part, error) {
 	as := reproduce.NewPoints(config.Described, &d.loaded.Value, d.points, nil)
-	points, err := experiment.Under(d.loaded, d.points, set, func(i int) []string { return reproduce.Settings(r, &as[i]) })
+	points, err := experiment.Under(d.loaded, d.points, set,
+		func(i int) []string { return reproduce.Settings(r, &as[i]) })
 	u := part{r.Name, d.loaded, points, make([]bool, len(points))}
 	for i := range points {
 		u.same[i] = points[i].Digest() == d.points[i].Digest()
@@ -240,10 +242,13 @@ func checkParts(p *config.Pack, v config.Variant, parts []part, all bool) error 
 		under[parts[i].reading] = append(under[parts[i].reading], parts[i].list(nil)...)
 	}
 	for _, r := range p.Readings[v] {
-		if r.Name != config.Described && all && !slices.ContainsFunc(under[r.Name], func(p reproduce.Point) bool { return !p.Same }) {
-			return fmt.Errorf("%s: reading %s changes no point of the %s variant: leave it out, or mend its rules", p.File, r.Name, v)
+		if r.Name != config.Described && all &&
+			!slices.ContainsFunc(under[r.Name], func(p reproduce.Point) bool { return !p.Same }) {
+			return fmt.Errorf("%s: reading %s changes no point of the %s variant: leave it out, or mend its rules",
+				p.File, r.Name, v)
 		}
-		if err := reproduce.Check(p, v, under[r.Name], all && r.Name == config.Described); err != nil { // a reading has no points of experiments apart
+		// a reading has no points of experiments apart
+		if err := reproduce.Check(p, v, under[r.Name], all && r.Name == config.Described); err != nil {
 			return fmt.Errorf("reading %s: %w", r.Name, err)
 		}
 	}

@@ -40,21 +40,24 @@ func TestReproduce(t *testing.T) {
 	require.Contains(t, out, "The statement holds: yes")
 	require.Contains(t, out, "(not counted) a thousand times as fast")
 	results := filepath.Join(dir, "reproduce", "packs", "tiny", "quick")
-	for _, f := range []string{"packs-tiny-quick.json", "packs-tiny-quick-latency.svg", "described/schedules/report.html", "described/latency/results.sqlite", "queue-4/schedules/report.html"} {
+	for _, f := range []string{"packs-tiny-quick.json", "packs-tiny-quick-latency.svg",
+		"described/schedules/report.html", "described/latency/results.sqlite", "queue-4/schedules/report.html"} {
 		require.FileExists(t, filepath.Join(results, f))
 	}
 
 	out, errs, code = heddle(t, "reproduce", tinyPack, "--out", dir, "--quick", "--json", "--strict")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "3 of 3 points are stored already")
-	require.Contains(t, errs, "2 of 2 points are stored already in "+filepath.Join(results, "queue-4", "schedules"), "with the point that the reading leaves as described")
+	require.Contains(t, errs, "2 of 2 points are stored already in "+filepath.Join(results, "queue-4", "schedules"),
+		"with the point that the reading leaves as described")
 	var o reproduce.Outcome
 	require.NoError(t, json.Unmarshal([]byte(out), &o))
 	require.Equal(t, reproduce.Yes, o.Holds)
 	require.Equal(t, 6, o.Points, "five as described, and the one that the reading changes")
 	require.Equal(t, []int{5, 1}, []int{o.Readings[0].Points, o.Readings[1].Points})
 	require.False(t, o.Checks[2].Readings[1].Same)
-	require.NotEqual(t, *o.Checks[2].Readings[0].Ours, *o.Checks[2].Readings[1].Ours, "a longer queue makes edge mapping faster or slower")
+	require.NotEqual(t, *o.Checks[2].Readings[0].Ours, *o.Checks[2].Readings[1].Ours,
+		"a longer queue makes edge mapping faster or slower")
 	require.Nil(t, o.Checks[1].Readings[1].Ours, "its experiment is apart")
 	require.Greater(t, *o.Checks[0].Readings[0].Ours, 1.0)
 	require.Equal(t, 1.0, *o.Checks[0].Published)
@@ -81,7 +84,8 @@ func TestReproduceExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	strict, err := os.ReadFile(tinyPack)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "strict.yaml"), []byte(strings.Replace(string(strict), "'<= 5'", "'<= 0.5'", 1)), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "strict.yaml"),
+		[]byte(strings.Replace(string(strict), "'<= 5'", "'<= 0.5'", 1)), 0o644))
 	for _, beside := range []string{"published.yaml", "readings.yaml"} {
 		text, err := os.ReadFile(filepath.Join("testdata/packs", beside))
 		require.NoError(t, err)
@@ -142,7 +146,8 @@ func TestShippedPacks(t *testing.T) {
 			variants = append(variants, config.Full)
 		}
 		for _, v := range variants {
-			parts, absent, err := layOut(p, v, config.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
+			parts, absent, err := layOut(p, v,
+				config.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
 			require.NoError(t, err, "%s %s", p.Name, v)
 			require.Empty(t, absent)
 			if p.Has(v) {
@@ -171,7 +176,8 @@ func TestReproductionDocIsCurrent(t *testing.T) {
 			o, err := reproduce.Read(filepath.Join(docs, recorded), p.Name, v)
 			require.NoError(t, err)
 			if o != nil {
-				require.True(t, o.Current(p), "%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs/results", p.Name, p.Name, v)
+				require.True(t, o.Current(p),
+					"%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs/results", p.Name, p.Name, v)
 			}
 		}
 	}

@@ -55,7 +55,8 @@ docs/guide/results.md.`,
 }
 
 // command is one of heddle results.
-func (f *resultsFlags) command(use, short, example string, args cobra.PositionalArgs, run func(w io.Writer, args []string) error) *cobra.Command {
+func (f *resultsFlags) command(use, short, example string, args cobra.PositionalArgs,
+	run func(w io.Writer, args []string) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example, Args: args,
 		RunE: func(c *cobra.Command, args []string) error { return run(c.OutOrStdout(), args) },
@@ -79,14 +80,16 @@ func (f *resultsFlags) list() *cobra.Command {
 }
 
 func (f *resultsFlags) show() *cobra.Command {
-	c := f.addJSON(f.command("show NAME POINT", "Show one point, numbered from 1: its axes, what it came to, its statistics",
+	c := f.addJSON(f.command("show NAME POINT",
+		"Show one point, numbered from 1: its axes, what it came to, its statistics",
 		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle results show quickstart 3 --steps\n  heddle results show quickstart 3 --config > point.yaml\n  heddle results show quickstart 3 --samples --stats '^(ipc|edges)$'",
 		cobra.ExactArgs(2), f.showPoint))
 	c.Flags().StringVar(&f.stats, "stats", "", "only statistics whose name matches the `regexp`")
 	c.Flags().BoolVar(&f.all, "all", false, "also the statistics of each core, cache and DRAM channel")
 	c.Flags().BoolVar(&f.steps, "steps", false,
 		"the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, atomics, barriers, shuffles, phases")
-	c.Flags().BoolVar(&f.rows, "samples", false, "show the intervals of its run (stats.interval) instead; --stats chooses columns")
+	c.Flags().BoolVar(&f.rows, "samples", false,
+		"show the intervals of its run (stats.interval) instead; --stats chooses columns")
 	c.Flags().BoolVar(&f.config, "config", false, "print the point's configuration, which heddle run takes")
 	return c
 }
@@ -95,7 +98,8 @@ func (f *resultsFlags) diff() *cobra.Command {
 	c := f.addJSON(f.command("diff A B", "Compare the points that two results have in common, by their axes",
 		"  heddle results diff results/quickstart results/quickstart/results-20260102T030405.000Z.sqlite\n  heddle results diff before after --stats '^(cycles|l1d\\.)'",
 		cobra.ExactArgs(2), f.compare))
-	c.Flags().StringVar(&f.values, "stats", "^(cycles|verified|replay|failure|graph)$", "list these values and statistics, a `regexp`; all count")
+	c.Flags().StringVar(&f.values, "stats", "^(cycles|verified|replay|failure|graph)$",
+		"list these values and statistics, a `regexp`; all count")
 	return c
 }
 
@@ -103,9 +107,11 @@ func (f *resultsFlags) export() *cobra.Command {
 	c := f.command("export NAME", "Write all points as one table: csv, json or parquet with all statistics, latex or markdown for a paper",
 		"  heddle results export quickstart > quickstart.csv\n  heddle results export quickstart --format latex --stats ipc,l1d.hit_rate\n  heddle results export quickstart --format parquet --file quickstart.parquet\n  heddle results export quickstart --samples > timeline.csv",
 		cobra.ExactArgs(1), f.write)
-	c.Flags().BoolVar(&f.rows, "samples", false, "write the intervals of all points' runs (stats.interval) instead: a row an interval")
+	c.Flags().BoolVar(&f.rows, "samples", false,
+		"write the intervals of all points' runs (stats.interval) instead: a row an interval")
 	c.Flags().StringVar(&f.format, "format", "csv", "csv, json, parquet, latex or markdown")
-	c.Flags().StringVar(&f.chosen, "stats", "", "with latex or markdown: `statistics` beside cycles and speedup, NAME,NAME")
+	c.Flags().StringVar(&f.chosen, "stats", "",
+		"with latex or markdown: `statistics` beside cycles and speedup, NAME,NAME")
 	c.Flags().StringVar(&f.file, "file", "", "write to a `file` instead of stdout")
 	return c
 }
@@ -132,9 +138,11 @@ func (f *resultsFlags) mergeResults(w io.Writer, args []string) error {
 		return err
 	}
 	if f.json {
-		return printJSON(w, map[string]any{"experiment": m.Name, "directory": m.Dir, "points": m.Points, "stored": m.Stored, "new": m.New, "failed": m.Failed})
+		return printJSON(w, map[string]any{"experiment": m.Name, "directory": m.Dir, "points": m.Points,
+			"stored": m.Stored, "new": m.New, "failed": m.Failed})
 	}
-	fmt.Fprintf(w, "%d of the %d points of %s are stored in %s, %d of them new, %d failed\n", m.Stored, m.Points, m.Name, m.Dir, m.New, m.Failed)
+	fmt.Fprintf(w, "%d of the %d points of %s are stored in %s, %d of them new, %d failed\n", m.Stored, m.Points,
+		m.Name, m.Dir, m.New, m.Failed)
 	return nil
 }
 
@@ -369,7 +377,8 @@ func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup 
 	for _, a := range p.Axes {
 		fmt.Fprintf(w, "%s = %s\n", plain.Line(a.Key), plain.Line(a.Value))
 	}
-	fmt.Fprintf(w, "\ncycles    %s\nspeedup   %s\nverified  %s\n", experiment.Cycles(p.Cycles, p.Half), speedup, plain.Line(verdictText(p)))
+	fmt.Fprintf(w, "\ncycles    %s\nspeedup   %s\nverified  %s\n", experiment.Cycles(p.Cycles, p.Half), speedup,
+		plain.Line(verdictText(p)))
 	if p.Error != "" {
 		fmt.Fprintf(w, "error     %s\n", plain.Lines(p.Error))
 	}
@@ -413,7 +422,8 @@ func (f *resultsFlags) compare(w io.Writer, args []string) error {
 		}
 		t.Render()
 	}
-	fmt.Fprintf(w, "%d points are the same in everything, %d differ; %d only in A, %d only in B\n", c.Same, c.Differ, len(c.OnlyA), len(c.OnlyB))
+	fmt.Fprintf(w, "%d points are the same in everything, %d differ; %d only in A, %d only in B\n", c.Same, c.Differ,
+		len(c.OnlyA), len(c.OnlyB))
 	return nil
 }
 

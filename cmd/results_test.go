@@ -76,9 +76,11 @@ func TestResults(t *testing.T) {
 	require.Regexp(t, `│ +0 │ init +│`, steps)
 	require.Regexp(t, `│ +1 │ gather-pull +│ +[0-9,]+ │ +60 │ +400 │ +\d+\.\d\d │`, steps)
 	var kernels []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(results(t, "show", "a", "1", "--steps", "--stats", "^edges$", "--json")), &kernels))
+	require.NoError(t, json.Unmarshal([]byte(results(t, "show", "a", "1", "--steps", "--stats", "^edges$", "--json")),
+		&kernels))
 	require.Len(t, kernels, 3)
-	require.Equal(t, map[string]any{"step": 1.0, "kernel": "gather-pull", "cycles": kernels[1]["cycles"], "edges": 400.0}, kernels[1])
+	require.Equal(t, map[string]any{"step": 1.0, "kernel": "gather-pull", "cycles": kernels[1]["cycles"],
+		"edges": 400.0}, kernels[1])
 
 	// A point's configuration is an experiment with the same result.
 	require.NoError(t, os.WriteFile("p.yaml", []byte(results(t, "show", "a", "3", "--config")), 0o644))
@@ -92,7 +94,8 @@ func TestResults(t *testing.T) {
 
 func TestResultsDiff(t *testing.T) {
 	someResults(t)
-	require.Contains(t, results(t, "diff", "a", filepath.Join("results", "a", store.File)), "4 points are the same in everything, 0 differ; 0 only in A, 0 only in B")
+	require.Contains(t, results(t, "diff", "a", filepath.Join("results", "a", store.File)),
+		"4 points are the same in everything, 0 differ; 0 only in A, 0 only in B")
 	out := results(t, "diff", "a", "b", "--stats", "^cycles$")
 	require.Contains(t, out, "machine.l1d.bytes: 16KiB, now 1KiB")
 	require.Equal(t, 4, strings.Count(out, "│ cycles │"))
@@ -102,7 +105,8 @@ func TestResultsDiff(t *testing.T) {
 	require.Equal(t, 4, c.Differ)
 	require.InDelta(t, 1, *c.Differences[0].Ratio, 0.5)
 	require.NotEqual(t, 1.0, *c.Differences[0].Ratio, "a smaller cache changes the cycles of a small graph, up or down")
-	require.NoError(t, json.Unmarshal([]byte(results(t, "diff", "a", "b", "--stats", `^l1d\.read_misses$`, "--json")), &c))
+	require.NoError(t, json.Unmarshal([]byte(results(t, "diff", "a", "b", "--stats", `^l1d\.read_misses$`, "--json")),
+		&c))
 	require.Equal(t, 4, c.Differ)
 	for _, d := range c.Differences {
 		require.Greater(t, *d.Ratio, 1.0, "a smaller cache misses more often: %+v", d)
@@ -121,10 +125,12 @@ func TestResultsExportAndSQL(t *testing.T) {
 	require.True(t, json.Valid([]byte(results(t, "export", "a", "--format", "json"))))
 
 	var rows []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(results(t, "sql", "a", "SELECT p.position, p.cycles, s.value AS edges FROM points p JOIN stats s USING (position) WHERE s.name = 'edges' ORDER BY 1", "--json")), &rows))
+	require.NoError(t, json.Unmarshal([]byte(results(t, "sql", "a",
+		"SELECT p.position, p.cycles, s.value AS edges FROM points p JOIN stats s USING (position) WHERE s.name = 'edges' ORDER BY 1", "--json")), &rows))
 	require.Len(t, rows, 4)
 	require.Equal(t, 400.0, rows[3]["edges"])
-	require.Contains(t, results(t, "sql", "a", "SELECT count(*) AS n FROM super_steps WHERE kernel = 'gather-pull'"), "│ 4 │")
+	require.Contains(t, results(t, "sql", "a", "SELECT count(*) AS n FROM super_steps WHERE kernel = 'gather-pull'"),
+		"│ 4 │")
 }
 
 func TestResultsThatAreNotThere(t *testing.T) {

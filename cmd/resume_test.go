@@ -184,7 +184,8 @@ func startOK(t *testing.T, heddle, dir string) (code int, stdout, stderr string)
 // Ctrl-C ends a run at once, with its own exit code, the summaries written and the store whole.
 func TestInterrupted(t *testing.T) {
 	heddle, dir := buildHeddle(t), workplace(t)
-	c := exec.Command(heddle, "run", "many.yaml", "--jobs", "1", "--set", "workload.max_iterations=20", "--heartbeat", "10ms")
+	c := exec.Command(heddle, "run", "many.yaml", "--jobs", "1", "--set", "workload.max_iterations=20", "--heartbeat",
+		"10ms")
 	var errs bytes.Buffer
 	c.Dir, c.Stderr = dir, &errs
 	require.NoError(t, c.Start())
@@ -212,11 +213,13 @@ func TestDryRun(t *testing.T) {
 	require.Empty(t, errs)
 	require.NoDirExists(t, "results")
 
-	out, errs, code = heddle(t, "run", "./many.yaml", "--dry-run", "--json", "--set", "sweep={machine: [vortex-1c4w4t, ./m.yaml]}")
+	out, errs, code = heddle(t, "run", "./many.yaml", "--dry-run", "--json", "--set",
+		"sweep={machine: [vortex-1c4w4t, ./m.yaml]}")
 	require.Equal(t, exitUsage, code, errs)
 	require.Empty(t, out)
 	require.NoError(t, os.WriteFile("m.yaml", []byte("extends: vortex-1c4w4t\n"), 0o644))
-	out, errs, code = heddle(t, "run", "./many.yaml", "--dry-run", "--json", "--set", "sweep={machine: [vortex-1c4w4t, ./m.yaml]}")
+	out, errs, code = heddle(t, "run", "./many.yaml", "--dry-run", "--json", "--set",
+		"sweep={machine: [vortex-1c4w4t, ./m.yaml]}")
 	require.Equal(t, exitOK, code, errs)
 	require.Equal(t, "heddle: warning: machine changes nothing: points that differ in it alone have the same machine, graph and workload\n", errs)
 	var cost experiment.Cost
@@ -248,14 +251,16 @@ func TestLimitsOfTimeAndMemory(t *testing.T) {
 		{"--max-cycles=100", experiment.Limit, "cycle limit reached: 100 cycles"},
 	} {
 		dir := workplace(t)
-		code, stdout, stderr := start(t, heddle, dir, "run", "many.yaml", c.flag, "--jobs=1", "--set=workload.max_iterations=20", "--set=seeds=[1]", "--set=sweep={}")
+		code, stdout, stderr := start(t, heddle, dir, "run", "many.yaml", c.flag, "--jobs=1",
+			"--set=workload.max_iterations=20", "--set=seeds=[1]", "--set=sweep={}")
 		require.Equal(t, exitNoProgress, code, stderr)
 		require.Contains(t, stderr, c.says)
 		require.Contains(t, stdout, "NO: "+c.class)
 		for _, p := range content(t, dir) {
 			require.Equal(t, c.class, p.Failure)
 		}
-		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=20", "--set=seeds=[1]", "--set=sweep={}")
+		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=20",
+			"--set=seeds=[1]", "--set=sweep={}")
 		require.Equal(t, exitOK, code, stderr)
 		require.NotContains(t, stdout, "NO: ")
 		require.Len(t, content(t, dir), 2)

@@ -22,22 +22,26 @@ var notPassed = []string{"rv32ui-p-ma_data"} // wants misaligned loads and store
 func TestOfficialTests(t *testing.T) {
 	dir := os.Getenv(riscvTests)
 	if dir == "" {
-		t.Skipf("%s names no directory with the official riscv-tests; docs/guide/programs.md says how to make them", riscvTests)
+		t.Skipf("%s names no directory with the official riscv-tests; docs/guide/programs.md says how to make them",
+			riscvTests)
 	}
 	files, err := filepath.Glob(dir + "/rv32u*-p-*")
 	require.NoError(t, err)
 	n := 0
 	for _, file := range files {
 		name := filepath.Base(file)
-		if ok, _ := filepath.Match("rv32u[imaf]-p-*", name); !ok && !strings.HasPrefix(name, "rv32uzicond-p-") || filepath.Ext(name) != "" {
+		if ok, _ := filepath.Match("rv32u[imaf]-p-*", name); !ok && !strings.HasPrefix(name, "rv32uzicond-p-") ||
+			filepath.Ext(name) != "" {
 			continue
 		}
 		n++
-		for _, how := range [][]string{{"--untimed", "--max-instrs=1000000"}, {"--machine=vortex-rtl-a", "--check", "--max-cycles=1000000"}} {
+		for _, how := range [][]string{{"--untimed", "--max-instrs=1000000"},
+			{"--machine=vortex-rtl-a", "--check", "--max-cycles=1000000"}} {
 			t.Run(name+how[0], func(t *testing.T) {
 				_, errs, code := heddle(t, append([]string{"exec", file}, how...)...)
 				if slices.Contains(notPassed, name) {
-					require.Equal(t, exitFailed, code, "it passes: take it from the list here and in docs/guide/programs.md")
+					require.Equal(t, exitFailed, code,
+						"it passes: take it from the list here and in docs/guide/programs.md")
 					return
 				}
 				require.Zero(t, code, errs)

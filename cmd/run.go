@@ -92,7 +92,8 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 	f.monitor.add(c)
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print summary.json on stdout instead of the table")
-	fl.BoolVarP(&f.quiet, "quiet", "q", false, "no progress, and of the results the table alone; warnings and errors still go to stderr")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false,
+		"no progress, and of the results the table alone; warnings and errors still go to stderr")
 	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
 	fl.BoolVar(&f.phases, "phases", false, "below the table, where time went: the share of each phase of the kernels")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
@@ -109,7 +110,8 @@ func (f *runFlags) add(c *cobra.Command) {
 		"time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
 	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
-	fl.BoolVar(&f.invariants, "check", false, "check the invariants of every message between units (without it: the units' own counts only)")
+	fl.BoolVar(&f.invariants, "check", false,
+		"check the invariants of every message between units (without it: the units' own counts only)")
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
 	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as 8GiB, `size` (0: no limit)")
 	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")
@@ -281,7 +283,8 @@ func (f *runFlags) unused(name string) string {
 }
 
 // list says what would run, and what it may cost.
-func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], r *experiment.Runner, room experiment.Room) error {
+func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], r *experiment.Runner,
+	room experiment.Room) error {
 	dir := filepath.Join(f.out, l.Value.Name)
 	if err := f.refuse(l, r); err != nil {
 		return f.startAnew(c, name, l, err)
@@ -409,8 +412,10 @@ type watcher interface {
 	Close()
 }
 
-func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[config.Experiment], r *experiment.Runner, room experiment.Room) (*session, error) {
-	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name, dir: f.shard.Dir(filepath.Join(f.out, l.Value.Name)), version: version.Text()}
+func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[config.Experiment], r *experiment.Runner,
+	room experiment.Room) (*session, error) {
+	s := &session{flags: f, runner: r, experiment: &l.Value, name: l.Value.Name,
+		dir: f.shard.Dir(filepath.Join(f.out, l.Value.Name)), version: version.Text()}
 	return s, s.open(c, l, room)
 }
 
@@ -425,7 +430,8 @@ func (s *session) open(c *cobra.Command, l *schema.Loaded[config.Experiment], ro
 	}
 	r.Checkpoints = s.checkpoints(c)
 	var err error
-	if s.book, err = experiment.OpenBook(s.dir, l, r, experiment.BookOptions{Fresh: f.fresh, Retry: f.retry, Steps: f.steps, Jobs: f.jobs}); err != nil {
+	if s.book, err = experiment.OpenBook(s.dir, l, r,
+		experiment.BookOptions{Fresh: f.fresh, Retry: f.retry, Steps: f.steps, Jobs: f.jobs}); err != nil {
 		return err
 	}
 	if err := s.openFiles(c); err != nil {
@@ -445,7 +451,8 @@ func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
 	warnOf(c, warning)
 	if _, any := need.Largest(); any {
 		whole, graphs := need.Whole(s.flags.jobs, room.Idle)
-		s.memory = fmt.Sprintf("memory   up to about %s with --jobs %d, graphs %s of it\n", experiment.Bytes(whole), s.flags.jobs, experiment.Bytes(graphs))
+		s.memory = fmt.Sprintf("memory   up to about %s with --jobs %d, graphs %s of it\n", experiment.Bytes(whole),
+			s.flags.jobs, experiment.Bytes(graphs))
 	}
 	return nil
 }
@@ -463,11 +470,13 @@ func (s *session) computed() map[int]experiment.Outcome {
 
 // openFiles opens what tells of the progress.
 func (s *session) openFiles(c *cobra.Command) (err error) {
-	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o644); err != nil {
 		return err
 	}
 	points, stderr := s.runner.Points, c.ErrOrStderr()
-	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH, len(points), len(s.runner.Done), s.flags.jobs)
+	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH,
+		len(points), len(s.runner.Done), s.flags.jobs)
 	if keys := strings.Join(experiment.NotValidated(points), ", "); keys != "" {
 		s.logf("not validated against RTL: %s", keys)
 		if !s.flags.quiet {
@@ -543,9 +552,11 @@ func (s *session) run(c *cobra.Command) error {
 		fmt.Fprintln(c.OutOrStdout(), "not the same in what is compared: "+note)
 	}
 	for _, name := range experiment.NoEffect(s.experiment, s.runner.Points, experiment.SameStats(s.outcomes)) {
-		fmt.Fprintf(c.OutOrStdout(), "%s had no effect: points that differ in it alone have the same statistics\n", name)
+		fmt.Fprintf(c.OutOrStdout(), "%s had no effect: points that differ in it alone have the same statistics\n",
+			name)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%.1f s on the host, peak memory %d MiB; results in %s\n%s\n", summary.Host.Seconds, summary.Host.PeakRSSBytes>>20, s.dir, next)
+	fmt.Fprintf(c.OutOrStdout(), "%.1f s on the host, peak memory %d MiB; results in %s\n%s\n", summary.Host.Seconds,
+		summary.Host.PeakRSSBytes>>20, s.dir, next)
 	return s.verdict(s.outcomes)
 }
 
@@ -600,7 +611,8 @@ func (s *session) failures(outcomes []experiment.Outcome) error {
 	if errors.As(first, &code) && code.code != exitInterrupted {
 		return &codeError{
 			code.code,
-			fmt.Errorf("%w\n(%d of %d points failed; heddle results list %s shows all)", code.err, failures, len(outcomes), s.dir),
+			fmt.Errorf("%w\n(%d of %d points failed; heddle results list %s shows all)", code.err, failures,
+				len(outcomes), s.dir),
 		}
 	}
 	return first
@@ -662,7 +674,8 @@ func (s *session) Finished(o experiment.Outcome) {
 	case o.Replay != "":
 		s.logf("%s: %s: %d cycles in %.2f s", o.Replay, label, o.Cycles, o.Seconds)
 	default:
-		s.logf("verified%s: %s: %d%s cycles in %.2f s, %.3f s of these for the layout", o.StoppedText(), label, o.Cycles,
+		s.logf("verified%s: %s: %d%s cycles in %.2f s, %.3f s of these for the layout", o.StoppedText(), label,
+			o.Cycles,
 			experiment.Within(o.Half, float64(o.Cycles)), o.Seconds, o.Building)
 	}
 	if err := s.book.Put(o); err != nil { // the work would be lost

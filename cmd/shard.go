@@ -132,7 +132,8 @@ const slurmDir = "slurm"
 
 // launch has Slurm run the points that are not stored, waits for its end, and gathers the results. What is missing then
 // is said in lost.
-func (f *runFlags) launch(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], r *experiment.Runner) (lost error, err error) {
+func (f *runFlags) launch(c *cobra.Command, name string, l *schema.Loaded[config.Experiment],
+	r *experiment.Runner) (lost error, err error) {
 	s := &launch{flags: f, c: c, dir: filepath.Join(f.out, l.Value.Name), loaded: l, runner: r, name: name}
 	if f.fresh {
 		if err := s.fresh(); err != nil {
@@ -196,14 +197,16 @@ func (s *launch) fresh() error {
 			return err
 		}
 		if len(state) > 0 {
-			return fmt.Errorf("--fresh: slurm job %s of this experiment has not ended (%s): scancel %s ends it", was.Job, state, was.Job)
+			return fmt.Errorf("--fresh: slurm job %s of this experiment has not ended (%s): scancel %s ends it",
+				was.Job, state, was.Job)
 		}
 	}
 	if err := experiment.PutAside(s.dir); err != nil {
 		return err
 	}
 	s.flags.fresh = false
-	return errors.Join(os.RemoveAll(filepath.Join(s.dir, experiment.ShardDir)), os.RemoveAll(filepath.Join(s.dir, slurmDir)))
+	return errors.Join(os.RemoveAll(filepath.Join(s.dir, experiment.ShardDir)),
+		os.RemoveAll(filepath.Join(s.dir, slurmDir)))
 }
 
 func (s *launch) jobFile() string { return filepath.Join(s.dir, slurmDir, "job.json") }
@@ -270,7 +273,8 @@ func (s *launch) submit(todo []int) (*job, error) {
 	if j.Job, err = a.Submit(s.c.Context()); err != nil {
 		return nil, err
 	}
-	s.say("slurm job %s: %d points in %d tasks, for each: processors %d, memory %s, time %v", j.Job, len(todo), len(j.Array),
+	s.say("slurm job %s: %d points in %d tasks, for each: processors %d, memory %s, time %v", j.Job, len(todo),
+		len(j.Array),
 		a.CPUs, experiment.Bytes(a.Memory), a.Time.Round(time.Minute))
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -307,7 +311,8 @@ func (s *launch) array(j *job, of map[int][]int) (*slurm.Array, error) {
 		return nil, err
 	}
 	a := &slurm.Array{
-		Name: "heddle-" + s.loaded.Value.Name, Tasks: j.Array, CPUs: jobs * max(1, f.threads), Options: f.sbatch, Memory: askedMemory(0), Time: leastTime,
+		Name: "heddle-" + s.loaded.Value.Name, Tasks: j.Array, CPUs: jobs * max(1, f.threads), Options: f.sbatch,
+		Memory: askedMemory(0), Time: leastTime,
 	}
 	for _, points := range of {
 		seconds := 0.0
@@ -358,7 +363,8 @@ func (s *launch) script(j *job, jobs int) (string, error) {
 	for _, set := range s.flags.overrides.set {
 		words = append(words, "--set", quoted(set))
 	}
-	return "#!/bin/sh\n# Made by heddle run --launcher slurm: a task of its job array.\n" + strings.Join(words, " ") + "\n", nil
+	return "#!/bin/sh\n# Made by heddle run --launcher slurm: a task of its job array.\n" + strings.Join(words, " ") +
+		"\n", nil
 }
 
 // patience is how many times in a row Slurm may not answer: its controller may be restarted.
@@ -443,7 +449,8 @@ func (s *launch) lost(j *job) error {
 	text := fmt.Sprintf("%d of %d points are missing: task %s of slurm job %s ended before they did (%s has their output)",
 		len(absent), len(s.runner.Points), some(tasks), j.Job, filepath.Join(s.dir, slurmDir))
 	if len(why) > 0 {
-		text += "; Slurm ended " + some(why) + ": --sbatch=--time=MINUTES, --sbatch=--mem=SIZE and --tasks give tasks more, or less to do"
+		text += "; Slurm ended " + some(why) +
+			": --sbatch=--time=MINUTES, --sbatch=--mem=SIZE and --tasks give tasks more, or less to do"
 	}
 	return &codeError{exitFailed, errors.New(text + "; the same command submits what is missing")}
 }

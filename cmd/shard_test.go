@@ -40,7 +40,8 @@ func TestShards(t *testing.T) {
 	out, errs, code := heddle(t, "run", "s.yaml", "--shard", "1/2")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, "shard 1/2: 3 of its 3 points have ended", "others are in the experiment's results")
-	require.Contains(t, results(t, "merge", "results/s/shards/1-of-2"), "8 of the 12 points of s are stored in results/s, 3 of them new")
+	require.Contains(t, results(t, "merge", "results/s/shards/1-of-2"),
+		"8 of the 12 points of s are stored in results/s, 3 of them new")
 	_, errs, code = heddle(t, "report", "results/s/shards/1-of-5", "results/s/shards/3-of-5", "--out", "page.html")
 	require.Equal(t, exitOK, code, errs)
 	require.FileExists(t, "page.html")
@@ -110,7 +111,8 @@ func TestMergesThatAreRefused(t *testing.T) {
 		})
 	}
 	changeFirst(func(p *store.Point) { p.Failure, p.Verified, p.Cycles = "limit", false, 5 })
-	require.Contains(t, results(t, "merge", b, a), "2 of the 12 points of s are stored in results/s, 2 of them new, 0 failed",
+	require.Contains(t, results(t, "merge", b, a),
+		"2 of the 12 points of s are stored in results/s, 2 of them new, 0 failed",
 		"a result goes over a limit")
 	require.Contains(t, results(t, "merge", b), "0 of them new, 0 failed", "and not the other way")
 	changeFirst(func(p *store.Point) { p.Failure, p.Verified = "", true })
@@ -131,7 +133,8 @@ func TestMergesThatAreRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code, "%v", args)
 		require.Contains(t, errs, "expected")
 	}
-	_, errs, code := heddle(t, "run", "s.yaml", "--shard", "2/6", "--set", "workload.damping=0.1", "--set", "name=s", "--set",
+	_, errs, code := heddle(t, "run", "s.yaml", "--shard", "2/6", "--set", "workload.damping=0.1", "--set", "name=s",
+		"--set",
 		"workload.seed=3")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--set name=s-2")

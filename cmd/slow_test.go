@@ -69,7 +69,8 @@ func printed(out string, want []string) bool {
 }
 
 // stageLetters are the letters by which the stages of the Konata file are drawn.
-var stageLetters = map[string]byte{"F": 'F', "Dc": 'D', "Ib": 'I', "Sb": 's', "Op": 'o', "Di": '-', "Ex": 'X', "Me": 'M', "Cm": 'C'}
+var stageLetters = map[string]byte{"F": 'F', "Dc": 'D', "Ib": 'I', "Sb": 's', "Op": 'o', "Di": '-', "Ex": 'X',
+	"Me": 'M', "Cm": 'C'}
 
 // lived is an instruction of a Konata file.
 type lived struct {

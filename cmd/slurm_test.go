@@ -76,12 +76,14 @@ func startSlurm(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "munge", "key"), key, 0o600))
 	config := filepath.Join(dir, "slurm.conf")
 	require.NoError(t,
-		os.WriteFile(config, []byte(strings.NewReplacer("HOST", host, "USER", who.Username, "DIR", dir).Replace(slurmConfig)), 0o644))
+		os.WriteFile(config, []byte(strings.NewReplacer("HOST", host, "USER", who.Username, "DIR",
+			dir).Replace(slurmConfig)), 0o644))
 	t.Setenv("SLURM_CONF", config)
 	at := func(name string) string { return filepath.Join(dir, "munge", name) }
 	daemon(t, dir, "munged", "--foreground", "--force", "--socket="+at("socket"), "--key-file="+at("key"),
 		"--pid-file="+at("pid"), "--seed-file="+at("seed"), "--log-file="+at("log"))
-	require.Eventually(t, func() bool { _, err := os.Stat(at("socket")); return err == nil }, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(at("socket")); return err == nil }, 30*time.Second,
+		50*time.Millisecond)
 	daemon(t, dir, "slurmctld", "-D")
 	daemon(t, dir, "slurmd", "-D", "-N", host)
 	idle := func() bool {
@@ -155,7 +157,8 @@ func TestSlurm(t *testing.T) {
 	killed := []int{2, 3}
 	for i, task := range killed {
 		log := fmt.Sprintf("results/many/shards/%d-of-4/log.txt", task)
-		require.True(t, reached(func() bool { return verifiedIn(log) >= 5 }, 2*time.Minute), "task %d stores nothing: %s", task, errs)
+		require.True(t, reached(func() bool { return verifiedIn(log) >= 5 }, 2*time.Minute),
+			"task %d stores nothing: %s", task, errs)
 		j := launched(t)
 		args := [][]string{{"--signal=KILL"}, {"--full"}}[i]
 		out, err := exec.Command("scancel", append(args, fmt.Sprintf("%s_%d", j.Job, task))...).CombinedOutput()
@@ -165,7 +168,8 @@ func TestSlurm(t *testing.T) {
 	require.Equal(t, exitFailed, c.ProcessState.ExitCode(), errs)
 	require.Regexp(t, `points are missing: task 2, 3 of slurm job \d+ ended before they did`, errs.String())
 	require.Contains(t, errs.String(), "200 points in 4 tasks")
-	require.Regexp(t, `4 running; \d+ of 200 points have ended|[123] running, .*; \d+ of 200 points have ended`, errs.String())
+	require.Regexp(t, `4 running; \d+ of 200 points have ended|[123] running, .*; \d+ of 200 points have ended`,
+		errs.String())
 	first := map[int]int{}
 	for task := 1; task <= 4; task++ {
 		first[task] = verifiedIn(fmt.Sprintf("results/many/shards/%d-of-4/log.txt", task))

@@ -43,7 +43,8 @@ func TestHeldTasksWithoutPointsAreNotWaitedFor(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "many.yaml"), []byte(fewExperiment), 0o644))
 	cancelled := slurmIs(t, runTasks, `PENDING launch failed requeued held\n`)
 	begin := time.Now()
-	code, out, errs := start(t, heddle, dir, "run", "many.yaml", "--launcher", "slurm", "--tasks", "2", "--poll", "100ms")
+	code, out, errs := start(t, heddle, dir, "run", "many.yaml", "--launcher", "slurm", "--tasks", "2", "--poll",
+		"100ms")
 	require.Equal(t, exitOK, code, errs)
 	require.Less(t, time.Since(begin), time.Minute)
 	require.Contains(t, errs, "1 pending (launch failed requeued held)")

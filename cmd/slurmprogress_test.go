@@ -24,7 +24,8 @@ func TestThroughput(t *testing.T) {
 	now = now.Add(10 * time.Second)
 	require.Equal(t, "1 of 4 points have ended", p.text(now, points(0), true))
 	now = now.Add(10 * time.Second)
-	require.Equal(t, "2 of 4 points have ended, about 2m0s left in all", p.text(now, points(0, 1), true), "6 of 8 are left, at 1 in 20 s")
+	require.Equal(t, "2 of 4 points have ended, about 2m0s left in all", p.text(now, points(0, 1), true),
+		"6 of 8 are left, at 1 in 20 s")
 	now = now.Add(10 * time.Second)
 	require.Equal(t, "3 of 4 points have ended, about 40s left in all", p.text(now, points(0, 1, 2), true))
 	require.Equal(t, "4 of 4 points have ended", p.text(now, points(0, 1, 2, 3), false))

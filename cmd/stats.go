@@ -60,7 +60,8 @@ listed.`,
 	}
 	c.Flags().StringVar(&machine, "machine", machine, "a preset's `name` or a YAML file")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().BoolVar(&markdown, "markdown", false, "write docs/reference/statistics.md: those of experiments, and of machines with every graph unit")
+	c.Flags().BoolVar(&markdown, "markdown", false,
+		"write docs/reference/statistics.md: those of experiments, and of machines with every graph unit")
 	c.Flags().BoolVar(&all, "all", false, "also those of each core, cache and DRAM channel")
 	f.add(c)
 	return c
@@ -95,7 +96,8 @@ func described(machine string, set, pattern []string, all bool) (out stats.Tree,
 	}
 	for _, d := range stats.Added() {
 		if lacks := d.Missing(whole); len(lacks) > 0 && match.MatchString(d.Name) {
-			absent = append(absent, fmt.Sprintf("%s is not there: this machine has no %s", d.Name, strings.Join(lacks, ", ")))
+			absent = append(absent, fmt.Sprintf("%s is not there: this machine has no %s", d.Name,
+				strings.Join(lacks, ", ")))
 		}
 	}
 	return out, absent, nil
@@ -223,7 +225,8 @@ func (d *document) markdown() []byte {
 			n := family(rows)
 			name, doc := "`"+rows[0].Name+"`", rows[0].Doc
 			if n > 1 {
-				name = fmt.Sprintf("`%s`, %s to %s", numbered(rows[0].Name), digits.FindString(rows[0].Name), digits.FindString(rows[n-1].Name))
+				name = fmt.Sprintf("`%s`, %s to %s", numbered(rows[0].Name), digits.FindString(rows[0].Name),
+					digits.FindString(rows[n-1].Name))
 				doc = numbered(doc)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", name, rows[0].Unit, strings.ReplaceAll(doc, "|", "\\|"))
@@ -244,7 +247,8 @@ func family(rows stats.Tree) int {
 	if len(digits.FindAllString(rows[0].Name, -1)) != 1 {
 		return n
 	}
-	for n < len(rows) && numbered(rows[n].Name) == numbered(rows[0].Name) && numbered(rows[n].Doc) == numbered(rows[0].Doc) {
+	for n < len(rows) && numbered(rows[n].Name) == numbered(rows[0].Name) &&
+		numbered(rows[n].Doc) == numbered(rows[0].Doc) {
 		n++
 	}
 	return n

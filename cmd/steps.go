@@ -85,7 +85,8 @@ const cyclesCI95 = "cycles_ci95"
 
 // stepsTable has a row a kernel of a super-step, and a column a statistic.
 func stepsTable(p *store.Point, match *regexp.Regexp) *store.Table {
-	t := &store.Table{Columns: []store.Column{{Name: "step", Kind: store.Integer}, {Name: "kernel", Kind: store.Text}, {Name: "cycles", Kind: store.Integer}}}
+	t := &store.Table{Columns: []store.Column{{Name: "step", Kind: store.Integer}, {Name: "kernel", Kind: store.Text},
+		{Name: "cycles", Kind: store.Integer}}}
 	at := map[string]int{}
 	if p.Half != 0 {
 		at[cyclesCI95] = len(t.Columns)

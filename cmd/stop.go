@@ -70,7 +70,8 @@ func scope(text string, cores, warps int) (inspect.Scope, error) {
 	if err != nil {
 		return inspect.Scope{}, fmt.Errorf("--%w", err)
 	}
-	return inspect.Scope{Core: func(n int) bool { return s.Cores.Has(uint64(n)) }, Warp: func(n int) bool { return s.Warps.Has(uint64(n)) }}, nil
+	return inspect.Scope{Core: func(n int) bool { return s.Cores.Has(uint64(n)) },
+		Warp: func(n int) bool { return s.Warps.Has(uint64(n)) }}, nil
 }
 
 // attach has a machine with time stopped.

@@ -29,7 +29,8 @@ func TestBreak(t *testing.T) {
 	for _, place := range []string{"loop+8,warp=1", "0x800000a0,core=0,warp=1"} {
 		out, errs, code := weaverExec(t, append(timed, "--break", place, "--dump", "--window", "warps=1")...)
 		require.Equal(t, exitStopped, code, errs)
-		require.True(t, strings.HasPrefix(out, "stopped at cycle "+first[1]+": "+place+": core 0 warp 1 issues 0x800000a0 <loop+0x8>: weaver.dec.id a0\n"), out)
+		require.True(t, strings.HasPrefix(out,
+			"stopped at cycle "+first[1]+": "+place+": core 0 warp 1 issues 0x800000a0 <loop+0x8>: weaver.dec.id a0\n"), out)
 		require.Contains(t, out, "awaits a0 (unit)")
 		require.NotContains(t, out, "  warp 0: ")
 	}
@@ -126,10 +127,14 @@ func TestBreakRefused(t *testing.T) {
 
 // heddle inspect stops in the launch whose program has the symbol, and shows every kind of unit.
 func TestLookBreak(t *testing.T) {
-	for machine, shows := range map[string]string{"vortex-1c4w4t-weaver": "fsm: ", "vortex-1c4w4t-graphpeg": "efs ", "vortex-1c4w4t-eghw": "reserved: "} {
+	for machine, shows := range map[string]string{"vortex-1c4w4t-weaver": "fsm: ", "vortex-1c4w4t-graphpeg": "efs ",
+		"vortex-1c4w4t-eghw": "reserved: "} {
 		small := filepath.Join(t.TempDir(), "small.yaml")
-		schedule := map[string]string{"graphpeg": "peg", "weaver": "weaver", "eghw": "eghw"}[machine[len("vortex-1c4w4t-"):]]
-		require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: "+machine+"\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: "+schedule+"}\n"), 0o644))
+		schedule := map[string]string{"graphpeg": "peg", "weaver": "weaver",
+			"eghw": "eghw"}[machine[len("vortex-1c4w4t-"):]]
+		require.NoError(t, os.WriteFile(small,
+			[]byte("name: t\nmachine: "+machine+
+				"\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: "+schedule+"}\n"), 0o644))
 		out, errs, code := heddle(t, "inspect", small, "--at-cycle", "3000", "--dump")
 		require.Equal(t, exitStopped, code, errs)
 		require.True(t, strings.HasPrefix(out, "stopped at cycle 3000: as was asked\n"), out)

@@ -27,7 +27,8 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		out, errs, code := heddle(t, append(args, "--columns", "80")...)
 		require.Equal(t, exitOK, code, errs)
 		for _, line := range strings.Split(out, "\n") {
-			if strings.HasPrefix(line, "graph     sha256 ") || strings.HasPrefix(line, "  heddle ") { // 64 digits; to be copied
+			// 64 digits; to be copied
+			if strings.HasPrefix(line, "graph     sha256 ") || strings.HasPrefix(line, "  heddle ") {
 				continue
 			}
 			require.LessOrEqual(t, utf8.RuneCountInString(line), 80, "%v\n%s", args, out)
@@ -116,7 +117,8 @@ func TestDryRunRefuses(t *testing.T) {
 func TestSetThatHasNoEffect(t *testing.T) {
 	someResults(t)
 	const says = "--set workload.damping=0.6 has no effect: the experiment's compare or sweep sets workload.damping\n"
-	for set, want := range map[string]string{"workload.damping=0.6": says, "sweep={workload.damping: [0.5]}": "", "machine.l1d.ways=1": ""} {
+	for set, want := range map[string]string{"workload.damping=0.6": says, "sweep={workload.damping: [0.5]}": "",
+		"machine.l1d.ways=1": ""} {
 		_, errs, code := heddle(t, "run", "e.yaml", "--dry-run", "--fresh", "--set", set)
 		require.Equal(t, exitOK, code, errs)
 		require.Equal(t, want, strings.TrimPrefix(errs, "heddle: warning: "))

@@ -78,8 +78,10 @@ func TestTraces(t *testing.T) {
 
 func TestTracesThatCannotBe(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("e.yaml", []byte(tracedExperiment+"compare: {workload.schedule: [vertex, edge]}\n"), 0o644))
-	require.NoError(t, os.WriteFile("no.trace", []byte("this is none, though it is as long as the shortest one could be; and longer"), 0o644))
+	require.NoError(t, os.WriteFile("e.yaml", []byte(tracedExperiment+"compare: {workload.schedule: [vertex, edge]}\n"),
+		0o644))
+	require.NoError(t, os.WriteFile("no.trace",
+		[]byte("this is none, though it is as long as the shortest one could be; and longer"), 0o644))
 	for _, c := range []struct {
 		says string
 		args []string

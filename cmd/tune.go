@@ -84,7 +84,8 @@ that finds anything faster.
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print tune.json instead of the tables")
 	fl.StringArrayVar(&f.only, "only", nil, "search only those values of a choice, `KEY=VALUE,VALUE` (may be repeated)")
-	fl.StringVar(&f.schedules, "schedules", string(tune.Suited), "which are searched: those of the machine's graph unit, or software's if it has none (auto), software, or all")
+	fl.StringVar(&f.schedules, "schedules", string(tune.Suited),
+		"which are searched: those of the machine's graph unit, or software's if it has none (auto), software, or all")
 	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end, or to four times the cycles of the best")
 	fl.StringVar(&f.take, "take", "", "with compare or sweep: take over what the `study.json` of another run has found for the same axes, and search for the rest")
 	fl.BoolVar(&f.quick, "quick", false, "search less: leave slow schedules sooner, and do not return to them")
@@ -161,7 +162,8 @@ const (
 var wholeSetting = experiment.Setting{Key: "sample.period", Value: "0"}
 
 // search searches the choices of an experiment without axes. of names it among several.
-func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[config.Experiment], set []string, of string) (*tune.Outcome, *tuning, error) {
+func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[config.Experiment], set []string,
+	of string) (*tune.Outcome, *tuning, error) {
 	axes := tune.Axes(&l.Value.Machine, tune.Kinds(f.schedules))
 	only := f.only
 	if l.Value.Sample.On() { // a fused run is one launch, which is simulated whole
@@ -181,7 +183,8 @@ func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[config.Experiment]
 		Space: space, First: space.Find(l.Value.Workload), Whole: f.whole, Quick: f.quick, Hints: space.Named(f.hints),
 	}
 	t := &tuning{flags: f, loaded: l, set: set, numbers: map[string]int{}, search: search}
-	t.session = &session{flags: &f.runFlags, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
+	t.session = &session{flags: &f.runFlags, experiment: &l.Value, name: l.Value.Name,
+		dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
 	if err := t.begin(c); err != nil {
 		return nil, nil, err
 	}

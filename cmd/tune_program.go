@@ -59,7 +59,8 @@ func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[config.Experiment
 	l.Value.Name += "-tune"
 	f.share(c, l.Value.Run.Threads)
 	t := &tuning{flags: f, loaded: l, set: f.overrides.set, numbers: map[string]int{}, search: &tune.Search{}}
-	t.session = &session{flags: &f.runFlags, experiment: &l.Value, name: l.Value.Name, dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
+	t.session = &session{flags: &f.runFlags, experiment: &l.Value, name: l.Value.Name,
+		dir: filepath.Join(f.out, l.Value.Name), version: version.Text()}
 	if err := t.begin(c); err != nil {
 		return err
 	}
@@ -272,7 +273,8 @@ func (t *tuning) fusion(c *cobra.Command, p *tune.Program, o *programOutcome, la
 }
 
 // hybrid looks for a threshold with which two schedules are faster than one.
-func (t *tuning) hybrid(c *cobra.Command, p *tune.Program, o *programOutcome, of *labelOutcome, both *tune.Space) error {
+func (t *tuning) hybrid(c *cobra.Command, p *tune.Program, o *programOutcome, of *labelOutcome,
+	both *tune.Space) error {
 	search, err := t.find(c, both, o)
 	if err != nil {
 		return err
@@ -293,7 +295,8 @@ func (t *tuning) hybrid(c *cobra.Command, p *tune.Program, o *programOutcome, of
 
 // find searches a space with what is left of the budget.
 func (t *tuning) find(c *cobra.Command, space *tune.Space, o *programOutcome) (*tune.Search, error) {
-	s := &tune.Search{Space: space, First: space.First(), Whole: t.flags.whole, Quick: t.flags.quick, Budget: tune.Budget{Spent: t.search.Budget.Spent}}
+	s := &tune.Search{Space: space, First: space.First(), Whole: t.flags.whole, Quick: t.flags.quick,
+		Budget: tune.Budget{Spent: t.search.Budget.Spent}}
 	if t.flags.points > 0 {
 		if s.Budget.Points = t.flags.points - o.Simulated; s.Budget.Points <= 0 {
 			o.Spent = true

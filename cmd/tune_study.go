@@ -61,12 +61,14 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 		return printJSON(c.OutOrStdout(), s)
 	}
 	s.Write(c.OutOrStdout())
-	fmt.Fprintf(c.OutOrStdout(), "%s has these and more tables, %s all figures\n", filepath.Join(dir, studyTables), studyFile)
+	fmt.Fprintf(c.OutOrStdout(), "%s has these and more tables, %s all figures\n", filepath.Join(dir, studyTables),
+		studyFile)
 	return nil
 }
 
 // solve searches at one point.
-func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s, taken *tune.Study, points []experiment.Point, i int, shared []string, variant string) error {
+func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s, taken *tune.Study, points []experiment.Point, i int,
+	shared []string, variant string) error {
 	p := &points[i]
 	set := append(slices.Clone(f.overrides.set), "compare={}", "sweep={}", "exclude=[]")
 	for _, a := range p.Settings {
@@ -103,7 +105,8 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s, taken *tune.Stu
 	}
 	problem.Of = append(problem.Of, x)
 	if !f.json {
-		fmt.Fprintf(c.OutOrStdout(), "%s: %.2f times as fast as its first\n    %s\n", label, o.Best.Speedup, o.Best.Kernel)
+		fmt.Fprintf(c.OutOrStdout(), "%s: %.2f times as fast as its first\n    %s\n", label, o.Best.Speedup,
+			o.Best.Kernel)
 	}
 	return nil
 }
@@ -216,5 +219,6 @@ func writeStudy(dir string, s *tune.Study) error {
 	if err := printJSON(&b, s); err != nil {
 		return err
 	}
-	return errors.Join(files.Write(filepath.Join(dir, studyFile), b.Bytes()), files.Write(filepath.Join(dir, studyTables), []byte(s.Markdown())))
+	return errors.Join(files.Write(filepath.Join(dir, studyFile), b.Bytes()),
+		files.Write(filepath.Join(dir, studyTables), []byte(s.Markdown())))
 }

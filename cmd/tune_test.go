@@ -27,7 +27,8 @@ func TestTune(t *testing.T) {
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
 	search := func(args ...string) (o tune.Outcome) {
 		t.Helper()
-		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge", "--only", "layout=csr,coo,ell-coo", "--only", "fusion=none"}, args...)...)
+		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only",
+			"schedule=vertex,warp,edge", "--only", "layout=csr,coo,ell-coo", "--only", "fusion=none"}, args...)...)
 		require.Zero(t, code, errs)
 		require.NoError(t, json.Unmarshal([]byte(out), &o))
 		return o
@@ -45,13 +46,15 @@ func TestTune(t *testing.T) {
 	require.Equal(t, 9, begun.Simulated)
 	require.Equal(t, one, search("--set", "name=part"))
 
-	out, errs, code := heddle(t, "run", filepath.Join("results", "t-tune", "best.yaml"), "--json", "--set", "name=again")
+	out, errs, code := heddle(t, "run", filepath.Join("results", "t-tune", "best.yaml"), "--json", "--set",
+		"name=again")
 	require.Zero(t, code, errs)
 	var sum struct{ Points []struct{ Cycles uint64 } }
 	require.NoError(t, json.Unmarshal([]byte(out), &sum))
 	require.Equal(t, []struct{ Cycles uint64 }{{one.First.Cycles}, {one.Best.Cycles}}, sum.Points)
 
-	out, errs, code = heddle(t, "tune", "t.yaml", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge", "--only", "layout=csr,coo,ell-coo", "--only", "fusion=none")
+	out, errs, code = heddle(t, "tune", "t.yaml", "--only", "warps_per_core=0", "--only", "schedule=vertex,warp,edge",
+		"--only", "layout=csr,coo,ell-coo", "--only", "fusion=none")
 	require.Zero(t, code, errs)
 	require.Contains(t, out, one.Best.Kernel)
 	require.Contains(t, out, "candidates simulated")
@@ -85,8 +88,10 @@ func TestTuneRefuses(t *testing.T) {
 // the same when it goes on, and with any number of jobs.
 func TestStudy(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"), 0o644))
-	command := []string{"tune", "t.yaml", "--only", "warps_per_core=0", "--only", "cta_threads=0", "--only", "direction=push", "--only", "scan=shuffle", "--points", "16"}
+	require.NoError(t, os.WriteFile("t.yaml",
+		[]byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"), 0o644))
+	command := []string{"tune", "t.yaml", "--only", "warps_per_core=0", "--only", "cta_threads=0", "--only",
+		"direction=push", "--only", "scan=shuffle", "--points", "16"}
 	study := func(args ...string) (s tune.Study) {
 		t.Helper()
 		out, errs, code := heddle(t, append(append(slices.Clone(command), "--json"), args...)...)
@@ -132,7 +137,8 @@ func TestStudy(t *testing.T) {
 	text, err := json.Marshal(some)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile("some.json", text, 0o644))
-	require.Equal(t, one, study("--take", "some.json", "--out", "other"), "the weaver's is searched, the others are taken over")
+	require.Equal(t, one, study("--take", "some.json", "--out", "other"),
+		"the weaver's is searched, the others are taken over")
 	searched, err := filepath.Glob("other/t-tune/*/results.sqlite")
 	require.NoError(t, err)
 	require.Len(t, searched, 1)
@@ -153,7 +159,8 @@ machine: vortex-1c4w4t
 graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
 workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: PULL}}}
 `), 0o644))
-	only := []string{"--only", "load_balance=VERTEX_BASED,EDGE_ONLY,CM", "--only", "deduplication=ENABLED MONOTONIC_COUNTERS"}
+	only := []string{"--only", "load_balance=VERTEX_BASED,EDGE_ONLY,CM", "--only",
+		"deduplication=ENABLED MONOTONIC_COUNTERS"}
 	out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--count", "--json"}, only...)...)
 	require.Zero(t, code, errs)
 	var counts []tune.Count
@@ -213,7 +220,8 @@ workload: {program: cc.gt}
 `), 0o644))
 	search := func(args ...string) (o programOutcome) {
 		t.Helper()
-		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "load_balance=VERTEX_BASED,EDGE_ONLY", "--only", "deduplication=ENABLED MONOTONIC_COUNTERS"}, args...)...)
+		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only",
+			"load_balance=VERTEX_BASED,EDGE_ONLY", "--only", "deduplication=ENABLED MONOTONIC_COUNTERS"}, args...)...)
 		require.Zero(t, code, errs)
 		require.NoError(t, json.Unmarshal([]byte(out), &o))
 		return o

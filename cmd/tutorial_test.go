@@ -26,7 +26,8 @@ func TestTutorial(t *testing.T) {
 	commands := 0
 	for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
 		if m[1] == "yaml" {
-			small := strings.NewReplacer("facebook_combined", "./small.txt", "vortex-6c32w32t-weaver", "vortex-1c4w4t-weaver").Replace(m[2])
+			small := strings.NewReplacer("facebook_combined", "./small.txt", "vortex-6c32w32t-weaver",
+				"vortex-1c4w4t-weaver").Replace(m[2])
 			require.NotEqual(t, m[2], small)
 			require.NoError(t, os.WriteFile("weaver-table.yaml", []byte(small), 0o644))
 			continue

@@ -57,7 +57,8 @@ and the estimates compared with the truth. That takes half an hour.
 			return files.Write(markdown, b.Bytes())
 		},
 	}
-	c.Flags().StringVar(&markdown, "markdown", "", "write docs/results/validation.md, or with --sampling a table, to that `file`")
+	c.Flags().StringVar(&markdown, "markdown", "",
+		"write docs/results/validation.md, or with --sampling a table, to that `file`")
 	c.Flags().BoolVar(&sampling, "sampling", false, "compare sampled runs with whole ones")
 	c.Flags().IntVar(&period, "period", 1000, "with --sampling: sample.period")
 	c.Flags().StringSliceVar(&machines, "machines", parity.Machines, "reference machines to run")

@@ -31,14 +31,16 @@ type windowFlags struct {
 }
 
 // windowNames are the flags'.
-var windowNames = []string{"window", "konata", "perfetto", "vcd", "vcd-signals", "list-signals", "log", "log-file", "window-bytes"}
+var windowNames = []string{"window", "konata", "perfetto", "vcd", "vcd-signals", "list-signals", "log", "log-file",
+	"window-bytes"}
 
 func (f *windowFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.window, "window", "",
 		"look at these only, for --konata, --perfetto, --vcd and --log: `cycles=A..B,cores=A..B,warps=A..B` (docs/guide/looking.md)")
 	fl.StringVar(&f.konata, "konata", "", "write every instruction's way through the pipeline to a `file` for the viewer Konata")
-	fl.StringVar(&f.perfetto, "perfetto", "", "write warps, units, caches and memory over time to a `file` for ui.perfetto.dev (Chrome trace; .json.gz is packed)")
+	fl.StringVar(&f.perfetto, "perfetto", "",
+		"write warps, units, caches and memory over time to a `file` for ui.perfetto.dev (Chrome trace; .json.gz is packed)")
 	fl.StringVar(&f.vcd, "vcd", "", "write signals of pipelines, units, caches and memory to a `file` for GTKWave (value change dump)")
 	fl.StringArrayVar(&f.signals, "vcd-signals", nil,
 		"signals for --vcd: `names` with commas between them, in which * stands for any part, or one /regular expression/; again for more (default: all that --list-signals does not mark)")

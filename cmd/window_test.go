@@ -21,7 +21,8 @@ func TestExecWindow(t *testing.T) {
 	want, errs, code := heddle(t, args...)
 	require.Equal(t, exitOK, code)
 	cycles, _, _ := strings.Cut(errs, " ")
-	out, errs, code := heddle(t, append(args, "--window", "cycles=100..1500,warps=0..1", "--konata", konata, "--perfetto", perfetto)...)
+	out, errs, code := heddle(t, append(args, "--window", "cycles=100..1500,warps=0..1", "--konata", konata,
+		"--perfetto", perfetto)...)
 	require.Equal(t, exitOK, code, errs)
 	require.Equal(t, want, out)
 	require.Contains(t, errs, cycles+" cycles")
@@ -66,7 +67,8 @@ func TestListSignals(t *testing.T) {
 	for i := 0; i < len(lines); i += 17 {
 		name, _, _ := strings.Cut(lines[i], " ")
 		vcd := filepath.Join(t.TempDir(), "v")
-		_, errs, code := heddle(t, "exec", hello, "--machine", "vortex-1c4w4t-weaver", "--window", "cycles=0..200", "--vcd", vcd, "--vcd-signals", name)
+		_, errs, code := heddle(t, "exec", hello, "--machine", "vortex-1c4w4t-weaver", "--window", "cycles=0..200",
+			"--vcd", vcd, "--vcd-signals", name)
 		require.Equal(t, exitOK, code, errs)
 		data, err := os.ReadFile(vcd)
 		require.NoError(t, err)
@@ -115,7 +117,8 @@ func TestLook(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	var summary struct{ Points []struct{ Cycles uint64 } }
 	require.NoError(t, json.Unmarshal([]byte(want), &summary))
-	out, errs, code := heddle(t, "inspect", small, "--window", "cycles=1000..6000", "--konata", konata, "--perfetto", perfetto)
+	out, errs, code := heddle(t, "inspect", small, "--window", "cycles=1000..6000", "--konata", konata, "--perfetto",
+		perfetto)
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, ": "+experiment.Thousands(summary.Points[0].Cycles)+" cycles")
 	data, err := os.ReadFile(konata)

@@ -64,7 +64,8 @@ func socketPortFits(m *Machine) (key, why string) {
 	case m.Concentrator != nil:
 		return "socket_port", "true: a concentrator takes every L1 by a port of its own"
 	case m.ToL2.Request < least:
-		return "to_l2.request", fmt.Sprintf("%d: with socket_port expected at least %d, of which one is the arbiter's", m.ToL2.Request, least)
+		return "to_l2.request", fmt.Sprintf("%d: with socket_port expected at least %d, of which one is the arbiter's",
+			m.ToL2.Request, least)
 	}
 	return "", ""
 }
@@ -80,7 +81,9 @@ func wiresHold(m *Machine) (key, why string) {
 			registers, hold int
 		}{{"request", w.Request, w.RequestEntries}, {"response", w.Response, w.ResponseEntries}} {
 			if x.hold != 0 && x.hold < x.registers {
-				return w.key + "." + x.key + "_entries", fmt.Sprintf("%d, and %s.%s is %d: expected one for each register, or 0", x.hold, w.key, x.key, x.registers)
+				return w.key + "." + x.key + "_entries",
+					fmt.Sprintf("%d, and %s.%s is %d: expected one for each register, or 0", x.hold, w.key, x.key,
+						x.registers)
 			}
 		}
 	}
@@ -103,12 +106,14 @@ func linesGrow(m *Machine) (key, why string) {
 		return "core.channel_bytes", fmt.Sprintf("%d bytes do not fit an L1D line of %d", ch, m.L1D.LineBytes)
 	}
 	if m.L1I.LineBytes != m.L1D.LineBytes {
-		return "l1i.line_bytes", fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L1I.LineBytes, m.L1D.LineBytes)
+		return "l1i.line_bytes", fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L1I.LineBytes,
+			m.L1D.LineBytes)
 	}
 	before := level{"l1d", &m.L1D}
 	for _, l := range m.levels() {
 		if l.spec.LineBytes < before.spec.LineBytes {
-			return l.key + ".line_bytes", fmt.Sprintf("%d, and the lines of %s have %d: expected as much or more", l.spec.LineBytes, before.key, before.spec.LineBytes)
+			return l.key + ".line_bytes", fmt.Sprintf("%d, and the lines of %s have %d: expected as much or more",
+				l.spec.LineBytes, before.key, before.spec.LineBytes)
 		}
 		before = l
 	}
@@ -169,12 +174,14 @@ func concentratorFits(m *Machine) (key, why string) {
 	in := min(c.Sockets, m.Sockets) * m.portsOfSocket()
 	switch {
 	case in > concentrator.MaxRequesters:
-		return "concentrator.sockets", fmt.Sprintf("%d: they have %d ports, and a concentrator serves at most %d", c.Sockets, in, concentrator.MaxRequesters)
+		return "concentrator.sockets", fmt.Sprintf("%d: they have %d ports, and a concentrator serves at most %d",
+			c.Sockets, in, concentrator.MaxRequesters)
 	case c.Ports > in:
 		return "concentrator.ports", fmt.Sprintf("%d: there are %d requesters to use them", c.Ports, in)
 	}
 	if n := m.concentrators() * c.Ports; n > cache.MaxPorts {
-		return "concentrator.ports", fmt.Sprintf("%d: %d concentrators have %d to the L2, which serves at most %d", c.Ports, m.concentrators(), n, cache.MaxPorts)
+		return "concentrator.ports", fmt.Sprintf("%d: %d concentrators have %d to the L2, which serves at most %d",
+			c.Ports, m.concentrators(), n, cache.MaxPorts)
 	}
 	return "", ""
 }

@@ -99,7 +99,8 @@ func memoryFits(m *Machine) (key, why string) {
 	}
 	if line := m.MemoryLine(); line < s.LineBytes {
 		levels := m.levels()
-		return levels[len(levels)-1].key + ".line_bytes", fmt.Sprintf("%d: a burst of memory.preset %s carries %d", line, m.Memory.Preset, s.LineBytes)
+		return levels[len(levels)-1].key + ".line_bytes",
+			fmt.Sprintf("%d: a burst of memory.preset %s carries %d", line, m.Memory.Preset, s.LineBytes)
 	}
 	return "", ""
 }

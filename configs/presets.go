@@ -44,7 +44,8 @@ func ParseMachine(name string, text []byte, set []string) (*schema.Loaded[Machin
 // Input finds a preset of a kind (machine, experiment), or a file, which has a dot or a slash in its path; env is the
 // environment, and set the values of --set.
 func Input(kind, name string, env, set []string) (schema.Input, error) {
-	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(Files), EnvOther: slices.Clone(otherVariables)}
+	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(Files),
+		EnvOther: slices.Clone(otherVariables)}
 	if strings.ContainsAny(name, `/\.`) {
 		_, err := os.Stat(name)
 		return in, err

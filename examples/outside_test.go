@@ -67,7 +67,8 @@ func TestPage(t *testing.T) {
 		case "sh":
 			commands++
 			out := shell(t, t.TempDir(), m[3])
-			for _, says := range []string{"│ yes ", "widest paths from the source", "Requests answered, each of a warp.", "rd = the core's next number"} {
+			for _, says := range []string{"│ yes ", "widest paths from the source",
+				"Requests answered, each of a warp.", "rd = the core's next number"} {
 				require.Contains(t, out, says)
 			}
 			profile := regexp.MustCompile(`-pgo=\$HEDDLE(\S+)`).FindStringSubmatch(m[3])
@@ -148,27 +149,34 @@ func TestOutside(t *testing.T) {
 		require.InDelta(t, value(row, "stats.dram.bytes")/value(row, "stats.edges"), ratio, 1e-9)
 		require.Equal(t, row[0] == "ticket", value(row, "stats.ticket.requests") > 0)
 	}
-	require.Contains(t, good("results", "sql", "mine", "SELECT count(*) FROM statistics JOIN names ON names.id = statistics.name WHERE names.name = 'dram.bytes_per_edge'"), "6")
+	require.Contains(t, good("results", "sql", "mine",
+		"SELECT count(*) FROM statistics JOIN names ON names.id = statistics.name WHERE names.name = 'dram.bytes_per_edge'"), "6")
 	good("report", "mine")
 
 	// On several cores and processors: the same counts.
-	several := []string{"run", yaml, "--check", "--set", "graph.rmat.scale=5", "--set", "machine.sockets=2", "--set", "machine.l2={}",
+	several := []string{"run", yaml, "--check", "--set", "graph.rmat.scale=5", "--set", "machine.sockets=2", "--set",
+		"machine.l2={}",
 		"--set", "compare={}", "--set", "sweep={workload.schedule: [vector, ticket]}", "--set", "workload.algorithm=widest", "--set", "stats.interval=1000", "--set", "stats.keys=dram.bytes_per_edge, edges"}
 	good(append(several, "--set", "name=one", "--threads", "1")...)
 	good(append(several, "--set", "name=two", "--threads", "2")...)
 	require.Contains(t, good("results", "diff", "one", "two"), "2 points are the same in everything, 0 differ")
 
 	// A part of a run, the search of the fastest, a trace and its replay.
-	one := []string{"--set", "compare={}", "--set", "sweep={}", "--set", "workload.algorithm=widest", "--set", "workload.schedule=ticket"}
-	require.Contains(t, good(append([]string{"run", yaml, "--check", "--set", "name=part", "--set", "region.from=2"}, one...)...), "│ yes ")
-	found := good(append([]string{"tune", yaml, "--points", "6", "--schedules", "all", "--only", "schedule=vertex,vector,ticket"}, one...)...)
+	one := []string{"--set", "compare={}", "--set", "sweep={}", "--set", "workload.algorithm=widest", "--set",
+		"workload.schedule=ticket"}
+	require.Contains(t, good(append([]string{"run", yaml, "--check", "--set", "name=part", "--set", "region.from=2"},
+		one...)...), "│ yes ")
+	found := good(append([]string{"tune", yaml, "--points", "6", "--schedules", "all", "--only",
+		"schedule=vertex,vector,ticket"}, one...)...)
 	require.Contains(t, found, "aligned")
 	good(append([]string{"trace", "record", yaml, "-o", "ticket.trace"}, one...)...)
-	require.NoError(t, os.WriteFile("replay.yaml", []byte("name: replay\nmachine: {extends: vortex-1c4w4t, core: {ticket: {delay: 4}}}\nworkload: {trace: ticket.trace}\n"), 0o644))
+	require.NoError(t, os.WriteFile("replay.yaml",
+		[]byte("name: replay\nmachine: {extends: vortex-1c4w4t, core: {ticket: {delay: 4}}}\nworkload: {trace: ticket.trace}\n"), 0o644))
 	require.Contains(t, good("run", "replay.yaml", "--check"), "│ replayed ")
 
 	schema := good("config", "schema")
-	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, aligned", ", widest", "machine.core.ticket.delay"} {
+	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, aligned", ", widest",
+		"machine.core.ticket.delay"} {
 		require.Contains(t, schema, line)
 	}
 	pages := good("config", "schema", "--markdown")
@@ -180,7 +188,8 @@ func TestOutside(t *testing.T) {
 	}
 	require.Contains(t, good("isa", "ticket.next"), "rd = the core's next number")
 	require.Contains(t, good("isa", "--markdown"), "bit 16 ticket present")
-	described := good("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.ticket.delay=2", "ticket|bytes_per_edge")
+	described := good("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.ticket.delay=2",
+		"ticket|bytes_per_edge")
 	require.Contains(t, described, "Requests answered, each of a warp.")
 	require.Contains(t, described, "Bytes over the DRAM's data buses for each edge handled.")
 	require.Contains(t, good("stats", "describe", "--markdown"), "`dram.bytes_per_edge` | bytes/edge")
@@ -189,19 +198,25 @@ func TestOutside(t *testing.T) {
 	require.Contains(t, good("exec", "--help"), "--ticket")
 
 	// Others' algorithms under ours, ours on others' units, all that goes together.
-	good("run", yaml, "--check", "--set", "name=all", "--set", "graph.rmat.scale=6", "--set", "compare={workload.schedule: [warp, vector, ticket]}", "--set", "graph.clean.symmetrise=true",
+	good("run", yaml, "--check", "--set", "name=all", "--set", "graph.rmat.scale=6", "--set",
+		"compare={workload.schedule: [warp, vector, ticket]}", "--set", "graph.clean.symmetrise=true",
 		"--set", "sweep={workload.algorithm: [bfs, cc, widest]}")
-	good("run", yaml, "--check", "--set", "name=units", "--set", "machine=vortex-1c4w4t-weaver", "--set", "workload.layout=auto", "--set", "compare={}",
+	good("run", yaml, "--check", "--set", "name=units", "--set", "machine=vortex-1c4w4t-weaver", "--set",
+		"workload.layout=auto", "--set", "compare={}",
 		"--set", "sweep={workload.schedule: [weaver, vector, edge], workload.direction: [push, pull], workload.algorithm: [widest]}")
 
 	again := []string{"run", yaml, "--set", "name=x", "--set", "compare={}", "--set", "sweep={}"}
 	refused("did you mean vector?", append(again, "--set", "workload.schedule=vectr")...)
 	refused("did you mean widest?", append(again, "--set", "workload.algorithm=widset")...)
 	refused("did you mean aligned?", append(again, "--set", "workload.layout=alined")...)
-	refused("the layout leaves some out", append(again, "--set", "workload.schedule=edge", "--set", "workload.algorithm=widest", "--set", "workload.active_set=bytemap")...)
-	refused("the layout has only the others", append(again, "--set", "workload.direction=pull", "--set", "workload.active_set=bytemap")...)
-	refused("ticket: the machine's cores have no ticket dispenser; give machine.core.ticket", append(again, "--set", "machine=vortex-1c4w4t", "--set", "workload.schedule=ticket")...)
-	refused("core.ticket.delay: expected an integer 1..1000 (cycles)", "config", "show", yaml, "--set", "machine.core.ticket.delay=0")
+	refused("the layout leaves some out", append(again, "--set", "workload.schedule=edge", "--set",
+		"workload.algorithm=widest", "--set", "workload.active_set=bytemap")...)
+	refused("the layout has only the others",
+		append(again, "--set", "workload.direction=pull", "--set", "workload.active_set=bytemap")...)
+	refused("ticket: the machine's cores have no ticket dispenser; give machine.core.ticket",
+		append(again, "--set", "machine=vortex-1c4w4t", "--set", "workload.schedule=ticket")...)
+	refused("core.ticket.delay: expected an integer 1..1000 (cycles)", "config", "show", yaml, "--set",
+		"machine.core.ticket.delay=0")
 }
 
 // TestRefused: entries that cannot be added end the command with exit code 2 and say why; none panics.

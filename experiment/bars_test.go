@@ -133,10 +133,12 @@ func TestBarsFit(t *testing.T) {
 		}
 	}
 	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [===================>--------------------] 0 cycles, 0 kcycles/s, 10s left", f.bars(at, 24, 200)[9])
-	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [=====>-------] 0 cycles, 10s left", f.bars(at, 24, 80)[9])
+	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [=====>-------] 0 cycles, 10s left",
+		f.bars(at, 24, 80)[9])
 	require.Equal(t, "weaver 9 16  [===========>-------------] 0 cycles, 10s left", f.bars(at, 24, 60)[9])
 	require.Equal(t, "weaver 9 16  0 cycles, 10s left", f.bars(at, 24, 36)[9])
-	require.Equal(t, []string{"0 of 2 points done, 0 running"}, (&Runner{Points: barPoints(2)}).NewForecast().bars(at, 24, 80))
+	require.Equal(t, []string{"0 of 2 points done, 0 running"},
+		(&Runner{Points: barPoints(2)}).NewForecast().bars(at, 24, 80))
 	f.Finished(Outcome{Point: 3})
 	f.begun(5, 0, at)
 	require.Contains(t, f.bars(at, 24, 80)[4], " 0 cycles")

@@ -158,7 +158,8 @@ type StoreError struct {
 }
 
 func (e *StoreError) Error() string {
-	return fmt.Sprintf("%v; %d of %d points are stored, and the same command goes on from them", e.Err, e.Stored, e.Points)
+	return fmt.Sprintf("%v; %d of %d points are stored, and the same command goes on from them", e.Err, e.Stored,
+		e.Points)
 }
 
 func (e *StoreError) Unwrap() error { return e.Err }

@@ -26,8 +26,9 @@ import (
 // Checkpoints say where and how often points write down how far they are, so that one that is killed goes on from
 // there.
 type Checkpoints struct {
-	Dir    string                         // of their files; "": none
-	Every  time.Duration                  // host time between those of a point, which are at beginnings of super-steps; 0: none
+	Dir string // of their files; "": none
+	// host time between those of a point, which are at beginnings of super-steps; 0: none
+	Every  time.Duration
 	Binary func() string                  // tells this program from all others: a state is of one program
 	Say    func(point int, notice string) // tells the user; nil: nobody
 	Log    func(point int, notice string) // keeps what need not be told; nil: nobody
@@ -186,7 +187,8 @@ func (r *Runner) foreign(k *kept, i int, graph string) []string {
 // on.
 var layouts = checkpoint.NewLayouts(checkpoint.Rules{
 	Opaque: []reflect.Type{
-		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Image](), reflect.TypeFor[ir.Kernel](), reflect.TypeFor[isa.Program](),
+		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Image](), reflect.TypeFor[ir.Kernel](),
+		reflect.TypeFor[isa.Program](),
 		reflect.TypeFor[compose.Plan](), reflect.TypeFor[compose.Compiled](),
 	},
 	// Instructions are decoded again at a launch; between two of them none is under way.
@@ -273,7 +275,8 @@ func (c *counted) Keep(step int) {
 	} else {
 		last := k.header
 		k.last = &last
-		told(k.Log, k.point, "checkpoint at super-step %d, %s in: %s in %.1f s", step, span(k.header.Seconds), Bytes(uint64(size)), time.Since(begin).Seconds())
+		told(k.Log, k.point, "checkpoint at super-step %d, %s in: %s in %.1f s", step, span(k.header.Seconds),
+			Bytes(uint64(size)), time.Since(begin).Seconds())
 	}
 	k.since = time.Now()
 }

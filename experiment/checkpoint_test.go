@@ -66,8 +66,10 @@ func (r *trial) run(t *testing.T, at, threads int) experiment.Outcome {
 			r.states[step] = s
 		}
 	}
-	run := &experiment.Runner{Points: r.points, Jobs: 1, Threads: threads, Observer: experiment.Quiet{}, Watch: insist, Check: r.check, Monitor: &killer{at, cancel, look}}
-	run.Checkpoints = experiment.Checkpoints{Dir: r.dir, Every: 1, Binary: func() string { return "this" }, Say: func(_ int, s string) { r.said = append(r.said, s) }}
+	run := &experiment.Runner{Points: r.points, Jobs: 1, Threads: threads, Observer: experiment.Quiet{}, Watch: insist,
+		Check: r.check, Monitor: &killer{at, cancel, look}}
+	run.Checkpoints = experiment.Checkpoints{Dir: r.dir, Every: 1, Binary: func() string { return "this" },
+		Say: func(_ int, s string) { r.said = append(r.said, s) }}
 	return run.Run(ctx)[0]
 }
 
@@ -158,7 +160,8 @@ func TestAKilledPointGoesOn(t *testing.T) {
 					continue // together they are all schedules and all workloads
 				}
 				text := small + "workload: {source: 3, " + w + "}\n" + parts[draw.IntN(len(parts))]
-				if p, err := tryPoints(t, text, set...); err == nil { // and not, say, edges in the order of their vertices
+				// and not, say, edges in the order of their vertices
+				if p, err := tryPoints(t, text, set...); err == nil {
 					goesOn(t, draw, p, draw.IntN(3) == 0)
 				}
 			}

@@ -55,7 +55,8 @@ func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 		if stored && o.Counts() {
 			seconds, edges = seconds+o.Seconds, edges+float64(n)
 		}
-		c.Points = append(c.Points, PointCost{Axes: axesMap(&r.Points[i], ""), Edges: n, Stored: stored, label: Label(r.Points[i].Axes)})
+		c.Points = append(c.Points, PointCost{Axes: axesMap(&r.Points[i], ""), Edges: n, Stored: stored,
+			label: Label(r.Points[i].Axes)})
 	}
 	if edges > 0 {
 		c.Basis = "the points that are stored"
@@ -141,7 +142,8 @@ func (c *Cost) Write(w io.Writer, jobs int) {
 		fmt.Fprintf(&b, "%4d  %s  %s edges, %s\n", i+1, p.label, Thousands(p.Edges), when)
 	}
 	fmt.Fprintf(&b, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
-		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds), duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
+		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds),
+		duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
 	terminal.Print(w, b.String()) //nolint:errcheck // the writer's concern
 	if c.MemoryBytes > 0 && todo > 0 {
 		terminal.Print(w, c.memoryText(jobs)+"\n") //nolint:errcheck // the same
@@ -149,7 +151,8 @@ func (c *Cost) Write(w io.Writer, jobs int) {
 }
 
 func (c *Cost) memoryText(jobs int) string {
-	s := fmt.Sprintf("memory: up to about %s with --jobs %d, graphs %s of it", Bytes(c.MemoryBytes), jobs, Bytes(c.GraphBytes))
+	s := fmt.Sprintf("memory: up to about %s with --jobs %d, graphs %s of it", Bytes(c.MemoryBytes), jobs,
+		Bytes(c.GraphBytes))
 	if c.AvailableBytes != nil {
 		s += fmt.Sprintf("; %s are available", Bytes(*c.AvailableBytes))
 	}

@@ -18,7 +18,10 @@ func TestDiffering(t *testing.T) {
 	}
 	require.Empty(t, experiment.Differing(nil))
 	require.Empty(t, experiment.Differing([]map[string]string{p("a", "1")}))
-	require.Empty(t, experiment.Differing([]map[string]string{p("a", "1", "seed", "1"), p("a", "1", "seed", "2")}), "repetitions")
-	require.Equal(t, []string{"a", "b", "c"}, experiment.Differing([]map[string]string{p("b", "1", "c", "1"), p("b", "1", "c", "1"), p("a", "1", "b", "2", "d", "")})[:3], "absent ones differ")
+	require.Empty(t, experiment.Differing([]map[string]string{p("a", "1", "seed", "1"), p("a", "1", "seed", "2")}),
+		"repetitions")
+	require.Equal(t, []string{"a", "b", "c"},
+		experiment.Differing([]map[string]string{p("b", "1", "c", "1"), p("b", "1", "c", "1"),
+			p("a", "1", "b", "2", "d", "")})[:3], "absent ones differ")
 	require.Equal(t, []string{"b"}, experiment.Differing([]map[string]string{p("a", "1", "b", ""), p("a", "1")}))
 }

@@ -74,7 +74,8 @@ sweep:
 
 // What --set says holds at every point, also inside a machine that is an axis.
 func TestSetHoldsAtEveryPoint(t *testing.T) {
-	for _, p := range points(t, small+"sweep: {machine: [vortex-1c4w4t, vortex-rtl-c]}\n", "machine.core.threads=2", "machine.l1d.ways=2") {
+	for _, p := range points(t, small+"sweep: {machine: [vortex-1c4w4t, vortex-rtl-c]}\n", "machine.core.threads=2",
+		"machine.l1d.ways=2") {
 		require.Equal(t, 2, p.Config.Machine.Core.Threads)
 		require.Equal(t, 2, p.Config.Machine.L1D.Ways)
 	}
@@ -95,7 +96,8 @@ func TestRecipeAndItsKeys(t *testing.T) {
 		_, err = experiment.Points(l, nil)
 		require.ErrorContains(t, err, c.says)
 	}
-	p := points(t, small+"workload: {algorithm: bfs}\ncompare: {workload.recipe: [datadriven, gunrock, sepgraph]}\n", "workload.direction=auto")
+	p := points(t, small+"workload: {algorithm: bfs}\ncompare: {workload.recipe: [datadriven, gunrock, sepgraph]}\n",
+		"workload.direction=auto")
 	require.Equal(t, "bfs/strict/csr/push/queue+bytemap/shuffle", p[1].Kernel())
 	require.Equal(t, "bfs/cta/csr-csc/hybrid/bytemap/shuffle, and on a graph that is not scale-free bfs/vertex/csr/push/queue+none", p[2].Kernel())
 	for _, o := range (&experiment.Runner{Points: p, Jobs: 1, Observer: experiment.Quiet{}}).Run(context.Background()) {
@@ -167,7 +169,8 @@ sweep: {workload.damping: [0.5, 0.6, 0.7]}
 	require.InDelta(t, math.Cbrt(2*0.5*100./12), means[1].Speedup, 1e-12)
 	require.Equal(t, []experiment.Setting{{Key: "workload.schedule", Value: "edge"}}, means[1].Variant)
 	out[5].Verified = false
-	require.Equal(t, experiment.Geomean{Variant: means[1].Variant, Speedup: 1, Points: 2, Of: 3, Over: []string{"workload.damping"}}, experiment.Geomeans(p, out)[1])
+	require.Equal(t, experiment.Geomean{Variant: means[1].Variant, Speedup: 1, Points: 2, Of: 3,
+		Over: []string{"workload.damping"}}, experiment.Geomeans(p, out)[1])
 	var b bytes.Buffer
 	experiment.WriteTable(&b, p, out)
 	require.Regexp(t, `edge +│ +│ geomean of 2 of 3 +│ +1.00×`, b.String())
@@ -177,7 +180,8 @@ sweep: {workload.damping: [0.5, 0.6, 0.7]}
 }
 
 func TestTheSummaryIsForScripts(t *testing.T) {
-	r := &experiment.Runner{Points: points(t, small+"compare: {workload.schedule: [vertex, edge]}\n"), Jobs: 2, Observer: experiment.Quiet{}}
+	r := &experiment.Runner{Points: points(t, small+"compare: {workload.schedule: [vertex, edge]}\n"), Jobs: 2,
+		Observer: experiment.Quiet{}}
 	out := r.Run(context.Background())
 	dir := t.TempDir()
 	require.NoError(t, r.Summarise("small", "v", out, experiment.HostSummary{}).Write(dir))
@@ -201,7 +205,8 @@ func TestTheSummaryIsForScripts(t *testing.T) {
 	require.Equal(t, "edge", s.Points[1].Axes["workload.schedule"])
 	require.Equal(t, float64(s.Points[0].Cycles)/float64(s.Points[1].Cycles), s.Points[1].Speedup)
 	require.Equal(t, float64(s.Points[1].Cycles), s.Points[1].Stats["cycles"])
-	require.Equal(t, []experiment.StatisticSummary{{Name: "cycles", Unit: "cycles", Doc: "Of the whole run: device_cycles and launch.overhead_cycles."}}, s.Statistics[:1])
+	require.Equal(t, []experiment.StatisticSummary{{Name: "cycles", Unit: "cycles",
+		Doc: "Of the whole run: device_cycles and launch.overhead_cycles."}}, s.Statistics[:1])
 	for _, d := range s.Statistics {
 		require.False(t, experiment.Single(d.Name), d.Name)
 	}
@@ -211,7 +216,8 @@ func TestTheSummaryIsForScripts(t *testing.T) {
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(string(csv)), "\n")
 	require.Len(t, lines, 3)
-	require.True(t, strings.HasPrefix(lines[0], "workload.schedule,cycles,speedup,verified,failure,host_seconds,replay,partial,stats."), lines[0])
+	require.True(t, strings.HasPrefix(lines[0],
+		"workload.schedule,cycles,speedup,verified,failure,host_seconds,replay,partial,stats."), lines[0])
 	require.Equal(t, strings.Count(lines[0], ","), strings.Count(lines[1], ","))
 	left, err := filepath.Glob(filepath.Join(dir, ".tmp-*"))
 	require.NoError(t, err)
@@ -219,7 +225,8 @@ func TestTheSummaryIsForScripts(t *testing.T) {
 }
 
 func TestALimitEndsAPointNotTheOthers(t *testing.T) {
-	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.max_iterations: [1, 200]}\n"), Jobs: 1, MaxCycles: 100_000, Observer: experiment.Quiet{}}
+	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.max_iterations: [1, 200]}\n"), Jobs: 1,
+		MaxCycles: 100_000, Observer: experiment.Quiet{}}
 	out := r.Run(context.Background())
 	require.NoError(t, out[0].Err)
 	require.Equal(t, "limit", experiment.Class(out[1].Err))
@@ -234,7 +241,8 @@ func TestALimitEndsAPointNotTheOthers(t *testing.T) {
 func TestAnInterruptEndsAllPoints(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2, 0.3]}\n"), Jobs: 2, Observer: experiment.Quiet{}}
+	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2, 0.3]}\n"), Jobs: 2,
+		Observer: experiment.Quiet{}}
 	for _, o := range r.Run(ctx) {
 		require.Equal(t, "interrupted", experiment.Class(o.Err))
 	}
@@ -273,7 +281,8 @@ func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
 	p := sim.Progress{Cycle: 12345}
 	p.Edges = 500
 	h.Running(0, p)
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "500 of 1,000 edges") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "500 of 1,000 edges") }, time.Minute,
+		time.Millisecond)
 	h.Finished(experiment.Outcome{Point: 0})
 	h.Close()
 	require.Contains(t, b.String(), "0 of 2 points done, 1 running, about 0s left in all; damping=0.1: 12,345 cycles")
@@ -283,5 +292,6 @@ func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
 
 func TestThousands(t *testing.T) {
 	require.Equal(t, "0 7 999 1,000 123,456 1,234,567",
-		strings.Join([]string{experiment.Thousands(0), experiment.Thousands(7), experiment.Thousands(999), experiment.Thousands(1000), experiment.Thousands(123456), experiment.Thousands(1234567)}, " "))
+		strings.Join([]string{experiment.Thousands(0), experiment.Thousands(7), experiment.Thousands(999),
+			experiment.Thousands(1000), experiment.Thousands(123456), experiment.Thousands(1234567)}, " "))
 }

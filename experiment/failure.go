@@ -40,7 +40,8 @@ func Class(err error) string {
 		return WrongResult
 	case errors.As(err, new(*sim.StallError)), errors.Is(err, eval.ErrStopped):
 		return NoProgress
-	case errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*TimeLimitError)), errors.As(err, new(*AbandonedError)):
+	case errors.As(err, new(*sim.CycleLimitError)), errors.As(err, new(*TimeLimitError)),
+		errors.As(err, new(*AbandonedError)):
 		return Limit
 	case errors.As(err, new(*MemoryError)):
 		return OutOfMemory

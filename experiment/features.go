@@ -30,7 +30,8 @@ func (f featuring) check() (string, error) {
 func (f featuring) limits() (limits, error) {
 	return limits{
 		tune: errSearched,
-		export: keyError("workload.algorithm", ": %s: its host program is heddle's: expected an algorithm without features",
+		export: keyError("workload.algorithm",
+			": %s: its host program is heddle's: expected an algorithm without features",
 			f.workload().Algorithm),
 	}, nil
 }
@@ -58,7 +59,8 @@ var featureKeys = schema.New[workload.Features]("")
 // noFeatures refuses keys of features beside another workload.
 func noFeatures(w *workload.Workload) error {
 	for _, d := range featureKeys.Diff(featureKeys.Default(), w.Features) {
-		return &compose.KeyError{Key: "workload.features." + d.Key, Msg: fmt.Sprintf(" = %s: %s has no features: expected the default, %s", d.B, w.Algorithm, d.A)}
+		return &compose.KeyError{Key: "workload.features." + d.Key,
+			Msg: fmt.Sprintf(" = %s: %s has no features: expected the default, %s", d.B, w.Algorithm, d.A)}
 	}
 	return nil
 }

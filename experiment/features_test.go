@@ -40,7 +40,9 @@ sweep:
 			}
 			registered += count(t, &o, "kernel.register.cycles")
 			require.Equal(t, count(t, &o, "frontier.edges"), count(t, &o, "edges"))
-			require.Equal(t, count(t, &o, "device_cycles"), count(t, &o, "kernel.gather.cycles")+count(t, &o, "kernel.register.cycles")+count(t, &o, "kernel.apply.cycles"))
+			require.Equal(t, count(t, &o, "device_cycles"),
+				count(t, &o, "kernel.gather.cycles")+count(t, &o, "kernel.register.cycles")+count(t, &o,
+					"kernel.apply.cycles"))
 			cycles[i] = append(cycles[i], o.Cycles)
 		}
 	}
@@ -50,7 +52,8 @@ sweep:
 		"workload.direction=pull": "pushes along the edges", "workload.order=near-far": "near-far", "workload.tolerance=1": "features.epsilon", "workload.fusion=loop": "loop",
 		"workload.features.unsent=kept": "without change_driven", "workload.algorithm=bfs": "has no features", "workload.kernel=handwritten": "handwritten",
 	} {
-		_, err := tryPoints(t, text, "compare={}", "sweep={}", "workload.algorithm=lp", "workload.features.change_driven=false", key)
+		_, err := tryPoints(t, text, "compare={}", "sweep={}", "workload.algorithm=lp",
+			"workload.features.change_driven=false", key)
 		require.ErrorContains(t, err, says, key)
 	}
 	require.Equal(t, cycles[0], cycles[1])

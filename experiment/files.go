@@ -27,11 +27,13 @@ type Summary struct {
 	Part       string         `json:"part,omitempty"`     // of runs that counts, in words
 	Groups     []GroupSummary `json:"groups,omitempty"`   // with seeds
 	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
-	Unlike     []string       `json:"unlike,omitempty"`   // what is not the same in what is compared, though no axis names it
-	Warnings   []string       `json:"warnings,omitempty"` // of results that say less than they seem to
-	Host       HostSummary    `json:"host"`
+	// what is not the same in what is compared, though no axis names it
+	Unlike   []string    `json:"unlike,omitempty"`
+	Warnings []string    `json:"warnings,omitempty"` // of results that say less than they seem to
+	Host     HostSummary `json:"host"`
 
-	NotValidated []string `json:"not_validated,omitempty"` // keys of machines, with values that have not been compared with the RTL
+	// keys of machines, with values that have not been compared with the RTL
+	NotValidated []string `json:"not_validated,omitempty"`
 	About
 
 	runner   *Runner
@@ -41,34 +43,40 @@ type Summary struct {
 
 // PointSummary is one point. Of a point without a verified result the counts are those until it ended.
 type PointSummary struct {
-	Axes         map[string]string     `json:"axes"`
-	Graph        string                `json:"graph"` // content hash
-	Cycles       uint64                `json:"cycles"`
-	WarpInstrs   uint64                `json:"warp_instrs"`
-	ThreadInstrs uint64                `json:"thread_instrs"`
-	CyclesCI95   float64               `json:"cycles_ci95,omitempty"` // half the 95 % confidence interval of sampled cycles; absent: they are exact
-	Speedup      *float64              `json:"speedup"`               // null: nothing to compare with
-	SpeedupCI95  float64               `json:"speedup_ci95,omitempty"`
-	Verified     bool                  `json:"verified"`
-	Replay       string                `json:"replay,omitempty"`  // what a replayed trace's result is called, which nobody verified
-	Partial      string                `json:"partial,omitempty"` // max_edges, region or max_iterations=N: ended before it was done
-	Failure      string                `json:"failure,omitempty"` // its class
-	Error        string                `json:"error,omitempty"`
-	HostSeconds  float64               `json:"host_seconds"`
-	Building     float64               `json:"layout_seconds,omitempty"` // of these, for the layout's arrays; absent where an earlier run simulated the point
-	Stats        map[string]stats.Stat `json:"stats"`
-	SuperSteps   []StepSummary         `json:"super_steps,omitempty"`
-	Kernel       string                `json:"kernel"` // what its choices came to: algorithm/schedule/layout/direction/active set
-	Config       string                `json:"config"` // resolved, YAML
+	Axes         map[string]string `json:"axes"`
+	Graph        string            `json:"graph"` // content hash
+	Cycles       uint64            `json:"cycles"`
+	WarpInstrs   uint64            `json:"warp_instrs"`
+	ThreadInstrs uint64            `json:"thread_instrs"`
+	// half the 95 % confidence interval of sampled cycles; absent: they are exact
+	CyclesCI95  float64  `json:"cycles_ci95,omitempty"`
+	Speedup     *float64 `json:"speedup"` // null: nothing to compare with
+	SpeedupCI95 float64  `json:"speedup_ci95,omitempty"`
+	Verified    bool     `json:"verified"`
+	// what a replayed trace's result is called, which nobody verified
+	Replay string `json:"replay,omitempty"`
+	// max_edges, region or max_iterations=N: ended before it was done
+	Partial     string  `json:"partial,omitempty"`
+	Failure     string  `json:"failure,omitempty"` // its class
+	Error       string  `json:"error,omitempty"`
+	HostSeconds float64 `json:"host_seconds"`
+	// of these, for the layout's arrays; absent where an earlier run simulated the point
+	Building   float64               `json:"layout_seconds,omitempty"`
+	Stats      map[string]stats.Stat `json:"stats"`
+	SuperSteps []StepSummary         `json:"super_steps,omitempty"`
+	// what its choices came to: algorithm/schedule/layout/direction/active set
+	Kernel string `json:"kernel"`
+	Config string `json:"config"` // resolved, YAML
 }
 
 // StepSummary is one kernel in one super-step.
 type StepSummary struct {
-	Step   int                   `json:"step"` // from 1; 0: before the first
-	Kernel string                `json:"kernel"`
-	Cycles uint64                `json:"cycles"`
-	CI95   float64               `json:"cycles_ci95,omitempty"` // half the 95 % confidence interval; absent: they are exact
-	Stats  map[string]stats.Stat `json:"stats"`
+	Step   int    `json:"step"` // from 1; 0: before the first
+	Kernel string `json:"kernel"`
+	Cycles uint64 `json:"cycles"`
+	// half the 95 % confidence interval; absent: they are exact
+	CI95  float64               `json:"cycles_ci95,omitempty"`
+	Stats map[string]stats.Stat `json:"stats"`
 }
 
 // GroupSummary summarises the verified points of a group that differs in the seed alone.
@@ -113,7 +121,8 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 		}
 	}
 	for _, m := range Geomeans(r.Points, outcomes) {
-		x := MeanSummary{Axes: map[string]string{}, Speedup: m.Speedup, Points: m.Points, Of: m.Of, Over: append([]string{}, m.Over...)}
+		x := MeanSummary{Axes: map[string]string{}, Speedup: m.Speedup, Points: m.Points, Of: m.Of,
+			Over: append([]string{}, m.Over...)}
 		for _, a := range m.Variant {
 			x.Axes[a.Key] = a.Value
 		}
@@ -147,7 +156,8 @@ func (s *Summary) Point(i int, steps []store.Step) *PointSummary {
 func (s *Summary) figures(i int) *PointSummary {
 	at, o := &s.runner.Points[i], &s.outcomes[i]
 	p := &PointSummary{
-		Axes: axesMap(at, ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half, Verified: o.Verified && o.Err == nil, Partial: o.Partial,
+		Axes: axesMap(at, ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half,
+		Verified: o.Verified && o.Err == nil, Partial: o.Partial,
 		HostSeconds: o.Seconds, Building: o.Building, Stats: o.Stats.Tree().Map(),
 	}
 	if o.Err == nil {
@@ -181,7 +191,8 @@ func (s *Summary) each(visit func(*PointSummary) error) error {
 	}
 	if s.steps != nil {
 		if err := s.steps.Each(store.Want{Steps: true}, func(p *store.Point) error {
-			if p.Position >= len(s.outcomes) || p.Failure != Class(s.outcomes[p.Position].Err) { // it was to be run again, and was not
+			// it was to be run again, and was not
+			if p.Position >= len(s.outcomes) || p.Failure != Class(s.outcomes[p.Position].Err) {
 				return nil
 			}
 			if err := upTo(p.Position); err != nil {
@@ -270,7 +281,8 @@ func (s *Summary) csv(out io.Writer) error {
 	names := slices.Sorted(maps.Keys(most.Tree().Map()))
 	w := csv.NewWriter(out)
 	axes := axisKeys(s.runner.Points)
-	header := append(slices.Clone(axes), "cycles", "speedup", "verified", "failure", "host_seconds", "replay", "partial")
+	header := append(slices.Clone(axes), "cycles", "speedup", "verified", "failure", "host_seconds", "replay",
+		"partial")
 	sampled := slices.ContainsFunc(s.outcomes, func(o Outcome) bool { return o.Half > 0 })
 	if sampled {
 		header = append(header, "cycles_ci95", "speedup_ci95")

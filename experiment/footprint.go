@@ -34,7 +34,8 @@ func (f *footprint) of(vertices, edges uint64) uint64 {
 // fit finds a footprint by those of three graphs: the second has other vertices than the first, the third other edges.
 func fit(bytes [3]uint64) footprint {
 	b := [3]float64{float64(bytes[0]), float64(bytes[1]), float64(bytes[2])}
-	f := footprint{vertex: (b[1] - b[0]) / (standIns[1].vertices - standIns[0].vertices), edge: (b[2] - b[0]) / (standIns[2].edges - standIns[0].edges)}
+	f := footprint{vertex: (b[1] - b[0]) / (standIns[1].vertices - standIns[0].vertices),
+		edge: (b[2] - b[0]) / (standIns[2].edges - standIns[0].edges)}
 	f.base = b[0] - f.vertex*standIns[0].vertices - f.edge*standIns[0].edges
 	return f
 }
@@ -81,7 +82,8 @@ func (r *Runner) EstimateMemory(done map[int]Outcome) *MemoryEstimate {
 
 // EstimateMemoryOf estimates what some points need.
 func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
-	e := &MemoryEstimate{todo: points, points: len(r.Points), own: make([]uint64, len(r.Points)), graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}, grows: make([]bool, len(r.Points))}
+	e := &MemoryEstimate{todo: points, points: len(r.Points), own: make([]uint64, len(r.Points)),
+		graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}, grows: make([]bool, len(r.Points))}
 	for _, i := range points {
 		cfg := &r.Points[i].Config
 		e.own[i], e.grows[i] = machineBytes(&cfg.Machine), cfg.Sample.On()
@@ -233,7 +235,8 @@ func (e *MemoryEstimate) Check(points []Point, room Room, jobs int) (warning str
 		return "", fmt.Errorf("the point %s needs about %s of memory, and %s: give a --memory-limit to run it all the same, or take a smaller graph",
 			Label(points[largest].Axes), Bytes(e.Point(largest)), have)
 	case fits > 0:
-		return fmt.Sprintf("up to about %s of memory may be needed, and %s: --jobs %d needs no more", Bytes(whole), have, fits), nil
+		return fmt.Sprintf("up to about %s of memory may be needed, and %s: --jobs %d needs no more", Bytes(whole),
+			have, fits), nil
 	}
 	return fmt.Sprintf("up to about %s of memory may be needed, and %s", Bytes(whole), have), nil
 }

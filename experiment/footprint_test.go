@@ -92,8 +92,9 @@ func TestMachinesAreEstimated(t *testing.T) {
 func TestWhole(t *testing.T) {
 	const mib = 1 << 20
 	e := &MemoryEstimate{
-		todo: []int{0, 1, 2, 3}, own: []uint64{10 * mib, 20 * mib, 30 * mib, 5 * mib}, graphs: []string{"a", "a", "b", "b"},
-		bytes: map[string]uint64{"a": 100 * mib, "b": 1000 * mib}, grows: make([]bool, 4),
+		todo: []int{0, 1, 2, 3}, own: []uint64{10 * mib, 20 * mib, 30 * mib, 5 * mib},
+		graphs: []string{"a", "a", "b", "b"},
+		bytes:  map[string]uint64{"a": 100 * mib, "b": 1000 * mib}, grows: make([]bool, 4),
 	}
 	whole := func(jobs int, idle uint64) [2]uint64 {
 		w, g := e.Whole(jobs, idle)

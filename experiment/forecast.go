@@ -56,7 +56,8 @@ func (s *status) rate(at time.Time) float64 {
 // NewForecast makes one for the points that are not done. Stored points with counts say how fast work goes.
 func (r *Runner) NewForecast() *Forecast {
 	f := &Forecast{
-		list: r.Points, start: time.Now(), work: make([]float64, len(r.Points)), jobs: max(1, r.Jobs), running: map[int]*status{},
+		list: r.Points, start: time.Now(), work: make([]float64, len(r.Points)), jobs: max(1, r.Jobs),
+		running: map[int]*status{},
 	}
 	for i := range r.Points {
 		rate := secondsPerLaneEdge / float64(r.Points[i].Config.Machine.Core.Threads)

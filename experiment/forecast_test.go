@@ -81,7 +81,8 @@ func progressOf(edges uint64) (p sim.Progress) {
 func TestForecastGoesByStoredPoints(t *testing.T) {
 	counted := stats.Tree{stats.Count("edges", "edges", "Handled.", 2000)}
 	r := Runner{Points: forecastPoints(1000, 1000, 3000), Jobs: 1, Done: map[int]Outcome{
-		0: {Point: 0, Seconds: 4, Verified: true, Stats: stats.Pack(counted)}, 1: {Point: 1, Seconds: 400, Stats: stats.Pack(counted)},
+		0: {Point: 0, Seconds: 4, Verified: true, Stats: stats.Pack(counted)},
+		1: {Point: 1, Seconds: 400, Stats: stats.Pack(counted)},
 	}}
 	f := r.NewForecast()
 	d, ok := f.left(time.Now())

@@ -20,7 +20,8 @@ var fusedSettings = [][]string{
 // up (the runner checks that); samples change nothing, and neither does the number of threads.
 func TestFusedRun(t *testing.T) {
 	for _, set := range fusedSettings {
-		set = append([]string{"machine=vortex-6c32w32t", "machine.sockets=5", "machine.core.warps=4", "machine.core.threads=8", "machine.l2={}", "machine.concentrator={}",
+		set = append([]string{"machine=vortex-6c32w32t", "machine.sockets=5", "machine.core.warps=4",
+			"machine.core.threads=8", "machine.l2={}", "machine.concentrator={}",
 			"graph.erdos_renyi.vertices=200", "graph.erdos_renyi.edges=1200"}, set...)
 		host := runPart(t, small, set...)
 		fused := runPart(t, small, append(set, "workload.fusion=loop")...)

@@ -20,7 +20,8 @@ type Geomean struct {
 // Geomeans returns one for each variant of compare; none if there is nothing to compare,
 // or nothing but seeds to take the mean of.
 func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
-	if !compares(points) || !slices.ContainsFunc(points, func(p Point) bool { return !slices.Equal(p.swept(), points[0].swept()) }) {
+	if !compares(points) || !slices.ContainsFunc(points,
+		func(p Point) bool { return !slices.Equal(p.swept(), points[0].swept()) }) {
 		return nil
 	}
 	at, over, speedups := map[int]int{}, [][]map[string]string{}, [][]float64{}

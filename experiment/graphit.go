@@ -63,7 +63,8 @@ func readGraphIt(file string, shipped bool) ([]byte, error) {
 		return graphits.Source(name)
 	}
 	if errors.Is(err, fs.ErrNotExist) && shipped {
-		return nil, fmt.Errorf("%s: no such file, and none of the programs that are shipped: %s", file, strings.Join(graphits.Names(), ", "))
+		return nil, fmt.Errorf("%s: no such file, and none of the programs that are shipped: %s", file,
+			strings.Join(graphits.Names(), ", "))
 	}
 	return files.Read(file, graphit.MaxBytes)
 }
@@ -109,7 +110,8 @@ func (p *programs) graphIt(w *workload.Workload) (g graphIt, err error) {
 	}
 	g.sha256 = fmt.Sprintf("%x", sum.Sum(nil))
 	if want := w.Host.SHA256; want != "" && want != g.sha256 {
-		return g, inKey("host.sha256", fmt.Errorf("%s is %s: expected %s: the program, or its schedule, has changed", w.Program, g.sha256, want))
+		return g, inKey("host.sha256", fmt.Errorf("%s is %s: expected %s: the program, or its schedule, has changed",
+			w.Program, g.sha256, want))
 	}
 	return g, g.label(w)
 }
@@ -138,7 +140,8 @@ func (g *graphIt) label(w *workload.Workload) error {
 func (g *graphIt) options(w *workload.Workload) lower.Options {
 	const graphArgument = "graph" // the program knows it as load(argv[1])
 	return lower.Options{
-		Args: append([]string{w.Program, graphArgument}, w.Arguments...), Float: w.Float, Workload: *w, Schedule: g.schedule, MaxSteps: w.Iterations,
+		Args: append([]string{w.Program, graphArgument}, w.Arguments...), Float: w.Float, Workload: *w,
+		Schedule: g.schedule, MaxSteps: w.Iterations,
 	}
 }
 
@@ -158,7 +161,8 @@ func (p graphItWork) check() (string, error) {
 		return "", err
 	}
 	for _, d := range hostSchema.Diff(defaultHost(w.Host.SHA256), w.Host) {
-		return "", keyError("workload.host."+d.Key, " = %s: %s is its own host program: expected the default, %s", d.B, w.Program, d.A)
+		return "", keyError("workload.host."+d.Key, " = %s: %s is its own host program: expected the default, %s", d.B,
+			w.Program, d.A)
 	}
 	g, err := p.programs.graphIt(w)
 	if err != nil {
@@ -202,8 +206,9 @@ func (p graphItWork) limits() (limits, error) {
 			"expected no region, or kernel_fusion: DISABLED for it", path, w.Program)
 		l.sample = keyError("sample.period", ": intervals are chosen within launches, and the loop %s of %s is one by its schedule's "+
 			"configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, w.Program)
-		l.record = keyError("workload.schedules", ": a trace is of a run whose kernels the host launches, and the loop %s of %s "+
-			"is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)
+		l.record = keyError("workload.schedules",
+			": a trace is of a run whose kernels the host launches, and the loop %s of %s "+
+				"is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)
 	}
 	return l, nil
 }
@@ -303,7 +308,9 @@ func noGraphIt(w *workload.Workload) error {
 		{"arguments", len(w.Arguments) > 0}, {"schedule_file", w.ScheduleFile != ""}, {"schedules", w.Schedules != "{}"}, {"float", w.Float},
 	} {
 		if k.given {
-			return &compose.KeyError{Key: "workload." + k.key, Msg: fmt.Sprintf(": it is for GraphIt programs (%s), and workload.program is %s: expected its default", workload.GraphItSuffix, w.Program)}
+			return &compose.KeyError{Key: "workload." + k.key,
+				Msg: fmt.Sprintf(": it is for GraphIt programs (%s), and workload.program is %s: expected its default",
+					workload.GraphItSuffix, w.Program)}
 		}
 	}
 	return nil

@@ -51,7 +51,9 @@ func TestGraphIt(t *testing.T) {
 		for i := range o {
 			require.NoError(t, o[i].Err)
 			require.True(t, o[i].Verified)
-			require.Equal(t, count(t, &o[i], "device_cycles"), count(t, &o[i], "kernel.gather.cycles")+count(t, &o[i], "kernel.init.cycles")+count(t, &o[i], "kernel.apply.cycles"))
+			require.Equal(t, count(t, &o[i], "device_cycles"),
+				count(t, &o[i], "kernel.gather.cycles")+count(t, &o[i], "kernel.init.cycles")+count(t, &o[i],
+					"kernel.apply.cycles"))
 			if i != 2 {
 				require.Equal(t, edges, count(t, &o[i], "edges"), "each walks the rows of what it reaches")
 			}
@@ -75,7 +77,8 @@ func TestGraphIt(t *testing.T) {
 		require.Equal(t, count(t, &o[0], "super_steps"), count(t, &o[1], "super_steps"))
 		require.Zero(t, count(t, &o[0], "kernel.loop.cycles"))
 		require.NotZero(t, count(t, &o[1], "kernel.loop.cycles"))
-		require.Equal(t, count(t, &o[1], "device_cycles"), count(t, &o[1], "kernel.gather.cycles")+count(t, &o[1], "kernel.loop.cycles"))
+		require.Equal(t, count(t, &o[1], "device_cycles"),
+			count(t, &o[1], "kernel.gather.cycles")+count(t, &o[1], "kernel.loop.cycles"))
 		require.Empty(t, noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n"))
 		require.Equal(t,
 			[]string{"configKernelFusion: the loop loop of bfs.gt stays the host's, and every operator a launch: fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull"},
@@ -105,8 +108,11 @@ exclude: [{workload.schedules: {loop:step: {load_balance: CM}}}]
 		src, err := programs.Source("bfs")
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(name, src, 0o644))
-		require.NoError(t, os.WriteFile(schedule, []byte(`SimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); program->applyGPUSchedule("loop:step", s);`), 0o644))
-		text := strings.Replace(gtBFS, "bfs.gt", name, 1) + "sweep: {workload.schedule_file: [\"\", " + schedule + "]}\n"
+		require.NoError(t, os.WriteFile(schedule,
+			[]byte(`SimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); program->applyGPUSchedule("loop:step", s);`),
+			0o644))
+		text := strings.Replace(gtBFS, "bfs.gt", name, 1) + "sweep: {workload.schedule_file: [\"\", " + schedule +
+			"]}\n"
 		p := points(t, text)
 		o := runPoints(t, p)
 		require.NoError(t, o[0].Err)
@@ -143,7 +149,8 @@ exclude: [{workload.schedules: {loop:step: {load_balance: CM}}}]
 		require.Equal(t, run(1), run(3))
 	})
 	t.Run("recorded", func(t *testing.T) {
-		path, executed := recordPoint(t, strings.Replace(gtBFS, "machine: vortex-1c4w4t", "machine: "+recordedMachine, 1))
+		path, executed := recordPoint(t, strings.Replace(gtBFS, "machine: vortex-1c4w4t", "machine: "+recordedMachine,
+			1))
 		o := runPoints(t, points(t, replayOf(path, recordedMachine)))[0]
 		require.NoError(t, o.Err)
 		require.Equal(t, executed.Cycles, o.Cycles)
@@ -193,7 +200,8 @@ func TestGraphItMemory(t *testing.T) {
 	estimate := func(program string, vertices string) uint64 {
 		name := filepath.Join(t.TempDir(), "e.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(small), 0o644))
-		set := []string{"workload.program=" + program, "graph.erdos_renyi.vertices=" + vertices, "graph.erdos_renyi.edges=8000000", "workload.schedule=vertex"}
+		set := []string{"workload.program=" + program, "graph.erdos_renyi.vertices=" + vertices,
+			"graph.erdos_renyi.edges=8000000", "workload.schedule=vertex"}
 		l, err := config.Load(name, nil, set)
 		require.NoError(t, err)
 		p, err := experiment.Points(l, set)

@@ -32,7 +32,8 @@ func handledBy(p *Point, o *Outcome, graphs map[string]GraphSummary) (h handled,
 	if h.graph, ok = graphs[o.Graph]; !ok {
 		return h, false
 	}
-	for name, to := range map[string]*uint64{"source": &h.source, "frontier.vertices": &h.vertices, "frontier.edges": &h.edges} {
+	for name, to := range map[string]*uint64{"source": &h.source, "frontier.vertices": &h.vertices,
+		"frontier.edges": &h.edges} {
 		s, there := o.Stats.Get(name)
 		if !there {
 			return h, false
@@ -74,7 +75,8 @@ func (h *handled) slightNote(p *Point) string {
 	}
 	what, advice := p.work().began(h.source)
 	return fmt.Sprintf("%s of %s reaches %s of %s vertices and %s of %s edges: its cycles are mostly those of launches and of the init kernel: give %s that reaches more",
-		what, h.graph.Source, Thousands(h.vertices), Thousands(uint64(h.graph.Vertices)), Thousands(h.edges), Thousands(uint64(h.graph.Edges)), advice)
+		what, h.graph.Source, Thousands(h.vertices), Thousands(uint64(h.graph.Vertices)), Thousands(h.edges),
+		Thousands(uint64(h.graph.Edges)), advice)
 }
 
 // unevenNote says why a point has handled other edges than its baseline, if that is not by its schedule.
@@ -87,7 +89,8 @@ func unevenNote(p, base *Point, h, of *handled) string {
 		why = append(why, fmt.Sprintf("they begin at vertices %d and %d", h.source, of.source))
 	}
 	if h.graph.Edges != of.graph.Edges || h.graph.Vertices != of.graph.Vertices {
-		why = append(why, fmt.Sprintf("their graphs have %s and %s edges", Thousands(uint64(h.graph.Edges)), Thousands(uint64(of.graph.Edges))))
+		why = append(why, fmt.Sprintf("their graphs have %s and %s edges", Thousands(uint64(h.graph.Edges)),
+			Thousands(uint64(of.graph.Edges))))
 	}
 	a, b := &p.Config.Workload, &base.Config.Workload
 	for _, c := range []struct{ key, a, b string }{

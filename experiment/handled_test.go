@@ -13,13 +13,16 @@ import (
 // TestWarnings: a search that is over at once is named, and so is a speedup over other work, unless only the schedule
 // is another.
 func TestWarnings(t *testing.T) {
-	graphs := map[string]GraphSummary{"a": {Source: "a.el", Vertices: 5000, Edges: 10000}, "b": {Source: "b.el", Vertices: 5000, Edges: 9000}}
+	graphs := map[string]GraphSummary{"a": {Source: "a.el", Vertices: 5000, Edges: 10000},
+		"b": {Source: "b.el", Vertices: 5000, Edges: 9000}}
 	point := func(baseline, source int) Point {
-		return Point{Baseline: baseline, Config: config.Experiment{Workload: workload.Workload{Algorithm: "bfs", Source: source}}}
+		return Point{Baseline: baseline, Config: config.Experiment{Workload: workload.Workload{Algorithm: "bfs",
+			Source: source}}}
 	}
 	outcome := func(graph string, source, vertices, edges uint64) Outcome {
 		return Outcome{Graph: graph, Verified: true, Stats: stats.Pack(stats.Tree{
-			stats.Count("source", "", "", source), stats.Count("frontier.vertices", "", "", vertices), stats.Count("frontier.edges", "", "", edges),
+			stats.Count("source", "", "", source), stats.Count("frontier.vertices", "", "", vertices),
+			stats.Count("frontier.edges", "", "", edges),
 		})}
 	}
 	of := func(a, b Point, x, y Outcome) []string { return Warnings([]Point{a, b}, []Outcome{x, y}, graphs) }
@@ -36,26 +39,31 @@ func TestWarnings(t *testing.T) {
 	require.Contains(t, slightly[1], "the search from vertex 3 of a.el reaches 60 of 5,000 vertices and 99 of 10,000 edges")
 	require.Contains(t, slightly[1], "give another workload.source that")
 
-	require.Contains(t, of(point(-1, 7), point(0, 3), whole, outcome("a", 3, 4000, 8000))[0], "handles 8,000 edges and its baseline 9,999, "+
-		"so that its speedup compares different work: they begin at vertices 3 and 7")
-	require.Contains(t, of(point(-1, 7), point(0, 7), whole, outcome("b", 7, 4000, 8000))[0], "their graphs have 9,000 and 10,000 edges")
+	require.Contains(t, of(point(-1, 7), point(0, 3), whole, outcome("a", 3, 4000, 8000))[0],
+		"handles 8,000 edges and its baseline 9,999, "+
+			"so that its speedup compares different work: they begin at vertices 3 and 7")
+	require.Contains(t, of(point(-1, 7), point(0, 7), whole, outcome("b", 7, 4000, 8000))[0],
+		"their graphs have 9,000 and 10,000 edges")
 	stopped := point(0, 7)
 	stopped.Config.Workload.Iterations = 3
-	require.Contains(t, of(point(-1, 7), stopped, whole, outcome("a", 7, 4000, 8000))[0], "workload.max_iterations is 3 and 0")
+	require.Contains(t, of(point(-1, 7), stopped, whole, outcome("a", 7, 4000, 8000))[0],
+		"workload.max_iterations is 3 and 0")
 
 	early := func(o Outcome) Outcome {
 		o.Partial = "max_iterations=3"
 		return o
 	}
 	few, more := early(outcome("a", 7, 4000, 8000)), early(outcome("a", 7, 5, 6))
-	require.Empty(t, of(point(-1, 7), point(0, 7), few, more), "levels are the same under all schedules, and few edges are as asked for")
+	require.Empty(t, of(point(-1, 7), point(0, 7), few, more),
+		"levels are the same under all schedules, and few edges are as asked for")
 	relaxing := func(baseline int) Point {
 		p := point(baseline, 7)
 		p.Config.Workload.Algorithm = "sssp"
 		return p
 	}
-	require.Contains(t, of(relaxing(-1), relaxing(0), few, more)[0], "handles other edges than its baseline, so that its speedup compares "+
-		"different work: both are stopped by workload.max_iterations=3, and sssp comes farther")
+	require.Contains(t, of(relaxing(-1), relaxing(0), few, more)[0],
+		"handles other edges than its baseline, so that its speedup compares "+
+			"different work: both are stopped by workload.max_iterations=3, and sssp comes farther")
 	require.Empty(t, of(relaxing(-1), relaxing(0), few, few))
 	require.Empty(t, of(relaxing(-1), relaxing(0), whole, few), "a run and a part of one have no speedup")
 

@@ -33,7 +33,8 @@ func (c composed) limits() (l limits, err error) {
 		l.region = keyError("region", ": a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion none")
 		l.sample = keyError("sample.period", ": intervals are chosen within launches, and a run with workload.fusion loop is one, whose super-steps "+
 			"would have no cycles of their own: expected 0, or fusion none")
-		l.record = keyError("workload.fusion", ": loop: a trace is of a run whose kernels the host launches: expected none")
+		l.record = keyError("workload.fusion",
+			": loop: a trace is of a run whose kernels the host launches: expected none")
 	}
 	return l, nil
 }
@@ -57,7 +58,8 @@ func (b base) graphFor(name string) graphUse {
 	w := b.workload()
 	a, err := algorithm.ByName(name)
 	if err != nil || b.e.Graph.File != "" || w.Recipe != compose.NoRecipe ||
-		a.Undirected || a.NoLoops || a.Weighted || a.Fits != nil || a.FromSource && w.Source >= 0 || a.Target && w.Target >= 0 {
+		a.Undirected || a.NoLoops || a.Weighted || a.Fits != nil || a.FromSource && w.Source >= 0 ||
+		a.Target && w.Target >= 0 {
 		return thisGraph
 	}
 	return anyGraph
@@ -154,7 +156,8 @@ func (h handwritten) check() (string, error) {
 	switch w.Schedule {
 	case workload.VertexSchedule, workload.EdgeSchedule, workload.WeaverSchedule:
 	default:
-		return "", keyError("workload.kernel", ": handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
+		return "", keyError("workload.kernel",
+			": handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
 	}
 	if w.Recipe != compose.NoRecipe {
 		return "", keyError("workload.kernel", ": handwritten: expected no recipe, found %s", w.Recipe)
@@ -164,29 +167,37 @@ func (h handwritten) check() (string, error) {
 	}
 	for _, c := range []workload.Choice{workload.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
 		if c != workload.Auto {
-			return "", keyError("workload.kernel", ": handwritten: its layout, direction, active_set and dedup are fixed: expected auto, found %s", c)
+			return "", keyError("workload.kernel",
+				": handwritten: its layout, direction, active_set and dedup are fixed: expected auto, found %s", c)
 		}
 	}
 	if w.Sum != "register" || !w.Ahead {
-		return "", keyError("workload.kernel", ": handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
+		return "", keyError("workload.kernel",
+			": handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
 	}
 	if w.Settled || w.HybridRule != "beamer" {
-		return "", keyError("workload.kernel", ": handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
+		return "", keyError("workload.kernel",
+			": handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
 	}
 	if w.Fusion == compose.LoopFusion {
 		return "", keyError("workload.kernel", ": handwritten: the host launches it: expected fusion none")
 	}
 	if w.Coefficient != "hardware" {
-		return "", keyError("workload.kernel", ": handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
+		return "", keyError("workload.kernel",
+			": handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
 	}
 	if w.Unroll != "1" || w.Spill != "memory" {
-		return "", keyError("workload.kernel", ": handwritten: no compiler unrolls its loops: expected unroll 1 and spill memory, found %s and %s", w.Unroll, w.Spill)
+		return "", keyError("workload.kernel",
+			": handwritten: no compiler unrolls its loops: expected unroll 1 and spill memory, found %s and %s",
+			w.Unroll, w.Spill)
 	}
 	if w.WarpsPerCore != 0 {
-		return "", keyError("workload.kernel", ": handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
+		return "", keyError("workload.kernel",
+			": handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
 	}
 	if w.CTAThreads != 0 {
-		return "", keyError("workload.kernel", ": handwritten: it has no thread blocks: expected cta_threads 0, found %d", w.CTAThreads)
+		return "", keyError("workload.kernel",
+			": handwritten: it has no thread blocks: expected cta_threads 0, found %d", w.CTAThreads)
 	}
 	return "", nil
 }
@@ -194,7 +205,8 @@ func (h handwritten) check() (string, error) {
 // limits: only composed kernels are exported, or have choices to search.
 func (h handwritten) limits() (limits, error) {
 	return limits{
-		tune: errSearched, export: keyError("workload.kernel", ": %s: expected compiled, as only those are exported", h.workload().Kernel),
+		tune: errSearched, export: keyError("workload.kernel", ": %s: expected compiled, as only those are exported",
+			h.workload().Kernel),
 	}, nil
 }
 
@@ -203,7 +215,8 @@ func (h handwritten) superSteps() uint64          { return h.superStepsOf() }
 func (h handwritten) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, h.workload()) }
 
 // rehearse returns the memory of six arrays by vertex, the CSC, and under edge the rows of its edges.
-func (h handwritten) rehearse(_ context.Context, _ *vetting, _ *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+func (h handwritten) rehearse(_ context.Context, _ *vetting, _ *host.Rehearsal, g *graph.Graph) (compose.Memory,
+	error) {
 	vertices, edges := uint64(g.Vertices()), uint64(g.Edges())
 	m := compose.Memory{Own: 6 * 4 * vertices, Derived: 4*vertices + 4*edges}
 	if h.workload().Schedule == workload.EdgeSchedule {
@@ -223,7 +236,8 @@ func (h handwritten) run(ctx context.Context, d *counted, g *graph.Graph) (r ran
 	for i := range res.Steps {
 		s, n := &res.Steps[i], i+1
 		r.launched = append(r.launched,
-			compose.Launched{Step: n, Kernel: compose.KernelGather, Result: s.Gather, Traversal: &compose.Step{Gather: s.Gather}},
+			compose.Launched{Step: n, Kernel: compose.KernelGather, Result: s.Gather,
+				Traversal: &compose.Step{Gather: s.Gather}},
 			compose.Launched{Step: n, Kernel: compose.KernelApply, Result: s.Apply})
 	}
 	return r, err
@@ -257,7 +271,9 @@ func edgesOfWhole(g *graph.Graph, w *workload.Workload) uint64 {
 }
 
 func withSource(t stats.Tree, source uint32) stats.Tree {
-	return append(t, stats.Count("source", "vertex", "That the algorithm began at, by its number in the graph as it was read or generated; 0 if it has none.", uint64(source)))
+	return append(t, stats.Count("source", "vertex",
+		"That the algorithm began at, by its number in the graph as it was read or generated; 0 if it has none.",
+		uint64(source)))
 }
 
 // mostVertices is a maximum, and no sum.
@@ -273,7 +289,9 @@ func software(steps []compose.Step) stats.Tree {
 		}
 	}
 	return append(stats.Tree{
-		stats.Count("frontier.vertices", "vertices", "Active at the beginning of a super-step, over all super-steps; all, where the active set does not tell.", vertices),
+		stats.Count("frontier.vertices", "vertices",
+			"Active at the beginning of a super-step, over all super-steps; all, where the active set does not tell.",
+			vertices),
 		stats.Count(mostVertices, "vertices", "Most vertices active in a super-step.", most),
 		stats.Count("frontier.edges", "edges", "That leave active vertices, over all super-steps.", edges),
 		stats.Count("frontier.pulls", "super-steps", "In the direction pull.", pulls),

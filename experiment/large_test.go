@@ -37,8 +37,10 @@ func outcomeOfMany(i int) experiment.Outcome {
 	for k := range 30 {
 		step = append(step, stats.Count(fmt.Sprint("count.", k), "things", "What is counted.", uint64(i*k%97)))
 	}
-	steps := []store.Step{{Step: 0, Kernel: "init", Cycles: 5, Stats: step}, {Step: 1, Kernel: "gather", Cycles: 7, Stats: step}, {Step: 1, Kernel: "apply", Cycles: 9, Stats: step}}
-	return experiment.Outcome{Point: i, Graph: "a graph", Cycles: uint64(1000 + i), Verified: true, Stats: stats.Pack(tree), Steps: steps, Seconds: 0.01}
+	steps := []store.Step{{Step: 0, Kernel: "init", Cycles: 5, Stats: step},
+		{Step: 1, Kernel: "gather", Cycles: 7, Stats: step}, {Step: 1, Kernel: "apply", Cycles: 9, Stats: step}}
+	return experiment.Outcome{Point: i, Graph: "a graph", Cycles: uint64(1000 + i), Verified: true,
+		Stats: stats.Pack(tree), Steps: steps, Seconds: 0.01}
 }
 
 func largeSweep(t *testing.T, n int) (*schema.Loaded[config.Experiment], *experiment.Runner) {

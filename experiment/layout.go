@@ -29,7 +29,8 @@ type layout struct {
 	loaded *schema.Loaded[config.Experiment]
 	set    []string
 	dims   []dimension
-	there  map[string]bool // by key, variant and place in the axes of whole sections: whether the sections around are there
+	// by key, variant and place in the axes of whole sections: whether the sections around are there
+	there map[string]bool
 }
 
 func newLayout(l *schema.Loaded[config.Experiment], set []string) (*layout, error) {
@@ -479,7 +480,8 @@ func withoutBaseline(points []Point) (notes []string) {
 			lacks = appendNew(lacks, varies[text], p.keys())
 		}
 		if note := fmt.Sprintf("%s has no speedups: the baseline, %s, varies in %s, which it lacks; expected a baseline without "+
-			"axes that others lack", VariantLabel(p), VariantLabel(&points[base]), strings.Join(lacks, ", ")); len(lacks) > 0 && !slices.Contains(notes, note) {
+			"axes that others lack", VariantLabel(p), VariantLabel(&points[base]),
+			strings.Join(lacks, ", ")); len(lacks) > 0 && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}

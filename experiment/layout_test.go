@@ -261,7 +261,8 @@ func TestNotesOfBarriers(t *testing.T) {
 		return experiment.Notes(&l.Value, p)
 	}
 	const two, signal = ", sockets: 2, l2: {}", ", core: {device_barrier: signal}"
-	require.Equal(t, []string{"core.device_barrier = signal: " + file + " may have device-wide barriers without a fence before them (" + file +
+	require.Equal(t, []string{"core.device_barrier = signal: " + file +
+		" may have device-wide barriers without a fence before them (" + file +
 		":7): other cores may read what was there before, which hardware does and values here do not show: expected a fence between the last store and the barrier, flush, or one core"},
 		notes("", two+signal), "once for all points")
 	require.Empty(t, notes("fence\n", two+signal))

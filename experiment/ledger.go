@@ -73,7 +73,8 @@ func (l *Ledger) open(path string, e config.Experiment, fresh bool) (err error) 
 		}
 	}
 	l.found = nil
-	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(config.Schema.YAML(e)), Points: len(l.runner.Points)})
+	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(config.Schema.YAML(e)),
+		Points: len(l.runner.Points)})
 }
 
 // acquire takes the lock that keeps two processes from running one experiment; it ends with the process.
@@ -276,11 +277,13 @@ func outcome(p *store.Point) Outcome {
 
 // Put stores an outcome. One that was interrupted, had no graph or could not go on from its checkpoint is none.
 func (l *Ledger) Put(o *Outcome) error {
-	if Class(o.Err) == Interrupted || o.Graph == "" || errors.As(o.Err, new(*checkpoint.DamagedError)) || errors.As(o.Err, new(*ForeignError)) {
+	if Class(o.Err) == Interrupted || o.Graph == "" || errors.As(o.Err, new(*checkpoint.DamagedError)) ||
+		errors.As(o.Err, new(*ForeignError)) {
 		return nil
 	}
 	row := l.runner.Row(o)
-	row.Identity, row.Version, row.Finished = l.identity(o.Point, o.Graph), l.version, time.Now().UTC().Format(time.RFC3339)
+	row.Identity, row.Version, row.Finished = l.identity(o.Point, o.Graph), l.version,
+		time.Now().UTC().Format(time.RFC3339)
 	about, ok := l.runner.graphs.about(&l.runner.Points[o.Point].Config)
 	if !ok {
 		about, ok = l.runner.Known[o.Graph]
@@ -303,8 +306,10 @@ func (l *Ledger) Put(o *Outcome) error {
 func (r *Runner) Row(o *Outcome) store.Point {
 	p := &r.Points[o.Point]
 	row := store.Point{
-		Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph, Cycles: o.Cycles, Half: o.Half, Verified: o.Verified && o.Err == nil,
-		Replay: o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds, Stats: o.Stats, Steps: o.Steps,
+		Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph, Cycles: o.Cycles, Half: o.Half,
+		Verified: o.Verified && o.Err == nil,
+		Replay:   o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds, Stats: o.Stats,
+		Steps: o.Steps,
 	}
 	if o.Samples != nil {
 		for _, s := range o.Samples.Rows {

@@ -177,7 +177,8 @@ func TestFinality(t *testing.T) {
 const long = small + "workload: {max_iterations: 100000}\n"
 
 func TestTimeLimit(t *testing.T) {
-	r := &experiment.Runner{Points: points(t, long), Jobs: 1, TimeLimit: 50 * time.Millisecond, Observer: experiment.Quiet{}}
+	r := &experiment.Runner{Points: points(t, long), Jobs: 1, TimeLimit: 50 * time.Millisecond,
+		Observer: experiment.Quiet{}}
 	out := r.Run(context.Background())
 	require.EqualError(t, out[0].Err, "time limit reached: 50ms")
 	require.Equal(t, experiment.Limit, experiment.Class(out[0].Err))
@@ -204,7 +205,8 @@ func drain(c chan int) (n int) {
 // With more memory than it may have the process ends points, and tries each once more alone.
 func TestMemoryLimit(t *testing.T) {
 	c := counted{begun: make(chan int, 10), ended: make(chan int, 10)}
-	r := &experiment.Runner{Points: points(t, long+"sweep: {workload.damping: [0.1, 0.2]}\n"), Jobs: 2, MemoryLimit: 1, Observer: c}
+	r := &experiment.Runner{Points: points(t, long+"sweep: {workload.damping: [0.1, 0.2]}\n"), Jobs: 2, MemoryLimit: 1,
+		Observer: c}
 	for _, o := range r.Run(context.Background()) {
 		require.Equal(t, experiment.OutOfMemory, experiment.Class(o.Err))
 		require.ErrorContains(t, o.Err, "memory limit reached")
@@ -222,7 +224,8 @@ func TestMemoryLimit(t *testing.T) {
 // experiment as it has been corrected; one cycle, and it is refused.
 func TestACorrectedExperimentGoesOn(t *testing.T) {
 	dir := t.TempDir()
-	first, corrected := rerun{text: several, version: "v1"}, rerun{text: several, set: []string{"machine.core.warps=8"}, version: "v2"}
+	first, corrected := rerun{text: several, version: "v1"},
+		rerun{text: several, set: []string{"machine.core.warps=8"}, version: "v2"}
 	ledger, run, err := first.open(t, dir)
 	require.NoError(t, err)
 	g := run.Run(context.Background())[0].Graph

@@ -30,8 +30,9 @@ const leftName = "frontier.left"
 
 // withLeft adds how many vertices are active where max_iterations has ended a run.
 func withLeft(t stats.Tree, left int) stats.Tree {
-	return append(t, stats.Count(leftName, "vertices", "Active when workload.max_iterations ended the run; all, where the "+
-		"active set does not tell; 0: the run was over. There only with max_iterations, of algorithms that end by themselves.",
+	return append(t, stats.Count(leftName, "vertices",
+		"Active when workload.max_iterations ended the run; all, where the "+
+			"active set does not tell; 0: the run was over. There only with max_iterations, of algorithms that end by themselves.",
 		uint64(left)))
 }
 
@@ -120,7 +121,8 @@ func alternation(e *config.Experiment) *sim.Alternation {
 	m := &e.Machine
 	warps := uint64(m.Sockets * m.CoresPerSocket * m.Core.Warps)
 	of := func(n int) uint64 { return uint64(n) * warps }
-	return &sim.Alternation{Begin: of(e.Sample.Begin), Period: of(e.Sample.Period), Warm: of(e.Sample.WarmUp), Measure: of(e.Sample.Interval)}
+	return &sim.Alternation{Begin: of(e.Sample.Begin), Period: of(e.Sample.Period), Warm: of(e.Sample.WarmUp),
+		Measure: of(e.Sample.Interval)}
 }
 
 func (c *counted) begin() {
@@ -185,7 +187,8 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 }
 
 // LaunchParts runs a program, and books its parts. All of a run that is one launch counts.
-func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result,
+	error) {
 	parted, ok := c.Device.(host.Parted)
 	if !ok {
 		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: this device does not tell when a kernel has ended within a launch: expected none")
@@ -240,7 +243,8 @@ func narrow(o *Outcome, s *config.Sample) error {
 func measured(o *Outcome, res *result) error {
 	switch from := res.region.From; {
 	case from > 0 && res.superSteps == 0:
-		return fmt.Errorf("region.from = %d: the run was over after %d super-steps, so nothing was counted", from, res.steps)
+		return fmt.Errorf("region.from = %d: the run was over after %d super-steps, so nothing was counted", from,
+			res.steps)
 	case o.Cycles == 0:
 		return errors.New("no cycle was counted: nothing was launched")
 	}
@@ -256,7 +260,8 @@ func Part(e *config.Experiment) string {
 	case r.To == 0:
 		parts = append(parts, fmt.Sprintf("cycles and statistics are of super-step %d and those behind it", r.From))
 	case r.From == 0:
-		parts = append(parts, fmt.Sprintf("cycles and statistics are of the init kernel and super-steps up to %d", r.To))
+		parts = append(parts, fmt.Sprintf("cycles and statistics are of the init kernel and super-steps up to %d",
+			r.To))
 	default:
 		parts = append(parts, fmt.Sprintf("cycles and statistics are of super-steps %d to %d", r.From, r.To))
 	}
@@ -264,7 +269,8 @@ func Part(e *config.Experiment) string {
 		parts = append(parts, "the run ends there, so its result is partial, and not verified")
 	}
 	if n := e.Stop.MaxEdges; n > 0 {
-		parts = append(parts, fmt.Sprintf("a run ends after %s edges; its result is partial then, and not verified", Thousands(n)))
+		parts = append(parts, fmt.Sprintf("a run ends after %s edges; its result is partial then, and not verified",
+			Thousands(n)))
 	}
 	if n := e.Workload.Iterations; workOf(e, nil).stopsEarly() {
 		parts = append(parts, fmt.Sprintf("a run ends after %s super-steps, done or not; its result is verified as far as it has "+

@@ -79,7 +79,8 @@ func TestSamplesChangeNothingElse(t *testing.T) {
 // what is counted.
 func TestRegionsAddUp(t *testing.T) {
 	for _, text := range []string{
-		small + "workload: {max_iterations: 4}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers, bucketed,
+		small + "workload: {max_iterations: 4}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n",
+		frontiers, bucketed,
 	} {
 		whole := runPart(t, text)
 		require.NoError(t, whole.Err)
@@ -129,7 +130,8 @@ func TestRegionsBehindExecution(t *testing.T) {
 				whole := runPart(t, text, "machine.core.warps=4", "machine.core.threads=8", "region.outside=timed")
 				require.NoError(t, whole.Err)
 				require.InEpsilon(t, whole.Cycles, got.Cycles, 0.05, "%s: %d, %d", schedule, whole.Cycles, got.Cycles)
-				require.InEpsilon(t, value(t, &whole, "l1d.read_misses"), value(t, &got, "l1d.read_misses"), 0.05, schedule)
+				require.InEpsilon(t, value(t, &whole, "l1d.read_misses"), value(t, &got, "l1d.read_misses"), 0.05,
+					schedule)
 				require.InEpsilon(t, value(t, &whole, "edges"), value(t, &got, "edges"), 1e-9, schedule)
 			}
 		}
@@ -160,7 +162,8 @@ func TestARegionMayEndTheRun(t *testing.T) {
 // asked for, one that ends when no vertex is active, and one that looks for more in a far pile after its last
 // super-step.
 func TestARegionBehindTheRun(t *testing.T) {
-	for _, text := range []string{small + "workload: {max_iterations: 4}\n", small + "workload: {algorithm: bfs}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers, bucketed} {
+	for _, text := range []string{small + "workload: {max_iterations: 4}\n", small + "workload: {algorithm: bfs}\n",
+		small + "workload: {kernel: handwritten, max_iterations: 4}\n", frontiers, bucketed} {
 		whole := runPart(t, text)
 		require.NoError(t, whole.Err)
 		n := int(value(t, &whole, "super_steps"))
@@ -182,7 +185,8 @@ func TestMaxEdges(t *testing.T) {
 	const text = small + "workload: {max_iterations: 4}\n"
 	whole := runPart(t, text)
 	for _, most := range []float64{1, 100, 250, 399} {
-		part := runPart(t, text, fmt.Sprint("stop.max_edges=", most), "stats.interval=100", "stats.keys=[edges, core.cycles, core.scheduler.*]")
+		part := runPart(t, text, fmt.Sprint("stop.max_edges=", most), "stats.interval=100",
+			"stats.keys=[edges, core.cycles, core.scheduler.*]")
 		require.NoError(t, part.Err)
 		require.False(t, part.Verified)
 		require.Equal(t, experiment.PartialEdges, part.Partial)
@@ -240,8 +244,10 @@ func TestPartialPointsAreMarked(t *testing.T) {
 }
 
 func TestSamplingIsChecked(t *testing.T) {
-	p := points(t, small+"sweep: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\n", "stats.interval=9", "stats.keys=[ipc, weaver.cycles]")
-	require.ErrorContains(t, experiment.CheckSampling(p), "at the point machine=vortex-1c4w4t: stats.keys: weaver.cycles: the machine has no such statistic")
+	p := points(t, small+"sweep: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\n", "stats.interval=9",
+		"stats.keys=[ipc, weaver.cycles]")
+	require.ErrorContains(t, experiment.CheckSampling(p),
+		"at the point machine=vortex-1c4w4t: stats.keys: weaver.cycles: the machine has no such statistic")
 	require.NoError(t, experiment.CheckSampling(p[1:]))
 	require.NoError(t, experiment.CheckSampling(points(t, small, "stats.keys=[x]")), "nothing is sampled")
 	for set, says := range map[string]string{

@@ -32,7 +32,8 @@ func Phases(t stats.Tree) (out []Phase) {
 		if name, ok2 := strings.CutSuffix(name, suffix); ok && ok2 {
 			instrs, _ := t.Get(prefix + name + ".warp_instrs")
 			warps, _ := t.Get(prefix + name + ".warp_cycles")
-			p := Phase{Name: name, Cycles: uint64(s.Float()), Warps: uint64(warps.Float()), Instrs: uint64(instrs.Float())}
+			p := Phase{Name: name, Cycles: uint64(s.Float()), Warps: uint64(warps.Float()),
+				Instrs: uint64(instrs.Float())}
 			total += p.Cycles
 			out = append(out, p)
 		}
@@ -103,11 +104,13 @@ func Unlike(points []Point) (notes []string) {
 	for _, c := range compose.Resolved() {
 		for i := range points {
 			p := &points[i]
-			if p.Baseline < 0 || !p.work().resolvesAuto() || !points[p.Baseline].work().resolvesAuto() || slices.ContainsFunc(p.Axes, func(s Setting) bool { return s.Key == "workload."+c.Key }) {
+			if p.Baseline < 0 || !p.work().resolvesAuto() || !points[p.Baseline].work().resolvesAuto() ||
+				slices.ContainsFunc(p.Axes, func(s Setting) bool { return s.Key == "workload."+c.Key }) {
 				continue
 			}
 			mine, base := c.Of(p.Config.Workload), c.Of(points[p.Baseline].Config.Workload)
-			if note := fmt.Sprintf("workload.%s of %s is %s, and of the baseline %s", c.Key, variantName(p), mine, base); mine != base && !slices.Contains(notes, note) {
+			if note := fmt.Sprintf("workload.%s of %s is %s, and of the baseline %s", c.Key, variantName(p), mine,
+				base); mine != base && !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}
 		}

@@ -67,11 +67,14 @@ func TestSuperStepsAddUp(t *testing.T) {
 
 // TestLaunchesThatDoNotAddUp are found.
 func TestLaunchesThatDoNotAddUp(t *testing.T) {
-	whole := stats.Tree{stats.Count("atomics", "", "", 7), stats.Count("cycles", "", "", 100), stats.Ratio("imbalance", "", "", 1, 3)}
-	steps := []store.Step{{Stats: stats.Tree{stats.Count("atomics", "", "", 3), stats.Ratio("imbalance", "", "", 1, 2)}}, {Stats: stats.Tree{stats.Count("atomics", "", "", 4)}}}
+	whole := stats.Tree{stats.Count("atomics", "", "", 7), stats.Count("cycles", "", "", 100),
+		stats.Ratio("imbalance", "", "", 1, 3)}
+	steps := []store.Step{{Stats: stats.Tree{stats.Count("atomics", "", "", 3),
+		stats.Ratio("imbalance", "", "", 1, 2)}}, {Stats: stats.Tree{stats.Count("atomics", "", "", 4)}}}
 	require.NoError(t, experiment.CheckSteps(whole, steps))
 	steps[1].Stats[0] = stats.Count("atomics", "", "", 5)
-	require.EqualError(t, experiment.CheckSteps(whole, steps), "launches: invariant violated: they add up to the run: atomics: 7, and together they have 8")
+	require.EqualError(t, experiment.CheckSteps(whole, steps),
+		"launches: invariant violated: they add up to the run: atomics: 7, and together they have 8")
 }
 
 // TestPhasesInResults: the table, the summary.
@@ -81,7 +84,8 @@ func TestPhasesInResults(t *testing.T) {
 	var b bytes.Buffer
 	experiment.WritePhases(&b, r.Points, out)
 	require.Regexp(t, `share of time +│ +other +│ +init +│ +registration +│ +schedule +│ +edge_access +│ +gather_sum +│ +apply +│ +scheduler-cycles`, b.String())
-	require.Regexp(t, `schedule=weaver machine=vortex-1c4w4t-weaver algorithm=sssp +│( +\d+\.\d % │){7} +[0-9,]+ │`, b.String())
+	require.Regexp(t, `schedule=weaver machine=vortex-1c4w4t-weaver algorithm=sssp +│( +\d+\.\d % │){7} +[0-9,]+ │`,
+		b.String())
 
 	b.Reset()
 	experiment.WriteTable(&b, r.Points, out)
@@ -127,7 +131,8 @@ func TestUnlike(t *testing.T) {
 	require.Empty(t, experiment.Unlike(points(t, same)))
 	named := small + "workload: {algorithm: bfs}\ncompare: {workload.schedule: [vertex, edge], workload.active_set: [queue, bytemap], workload.layout: [coo, coo]}\n"
 	require.Empty(t, experiment.Unlike(points(t, named)))
-	require.Empty(t, experiment.Unlike(points(t, small+"workload: {algorithm: bfs}\nsweep: {workload.schedule: [vertex, edge]}\n")), "nothing is compared")
+	require.Empty(t, experiment.Unlike(points(t,
+		small+"workload: {algorithm: bfs}\nsweep: {workload.schedule: [vertex, edge]}\n")), "nothing is compared")
 }
 
 // TestPhasesOfHandwrittenKernels: they have their marks in assembly.

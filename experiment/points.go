@@ -105,7 +105,8 @@ func Points(l *schema.Loaded[config.Experiment], set []string) ([]Point, error) 
 
 // Under returns points with more KEY=VALUE settings over their own: more says which, of each. They are the same points
 // of the experiment, on other machines or of other workloads.
-func Under(l *schema.Loaded[config.Experiment], points []Point, set []string, more func(i int) []string) ([]Point, error) {
+func Under(l *schema.Loaded[config.Experiment], points []Point, set []string, more func(i int) []string) ([]Point,
+	error) {
 	out, set := slices.Clone(points), given(l, set)
 	for i := range out {
 		p := &out[i]
@@ -145,7 +146,8 @@ func of(p *Point, err error) error {
 // Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
 // with settings of its own over it. Speedups are relative to the first, number 0.
 func Candidate(l *schema.Loaded[config.Experiment], set []string, settings []Setting, number int) (Point, error) {
-	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &programs{}, digest: &digest{}}
+	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &programs{},
+		digest: &digest{}}
 	var err error
 	if p.Config, err = at(l, p.programs, settings, set); err != nil {
 		return p, of(&p, err)
@@ -168,7 +170,8 @@ func excluded(exclude schema.Exclusions, axes []Setting, fits []int) (out bool) 
 	for i, e := range exclude {
 		fit := true
 		for _, x := range e {
-			fit = fit && slices.ContainsFunc(axes, func(s Setting) bool { return s.Key == x.Key && slices.Contains(x.Values, s.Value) })
+			fit = fit && slices.ContainsFunc(axes,
+				func(s Setting) bool { return s.Key == x.Key && slices.Contains(x.Values, s.Value) })
 		}
 		if fit {
 			fits[i]++
@@ -205,7 +208,8 @@ func SameStats(outcomes []Outcome) func(i, j int) bool {
 
 // at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over
 // it.
-func at(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string, over ...string) (config.Experiment, error) {
+func at(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string,
+	over ...string) (config.Experiment, error) {
 	p, err := l.With(arguments(settings, set, over...)...)
 	if err == nil {
 		p.Value.Compare, p.Value.Sweep, p.Value.Exclude, p.Value.Seeds = nil, nil, nil, nil

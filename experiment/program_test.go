@@ -68,7 +68,8 @@ func TestOwnProgram(t *testing.T) {
 		require.Equal(t, run(1), run(3))
 	})
 	t.Run("recorded", func(t *testing.T) {
-		path, executed := recordPoint(t, strings.Replace(ownBFS, "machine: vortex-1c4w4t", "machine: "+recordedMachine, 1))
+		path, executed := recordPoint(t, strings.Replace(ownBFS, "machine: vortex-1c4w4t", "machine: "+recordedMachine,
+			1))
 		o := runPoints(t, points(t, replayOf(path, recordedMachine)))[0]
 		require.NoError(t, o.Err)
 		require.Equal(t, executed.Cycles, o.Cycles)
@@ -76,10 +77,13 @@ func TestOwnProgram(t *testing.T) {
 		require.Equal(t, executed.Steps, o.Steps)
 	})
 	t.Run("killed", func(t *testing.T) {
-		goesOn(t, rand.New(rand.NewPCG(2, 9)), points(t, ownBFS, "graph.erdos_renyi.vertices=150", "graph.erdos_renyi.edges=220", "machine.sockets=2", "machine.l2={}"), true)
+		goesOn(t, rand.New(rand.NewPCG(2, 9)),
+			points(t, ownBFS, "graph.erdos_renyi.vertices=150", "graph.erdos_renyi.edges=220", "machine.sockets=2",
+				"machine.l2={}"), true)
 	})
 	t.Run("sampled", func(t *testing.T) {
-		o := runPoints(t, points(t, ownBFS+"sample: {period: 700, interval: 200, warm_up: 100}\n", "graph.erdos_renyi.vertices=2000", "graph.erdos_renyi.edges=9000"))[0]
+		o := runPoints(t, points(t, ownBFS+"sample: {period: 700, interval: 200, warm_up: 100}\n",
+			"graph.erdos_renyi.vertices=2000", "graph.erdos_renyi.edges=9000"))[0]
 		require.NoError(t, o.Err)
 		require.True(t, o.Verified)
 	})
@@ -102,7 +106,8 @@ func TestACheckCountsNowhere(t *testing.T) {
 	require.True(t, without.Counts())
 	require.Equal(t, with.Stats, without.Stats)
 	require.Equal(t, with.Steps, without.Steps)
-	wrong := runPoints(t, points(t, strings.Replace(text, "steps: [search]CHECK", "steps: [verify], check_kernel: verify", 1)))[0]
+	wrong := runPoints(t, points(t, strings.Replace(text, "steps: [search]CHECK",
+		"steps: [verify], check_kernel: verify", 1)))[0]
 	require.Error(t, wrong.Err, "nobody has searched: what verify finds wrong ends the run")
 }
 
@@ -110,7 +115,8 @@ func TestACheckCountsNowhere(t *testing.T) {
 func TestAProgramIsPartOfAPoint(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.s")
 	write := func(instruction string) {
-		require.NoError(t, os.WriteFile(file, []byte("_start: "+instruction+"\n sw zero, 0x88(zero)\n tmc zero\n"), 0o644))
+		require.NoError(t, os.WriteFile(file, []byte("_start: "+instruction+"\n sw zero, 0x88(zero)\n tmc zero\n"),
+			0o644))
 	}
 	text := small + "workload: {program: " + file + "}\n"
 	hash := func() string { return points(t, text)[0].Config.Workload.Host.SHA256 }

@@ -91,7 +91,8 @@ func (f *Forecast) table(points []status, now time.Time, columns int) (lines []s
 		if d, ok := s.left(now); ok {
 			left = fmt.Sprintf(", %v left", d)
 		}
-		long, short = append(long, fmt.Sprintf("%s, %.0f kcycles/s%s", cycles, s.rate(now), left)), append(short, cycles+left)
+		long, short = append(long, fmt.Sprintf("%s, %.0f kcycles/s%s", cycles, s.rate(now), left)),
+			append(short, cycles+left)
 	}
 	names, figures := full, long
 	tooLong := func() bool { return widest(names)+around+leastBar+widest(figures) > columns }

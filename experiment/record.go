@@ -55,8 +55,10 @@ func (r *Runner) aboutPoint(i int, g *graph.Graph, version string) traces.Meta {
 	cfg := &r.Points[i].Config
 	about := aboutGraph(g)
 	return traces.Meta{
-		Heddle: version, Experiment: cfg.Name, Config: r.Points[i].YAML(), Machine: string(configs.Schema.YAML(cfg.Machine)), Shape: shapeOf(&cfg.Machine),
-		Graph:    &traces.Graph{Hash: g.Hash(), Source: about.Source, Vertices: about.Vertices, Edges: about.Edges, MaxInDegree: about.MaxInDegree},
+		Heddle: version, Experiment: cfg.Name, Config: r.Points[i].YAML(),
+		Machine: string(configs.Schema.YAML(cfg.Machine)), Shape: shapeOf(&cfg.Machine),
+		Graph: &traces.Graph{Hash: g.Hash(), Source: about.Source, Vertices: about.Vertices, Edges: about.Edges,
+			MaxInDegree: about.MaxInDegree},
 		Overhead: uint64(cfg.Workload.LaunchOverhead),
 	}
 }
@@ -91,7 +93,8 @@ func (r *result) describe(m *traces.Meta) {
 	for i := range m.Launches {
 		l, s := &m.Launches[i], &r.booked[i]
 		if l.Kernel, l.Step = s.Kernel, s.Step; l.Cycles != s.Cycles {
-			panic(fmt.Sprintf("BUG: experiment: launch %d took %d cycles, and the super-step says %d", i, l.Cycles, s.Cycles))
+			panic(fmt.Sprintf("BUG: experiment: launch %d took %d cycles, and the super-step says %d", i, l.Cycles,
+				s.Cycles))
 		}
 		l.Software = recordStatistics(s.Stats[machines:])
 	}

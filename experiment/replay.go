@@ -95,7 +95,8 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	m.BeginSamples()
 	res, err := replayLaunches(ctx, m, player, &f.Meta, shown)
 	o = Outcome{
-		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err, Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.booked,
+		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err,
+		Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.booked,
 		Samples: m.EndSamples(),
 	}
 	if o.Err == nil {
@@ -109,7 +110,8 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 }
 
 // replayLaunches launches what the trace says, and takes over what the host saw then.
-func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta, shown Monitored) (res result, err error) {
+func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta,
+	shown Monitored) (res result, err error) {
 	for i := range about.Launches {
 		l := &about.Launches[i]
 		shown.Step(l.Step)
@@ -135,7 +137,8 @@ func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer
 func aboutTrace(f *traces.File) GraphSummary {
 	s := GraphSummary{Source: fmt.Sprintf("trace %s", f.Path())}
 	if g := f.Meta.Graph; g != nil {
-		s = GraphSummary{Source: fmt.Sprintf("trace %s of %s", f.Path(), g.Source), Vertices: g.Vertices, Edges: g.Edges, MaxInDegree: g.MaxInDegree}
+		s = GraphSummary{Source: fmt.Sprintf("trace %s of %s", f.Path(), g.Source), Vertices: g.Vertices,
+			Edges: g.Edges, MaxInDegree: g.MaxInDegree}
 	}
 	return s
 }

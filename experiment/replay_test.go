@@ -102,11 +102,13 @@ func TestReplayOnOtherMachines(t *testing.T) {
 			if c.change[:4] == "core" {
 				change = c.change
 			}
-			o := runPoints(t, points(t, replayOf(path, "{extends: vortex-1c4w4t-weaver, cores_per_socket: 2, "+change+"}")))[0]
+			o := runPoints(t, points(t, replayOf(path,
+				"{extends: vortex-1c4w4t-weaver, cores_per_socket: 2, "+change+"}")))[0]
 			require.NoError(t, o.Err)
 			require.NotEqual(t, executed.Cycles, o.Cycles)
 			require.Contains(t, o.Replay, c.says)
-			same(t, executed, o, "warp_instrs", "thread_instrs", "edges", "barriers", "warp_instrs.load", "warp_instrs.atomic", "frontier.vertices", "super_steps")
+			same(t, executed, o, "warp_instrs", "thread_instrs", "edges", "barriers", "warp_instrs.load",
+				"warp_instrs.atomic", "frontier.vertices", "super_steps")
 		})
 	}
 }
@@ -127,15 +129,18 @@ func TestReplayOfUnitsThatReadMemory(t *testing.T) {
 		{eghw, "{algorithm: sssp, schedule: eghw}", "[1-9][0-9]*"},
 	} {
 		t.Run(c.unit[:4]+c.workload, func(t *testing.T) {
-			machine := "{extends: vortex-1c4w4t, cores_per_socket: 2, core: {scratchpad_bytes: 48KiB, " + c.unit + "}, ctrlproc: {interval: 50}, %s}"
-			path, executed := recordPoint(t, fmt.Sprintf("name: x\nmachine: "+machine+"\ngraph: {powerlaw_cluster: {vertices: 97, edges_per_step: 3}, clean: {symmetrise: true}}\nworkload: "+c.workload+"\n", "l2: {}"))
+			machine := "{extends: vortex-1c4w4t, cores_per_socket: 2, core: {scratchpad_bytes: 48KiB, " + c.unit +
+				"}, ctrlproc: {interval: 50}, %s}"
+			path, executed := recordPoint(t, fmt.Sprintf("name: x\nmachine: "+machine+
+				"\ngraph: {powerlaw_cluster: {vertices: 97, edges_per_step: 3}, clean: {symmetrise: true}}\nworkload: "+c.workload+"\n", "l2: {}"))
 			o := runPoints(t, points(t, replayOf(path, fmt.Sprintf(machine, "l2: {}"))))[0]
 			require.NoError(t, o.Err)
 			require.Equal(t, executed.Cycles, o.Cycles)
 			require.Equal(t, executed.Stats, o.Stats)
 			require.Equal(t, executed.Steps, o.Steps)
 			require.Equal(t, experiment.Replayed, o.Replay)
-			o = runPoints(t, points(t, replayOf(path, fmt.Sprintf(machine, "l2: {}, to_l2: {request: 40, response: 40}, memory: {preset: ddr4-3200}"))))[0]
+			o = runPoints(t, points(t, replayOf(path,
+				fmt.Sprintf(machine, "l2: {}, to_l2: {request: 40, response: 40}, memory: {preset: ddr4-3200}"))))[0]
 			require.NoError(t, o.Err)
 			require.Greater(t, o.Cycles, executed.Cycles)
 			want := "^" + experiment.ReplayedRetime

@@ -30,8 +30,10 @@ type Outcome struct {
 	Stats    stats.Packed
 	Steps    []store.Step // nil too of what a Book has stored
 	Verified bool
-	Replay   string       // what a result is called that nobody verifies: a replayed trace's, or Unchecked; "": it is verified
-	Partial  string       // why it ended before it was done: PartialEdges, PartialRegion, max_iterations=N; "": it did not
+	// what a result is called that nobody verifies: a replayed trace's, or Unchecked; "": it is verified
+	Replay string
+	// why it ended before it was done: PartialEdges, PartialRegion, max_iterations=N; "": it did not
+	Partial  string
 	Samples  *sim.Samples // of its intervals; nil: none, or in the store
 	Seconds  float64      // of the host
 	Building float64      // of these, for the layout's arrays; 0 of an earlier run's point, too
@@ -64,17 +66,19 @@ type Monitored interface {
 
 // Runner runs points.
 type Runner struct {
-	Points      []Point
-	Done        map[int]Outcome         // points that are not run again
-	Elsewhere   map[int]bool            // points that are another process's to run
-	Known       map[string]GraphSummary // their graphs, by content hash
-	Jobs        int                     // points at the same time; 0: 1
-	Threads     int                     // host processors that simulate a point; 0: what the points at the same time leave
-	MaxCycles   uint64                  // of a point; 0: no limit
-	Abandon     func(point int) uint64  // the same, for each point as it begins; nil: MaxCycles alone. What has more cycles is of no interest
-	Check       bool                    // hold every message between units to the invariants; costs host time
-	TimeLimit   time.Duration           // of a point on the host; 0: no limit
-	MemoryLimit uint64                  // of the process, in bytes; 0: no limit
+	Points    []Point
+	Done      map[int]Outcome         // points that are not run again
+	Elsewhere map[int]bool            // points that are another process's to run
+	Known     map[string]GraphSummary // their graphs, by content hash
+	Jobs      int                     // points at the same time; 0: 1
+	// host processors that simulate a point; 0: what the points at the same time leave
+	Threads   int
+	MaxCycles uint64 // of a point; 0: no limit
+	// the same, for each point as it begins; nil: MaxCycles alone. What has more cycles is of no interest
+	Abandon     func(point int) uint64
+	Check       bool          // hold every message between units to the invariants; costs host time
+	TimeLimit   time.Duration // of a point on the host; 0: no limit
+	MemoryLimit uint64        // of the process, in bytes; 0: no limit
 	Observer    Observer
 	Watch       func(m *sim.Machine) error // is given the machine of each point before it runs; nil: nobody looks
 	Monitor     Monitor                    // nil: none
@@ -403,7 +407,8 @@ func CheckSteps(whole stats.Tree, steps []store.Step) error {
 	for _, s := range whole {
 		n, counted := s.Uint()
 		if sum, ok := sums[s.Name]; ok && counted && s.Name != mostVertices && sum != n {
-			return &sim.BrokenInvariant{Place: "launches", Invariant: "they add up to the run", Detail: fmt.Sprintf("%s: %d, and together they have %d", s.Name, n, sum)}
+			return &sim.BrokenInvariant{Place: "launches", Invariant: "they add up to the run",
+				Detail: fmt.Sprintf("%s: %d, and together they have %d", s.Name, n, sum)}
 		}
 	}
 	return nil
@@ -475,16 +480,20 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		unfinished = res.times.Cycles - min(res.times.Cycles, all.cycles)
 	}
 	t := stats.Tree{
-		spent{res.times.Total(), res.times.Half}.stat("cycles", "Of the whole run: device_cycles and launch.overhead_cycles."),
-		spent{res.times.Cycles, res.times.Half}.stat("device_cycles", "From each launch to its last core's end, added up."),
+		spent{res.times.Total(), res.times.Half}.stat("cycles",
+			"Of the whole run: device_cycles and launch.overhead_cycles."),
+		spent{res.times.Cycles, res.times.Half}.stat("device_cycles",
+			"From each launch to its last core's end, added up."),
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
-		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.", res.times.Overhead),
+		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.",
+			res.times.Overhead),
 	}
 	for _, k := range kernelKinds {
 		t = append(t, kinds[k.kind].stat("kernel."+k.kind+".cycles", k.doc))
 	}
 	t = append(t,
-		stats.Count("kernel.unfinished.cycles", "cycles", "In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
+		stats.Count("kernel.unfinished.cycles", "cycles",
+			"In a kernel that stop.max_edges ended, and in others of its super-step.", unfinished),
 		stats.Count("super_steps", "super-steps", "Done.", uint64(res.superSteps)),
 	)
 	t = append(t, res.software...)

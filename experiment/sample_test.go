@@ -44,10 +44,12 @@ func TestSampledRuns(t *testing.T) {
 			require.Zero(t, whole.Half)
 			require.Positive(t, sampled.Half)
 			require.InDelta(t, float64(whole.Cycles), float64(sampled.Cycles), 1.5*sampled.Half)
-			for _, name := range []string{"warp_instrs", "thread_instrs", "edges", "simd_efficiency", "launch.count", "super_steps"} {
+			for _, name := range []string{"warp_instrs", "thread_instrs", "edges", "simd_efficiency", "launch.count",
+				"super_steps"} {
 				require.Equal(t, value(t, &whole, name), value(t, &sampled, name), name)
 			}
-			for _, name := range []string{"device_cycles", "kernel.gather.cycles", "ipc", "edges_per_cycle", "core.cycles", "l1d.reads", "core.scheduler.issued"} {
+			for _, name := range []string{"device_cycles", "kernel.gather.cycles", "ipc", "edges_per_cycle",
+				"core.cycles", "l1d.reads", "core.scheduler.issued"} {
 				s, _ := sampled.Stats.Get(name)
 				w := value(t, &whole, name)
 				require.InDelta(t, w, s.Float(), max(2*s.Half, 0.02*w), name)
@@ -128,7 +130,8 @@ func TestSamplesThatAreRefused(t *testing.T) {
 // what it is without the bound.
 func TestAbandon(t *testing.T) {
 	for _, sample := range []string{"", "sample: {period: 700, interval: 200, warm_up: 100}\n"} {
-		p := points(t, small+"workload: {algorithm: pagerank, max_iterations: 4}\n"+sample, "graph.erdos_renyi.vertices=1500", "graph.erdos_renyi.edges=6000")
+		p := points(t, small+"workload: {algorithm: pagerank, max_iterations: 4}\n"+sample,
+			"graph.erdos_renyi.vertices=1500", "graph.erdos_renyi.edges=6000")
 		run := func(most uint64) experiment.Outcome {
 			r := &experiment.Runner{Points: p, Observer: silent{}, Abandon: func(int) uint64 { return most }}
 			o := r.RunSome(context.Background(), []int{0})[0]

@@ -103,7 +103,8 @@ type DifferentError struct {
 }
 
 func (e *DifferentError) Error() string {
-	return fmt.Sprintf("%s and %s are results of different things:\n  %s", e.A, e.B, strings.Join(e.Differences, "\n  "))
+	return fmt.Sprintf("%s and %s are results of different things:\n  %s", e.A, e.B,
+		strings.Join(e.Differences, "\n  "))
 }
 
 // distinct leaves out paths that are named again.
@@ -240,7 +241,8 @@ func betterHead(now, is store.Head, stored bool) (bool, error) {
 	case now.Failure != "":
 		return true, nil
 	case now.Cycles != is.Cycles || now.Verified != is.Verified || now.Partial != is.Partial:
-		return false, fmt.Errorf("%s cycles, and %s are stored: the same point cannot come to both", Thousands(is.Cycles), Thousands(now.Cycles))
+		return false, fmt.Errorf("%s cycles, and %s are stored: the same point cannot come to both",
+			Thousands(is.Cycles), Thousands(now.Cycles))
 	}
 	return false, nil
 }
@@ -379,7 +381,8 @@ func summaryOf(s *store.Store) (*Summary, error) {
 		return nil, err
 	}
 	for _, g := range graphs {
-		r.Known[g.Hash] = GraphSummary{Source: g.Source, Vertices: g.Vertices, Edges: g.Edges, MaxInDegree: g.MaxInDegree}
+		r.Known[g.Hash] = GraphSummary{Source: g.Source, Vertices: g.Vertices, Edges: g.Edges,
+			MaxInDegree: g.MaxInDegree}
 	}
 	outcomes := make([]Outcome, len(r.Points))
 	host := HostSummary{Jobs: 1}

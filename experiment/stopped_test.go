@@ -111,6 +111,7 @@ func TestNoMaxIterations(t *testing.T) {
 	for _, algorithm := range []string{"bc", "cc-soman"} {
 		_, err := tryPoints(t, searched+"workload: {algorithm: "+algorithm+", max_iterations: 2}\n")
 		require.ErrorContains(t, err, ":5:")
-		require.ErrorContains(t, err, "workload.max_iterations = 2: what "+algorithm+" has come to before its end cannot be verified")
+		require.ErrorContains(t, err, "workload.max_iterations = 2: what "+algorithm+
+			" has come to before its end cannot be verified")
 	}
 }

@@ -133,14 +133,16 @@ func TestPointsThatCannotBeLaidOut(t *testing.T) {
 func TestWhatHasNoEffectIsSaid(t *testing.T) {
 	machine := filepath.Join(t.TempDir(), "m.yaml")
 	require.NoError(t, os.WriteFile(machine, []byte("extends: vortex-1c4w4t\n"), 0o644))
-	l, err := loaded(t, small+"sweep: {machine: [vortex-1c4w4t, "+machine+"], workload.damping: [0.1, 0.2], machine.l1d.ways: [1, 4]}\n")
+	l, err := loaded(t, small+"sweep: {machine: [vortex-1c4w4t, "+machine+
+		"], workload.damping: [0.1, 0.2], machine.l1d.ways: [1, 4]}\n")
 	require.NoError(t, err)
 	p, err := experiment.Points(l, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"machine"}, experiment.NoEffect(&l.Value, p, experiment.SameConfig(p)))
 
 	out := (&experiment.Runner{Points: p, Jobs: 2, Observer: experiment.Quiet{}}).Run(context.Background())
-	require.Equal(t, []string{"machine", "workload.damping"}, experiment.NoEffect(&l.Value, p, experiment.SameStats(out)))
+	require.Equal(t, []string{"machine", "workload.damping"},
+		experiment.NoEffect(&l.Value, p, experiment.SameStats(out)))
 	out[0].Verified = false
 	require.Empty(t, experiment.NoEffect(&l.Value, p, experiment.SameStats(out)), "of what failed nothing is said")
 }
@@ -166,13 +168,15 @@ func TestCost(t *testing.T) {
 
 	// What an algorithm's stored points have handled tells what its others will.
 	r = &experiment.Runner{Points: points(t, small+"workload: {algorithm: cc}\nsweep: {machine.l1d.ways: [1, 2]}\n")}
-	done = map[int]experiment.Outcome{0: {Verified: true, Seconds: 3, Stats: stats.Pack(stats.Tree{stats.Count("edges", "", "", 500)})}, 7: {Verified: true}}
+	done = map[int]experiment.Outcome{0: {Verified: true, Seconds: 3,
+		Stats: stats.Pack(stats.Tree{stats.Count("edges", "", "", 500)})}, 7: {Verified: true}}
 	c, err = r.EstimateCost(done)
 	require.NoError(t, err)
 	require.Equal(t, uint64(500), c.Edges)
 	require.InDelta(t, 3, c.Seconds, 1e-9)
 
-	file := &experiment.Runner{Points: points(t, "name: f\nmachine: vortex-1c4w4t\ngraph: {file: facebook_combined, clean: {symmetrise: true}}\n")}
+	file := &experiment.Runner{Points: points(t,
+		"name: f\nmachine: vortex-1c4w4t\ngraph: {file: facebook_combined, clean: {symmetrise: true}}\n")}
 	c, err = file.EstimateCost(nil)
 	require.NoError(t, err)
 	require.Equal(t, uint64(176_468), c.Edges)
@@ -221,10 +225,14 @@ func TestUnder(t *testing.T) {
 			continue
 		}
 		c := &under[i].Config
-		require.Equal(t, []any{32 << 10, 4, 2, false}, []any{c.Machine.L1D.Bytes, c.Machine.L1D.Ways, c.Machine.Core.Threads, c.Workload.Ahead})
+		require.Equal(t, []any{32 << 10, 4, 2, false},
+			[]any{c.Machine.L1D.Bytes, c.Machine.L1D.Ways, c.Machine.Core.Threads, c.Workload.Ahead})
 		require.Equal(t, p[i].Config.Machine.Core.Warps, c.Machine.Core.Warps, "the axis machine stays")
 		require.Equal(t, 8<<10, p[i].Config.Machine.L1D.Bytes, "the points as they were stay")
 	}
-	_, err = experiment.Under(l, p, nil, func(int) []string { return []string{"workload.sum=memory", "workload.schedule=edge"} })
+	_, err = experiment.Under(l, p, nil, func(int) []string {
+		return []string{"workload.sum=memory",
+			"workload.schedule=edge"}
+	})
 	require.ErrorContains(t, err, "at the point schedule=vertex")
 }

@@ -19,7 +19,8 @@ import (
 // compare, or either has no result, or they are parts of runs for different reasons.
 func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok bool) {
 	b := points[i].Baseline
-	if b < 0 || !outcomes[i].Counts() || !outcomes[b].Counts() || outcomes[i].Partial != outcomes[b].Partial || outcomes[i].Cycles == 0 {
+	if b < 0 || !outcomes[i].Counts() || !outcomes[b].Counts() || outcomes[i].Partial != outcomes[b].Partial ||
+		outcomes[i].Cycles == 0 {
 		return 0, false
 	}
 	return float64(outcomes[b].Cycles) / float64(outcomes[i].Cycles), true
@@ -396,7 +397,8 @@ func (r *Runner) DescribePoint(w io.Writer, i int) error {
 			a := &g.about
 			mean := float64(a.Edges) / float64(max(a.Vertices, 1))
 			fmt.Fprintf(w, "graph    %s, sha256 %.12s…\n         %s vertices, %s edges, in-degree mean %.1f, max %s\n",
-				a.Source, g.hash, Thousands(uint64(a.Vertices)), Thousands(uint64(a.Edges)), mean, Thousands(uint64(a.MaxInDegree)))
+				a.Source, g.hash, Thousands(uint64(a.Vertices)), Thousands(uint64(a.Edges)), mean,
+				Thousands(uint64(a.MaxInDegree)))
 		}
 		return err
 	}

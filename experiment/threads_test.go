@@ -30,7 +30,8 @@ func TestThreadsChangeNothing(t *testing.T) {
 			}
 			text := small + "compare: {workload.algorithm: [bfs, pagerank]}\nworkload: {source: 3}\n"
 			p := points(t, text, set...)
-			p = append(p, points(t, text+"region: {from: 2, to: 2}\n", set...)[0]) // what is around it is executed without time
+			// what is around it is executed without time
+			p = append(p, points(t, text+"region: {from: 2, to: 2}\n", set...)[0])
 			want := onThreads(t, p, 1)
 			for _, threads := range testenv.Some(t, n, 1, []int{2, 3, 8}) {
 				for i, o := range onThreads(t, p, threads) {

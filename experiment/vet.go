@@ -18,7 +18,8 @@ import (
 // graph does not have, graphs that an algorithm does not work on. It does what a run does before its first launch.
 // Points that are done are left out.
 func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[config.Experiment], done map[int]Outcome) error {
-	r.vetting = &vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{}, graphs: map[graphspec.Weights][]*graph.Graph{}}
+	r.vetting = &vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{},
+		graphs: map[graphspec.Weights][]*graph.Graph{}}
 	r.needs = map[int]*need{}
 	return r.vet(ctx, l, 0, done)
 }
@@ -77,7 +78,8 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(d, &cfg.Machine.Core), cfg.Workload, graphspec.Schema.YAML(cfg.Graph))
+	key := fmt.Sprintf("%+v %s %+v %s", d.Shape(), unitText(d, &cfg.Machine.Core), cfg.Workload,
+		graphspec.Schema.YAML(cfg.Graph))
 	if n, ok := v.needs[key]; ok {
 		return n, nil
 	}
@@ -91,7 +93,8 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 // rehearsed does what a run does before its first launch, on the graph, or in its place on others. Graphs of generators
 // are made first only if it depends on them whether the point can run: they may take minutes, and other points need not
 // wait for them.
-func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, cfg *config.Experiment, w hosted) (*need, error) {
+func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, cfg *config.Experiment, w hosted) (*need,
+	error) {
 	if w.graph() != thisGraph {
 		return v.standIn(ctx, d, cfg, w)
 	}
@@ -125,7 +128,8 @@ func (v *vetting) standIn(ctx context.Context, d *host.Rehearsal, cfg *config.Ex
 func (v *vetting) standInGraphs(w graphspec.Weights) ([]*graph.Graph, error) {
 	for i := len(v.graphs[w]); i < len(standIns); i++ {
 		s := standIns[i]
-		g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: int(s.vertices), Edges: int(s.edges) / 2}, Weights: w})
+		g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: int(s.vertices),
+			Edges: int(s.edges) / 2}, Weights: w})
 		if err != nil {
 			return nil, err
 		}

@@ -143,8 +143,9 @@ func refuseForeign(w *workload.Workload) error {
 		return noGraphIt(w)
 	case workload.KindProgram:
 		if w.Kernel != workload.Compiled {
-			return keyError("workload.kernel", " = %s: there is no such kernel beside workload.program %s, which brings its own: "+
-				"expected compiled, the default", w.Kernel, w.Program)
+			return keyError("workload.kernel",
+				" = %s: there is no such kernel beside workload.program %s, which brings its own: "+
+					"expected compiled, the default", w.Kernel, w.Program)
 		}
 	}
 	return errors.Join(noGraphIt(w), noFeatures(w))

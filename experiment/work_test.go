@@ -42,7 +42,8 @@ func TestCostKeys(t *testing.T) {
 func TestKernelBesideAProgram(t *testing.T) {
 	w, err := workload.Parse([]string{"program=mine.s", "kernel=handwritten"})
 	require.NoError(t, err)
-	require.ErrorContains(t, refuseForeign(&w), "workload.kernel = handwritten: there is no such kernel beside workload.program mine.s")
+	require.ErrorContains(t, refuseForeign(&w),
+		"workload.kernel = handwritten: there is no such kernel beside workload.program mine.s")
 	w.Kernel = workload.Compiled
 	require.NoError(t, refuseForeign(&w))
 }

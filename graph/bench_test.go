@@ -28,7 +28,8 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkGenerateAndClean(b *testing.B) {
 	for b.Loop() {
-		load(b, "rmat.scale=18", "clean.drop_self_loops=true", "clean.symmetrise=true", "clean.drop_duplicates=true", "weights.from=random", "reorder.order=degree")
+		load(b, "rmat.scale=18", "clean.drop_self_loops=true", "clean.symmetrise=true", "clean.drop_duplicates=true",
+			"weights.from=random", "reorder.order=degree")
 	}
 }
 

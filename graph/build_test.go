@@ -128,7 +128,8 @@ func TestSortDigits(t *testing.T) {
 // TestWordIsTheInverseOfOrdered: for every kind, at the ends of its range.
 func TestWordIsTheInverseOfOrdered(t *testing.T) {
 	for _, kind := range []WeightKind{NoWeights, IntWeights, FloatWeights} {
-		for _, w := range []uint32{0, 1, 1<<31 - 1, 1 << 31, 1<<31 + 1, math.MaxUint32, math.Float32bits(-1.5), math.Float32bits(1.5)} {
+		for _, w := range []uint32{0, 1, 1<<31 - 1, 1 << 31, 1<<31 + 1, math.MaxUint32, math.Float32bits(-1.5),
+			math.Float32bits(1.5)} {
 			require.Equal(t, w, kind.word(kind.ordered(w)), "%s %x", kind, w)
 		}
 	}

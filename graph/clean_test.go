@@ -65,14 +65,16 @@ func TestClean(t *testing.T) {
 func TestCleanWithWeights(t *testing.T) {
 	const text = "0 1 7\n1 0 5\n0 1 -2\n0 2 1.5\n"
 	g := cleaned(t, text, graphspec.Clean{Symmetrise: true})
-	require.Equal(t, "0>1:-2 0>1:5 0>1:7 0>2:1.5 1>0:-2 1>0:5 1>0:7 2>0:1.5", list(g), "an edge of another weight is another edge")
+	require.Equal(t, "0>1:-2 0>1:5 0>1:7 0>2:1.5 1>0:-2 1>0:5 1>0:7 2>0:1.5", list(g),
+		"an edge of another weight is another edge")
 	require.True(t, g.Summarise().Symmetric)
 	g = cleaned(t, text, graphspec.Clean{Symmetrise: true, DropDuplicates: true})
 	require.Equal(t, "0>1:-2 0>2:1.5 1>0:-2 2>0:1.5", list(g), "the smallest weight stays")
 }
 
 func TestWeights(t *testing.T) {
-	file := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=5")
+	file := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3",
+		"weights.max=9", "weights.seed=5")
 	require.Equal(t, "int, random 3..9, seed 5", file.Record.Weights)
 	require.True(t, file.Summarise().Symmetric, "an edge weighs the same both ways")
 	count := map[uint32]int{}
@@ -85,13 +87,15 @@ func TestWeights(t *testing.T) {
 	}
 
 	// Renumbering moves weights with their edges.
-	again := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=5", "reorder.order=random")
+	again := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3",
+		"weights.max=9", "weights.seed=5", "reorder.order=random")
 	require.NotEqual(t, file.Hash(), again.Hash())
 	sorted := func(g *Graph) []uint32 { return slices.Sorted(slices.Values(g.CSR().Weights)) }
 	require.Equal(t, sorted(file), sorted(again))
 	require.True(t, again.Summarise().Symmetric)
 
-	other := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3", "weights.max=9", "weights.seed=6")
+	other := load(t, "file=facebook_combined", "clean.symmetrise=true", "weights.from=random", "weights.min=3",
+		"weights.max=9", "weights.seed=6")
 	require.NotEqual(t, file.CSR().Weights, other.CSR().Weights)
 	require.Nil(t, load(t, "file=facebook_combined").CSR().Weights)
 }

@@ -20,7 +20,8 @@ func TestFilesOfOtherSimulators(t *testing.T) {
 		"directed.sg": "directed", "directed.adj": "directed", "directed.wsg": "directed", "directed.wadj": "directed",
 		"directed.void.gr": "directed", "directed.int.gr": "directed", "directed.int64.gr": "directed", "directed.v2.gr": "directed", "directed.v2unpadded.gr": "directed",
 	} {
-		plain := slices.Contains([]string{"karate.sg", "karate.adj", "directed.sg", "directed.adj", "directed.void.gr"}, file)
+		plain := slices.Contains([]string{"karate.sg", "karate.adj", "directed.sg", "directed.adj", "directed.void.gr"},
+			file)
 		want := readFixture(t, of+".mtx", ReadOptions{SkipWeights: plain})
 		g := readFixture(t, file, ReadOptions{})
 		require.Equal(t, list(want), list(g), file)
@@ -164,7 +165,8 @@ func TestCSRHeadersAreNotBelieved(t *testing.T) {
 // Any cut and any changed byte of a file is an error of ours, or another graph.
 func TestDamagedCSR(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
-	for _, name := range []string{"directed.sg", "karate.wsg", "directed.int.gr", "directed.v2.gr", "directed.void.gr", "directed.wadj"} {
+	for _, name := range []string{"directed.sg", "karate.wsg", "directed.int.gr", "directed.v2.gr", "directed.void.gr",
+		"directed.wadj"} {
 		whole := fixture(t, name)
 		padded := len(whole)
 		if name == "directed.void.gr" {
@@ -193,17 +195,21 @@ func TestDamagedCSR(t *testing.T) {
 }
 
 func FuzzReadGAPBS(f *testing.F) {
-	fuzzRead(f, "g.sg", ".txt", string(fixture(f, "directed.sg")), string(fixture(f, "karate.sg")), words(byte(1), 1, 2, 0, 1, 1, uint32(1), 0, 0, 1, uint32(0)))
+	fuzzRead(f, "g.sg", ".txt", string(fixture(f, "directed.sg")), string(fixture(f, "karate.sg")),
+		words(byte(1), 1, 2, 0, 1, 1, uint32(1), 0, 0, 1, uint32(0)))
 }
 
 func FuzzReadWeightedGAPBS(f *testing.F) {
-	fuzzRead(f, "g.wsg", ".txt", string(fixture(f, "directed.wsg")), words(byte(0), 2, 2, 0, 1, 2, uint32(1), uint32(0), uint32(0), uint32(1)))
+	fuzzRead(f, "g.wsg", ".txt", string(fixture(f, "directed.wsg")),
+		words(byte(0), 2, 2, 0, 1, 2, uint32(1), uint32(0), uint32(0), uint32(1)))
 }
 
 func FuzzReadGalois(f *testing.F) {
-	fuzzRead(f, "g.galois", ".txt", string(fixture(f, "directed.int.gr")), string(fixture(f, "directed.v2unpadded.gr")), words(1, 8, 2, 1, 1, 1, uint32(1), uint32(0), 7), words(2, 4, 2, 1, 1, 1, 1, 0, uint32(7)))
+	fuzzRead(f, "g.galois", ".txt", string(fixture(f, "directed.int.gr")), string(fixture(f, "directed.v2unpadded.gr")),
+		words(1, 8, 2, 1, 1, 1, uint32(1), uint32(0), 7), words(2, 4, 2, 1, 1, 1, 1, 0, uint32(7)))
 }
 
 func FuzzReadLigra(f *testing.F) {
-	fuzzRead(f, "g.adj", ".txt", string(fixture(f, "directed.wadj")), "AdjacencyGraph\n3\n3\n0\n1\n1\n1\n0 \n2\n", "WeightedAdjacencyGraph 2 1 0 0 1 .5")
+	fuzzRead(f, "g.adj", ".txt", string(fixture(f, "directed.wadj")), "AdjacencyGraph\n3\n3\n0\n1\n1\n1\n0 \n2\n",
+		"WeightedAdjacencyGraph 2 1 0 0 1 .5")
 }

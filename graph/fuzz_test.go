@@ -63,7 +63,8 @@ func checkCanonical(t *testing.T, g *Graph) {
 }
 
 func FuzzReadEdgeList(f *testing.F) {
-	fuzzRead(f, "g", ".txt", "# Nodes: 4 Edges: 3\n0\t1\r\n2 0\n", "1,2,5\n2,3,-7\n", "1 2 0.5\n2 1 3\n", "%\n4294967294 0 1e5 7", "# Nodes: 3\n1 2\n3 1\n")
+	fuzzRead(f, "g", ".txt", "# Nodes: 4 Edges: 3\n0\t1\r\n2 0\n", "1,2,5\n2,3,-7\n", "1 2 0.5\n2 1 3\n",
+		"%\n4294967294 0 1e5 7", "# Nodes: 3\n1 2\n3 1\n")
 }
 
 func FuzzReadMatrixMarket(f *testing.F) {
@@ -77,7 +78,8 @@ func FuzzReadDIMACS(f *testing.F) {
 }
 
 func FuzzReadLINQS(f *testing.F) {
-	fuzzRead(f, "g.cites.tab", ".txt", "#DIRECTED\tcites\n#NO_FEATURES\n1\tpaper:5\t|\tpaper:7\n", "#UNDIRECTED\nNO_FEATURES\n1 a:1 | b:1\n")
+	fuzzRead(f, "g.cites.tab", ".txt", "#DIRECTED\tcites\n#NO_FEATURES\n1\tpaper:5\t|\tpaper:7\n",
+		"#UNDIRECTED\nNO_FEATURES\n1 a:1 | b:1\n")
 }
 
 func FuzzReadGzip(f *testing.F) {

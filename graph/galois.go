@@ -51,7 +51,8 @@ func (g *galois) readHeader() (err error) {
 		return err
 	}
 	if g.dataBytes != 0 && g.dataBytes != 4 && g.dataBytes != 8 && g.weights {
-		return g.back(8).wrong("expected edge data of 0, 4 or 8 bytes; found %d (weights.from: unit ignores them)", g.dataBytes)
+		return g.back(8).wrong("expected edge data of 0, 4 or 8 bytes; found %d (weights.from: unit ignores them)",
+			g.dataBytes)
 	}
 	if g.vertices, err = g.count(graphspec.MaxVertices, "the number of vertices"); err != nil {
 		return err

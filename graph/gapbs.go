@@ -121,6 +121,7 @@ func isGAPBS(b []byte) bool {
 	if len(b) < 25 || b[0] > 1 {
 		return false
 	}
-	edges, vertices, first := binary.LittleEndian.Uint64(b[1:]), binary.LittleEndian.Uint64(b[9:]), binary.LittleEndian.Uint64(b[17:])
+	edges, vertices, first := binary.LittleEndian.Uint64(b[1:]), binary.LittleEndian.Uint64(b[9:]),
+		binary.LittleEndian.Uint64(b[17:])
 	return edges < most && vertices < most && vertices > 0 && first == 0
 }

@@ -191,7 +191,8 @@ func distinct(m int, draw func() uint64) []uint64 {
 // grid links each vertex to its right and its lower neighbour.
 func grid(s *graphspec.Grid) *edges {
 	w, h := s.Width, s.Height
-	g := gridder{rng: newRNG(s.Seed, "grid"), remove: newChance(s.Remove), rewire: newChance(s.Rewire), l: &edges{vertices: w * h}}
+	g := gridder{rng: newRNG(s.Seed, "grid"), remove: newChance(s.Remove), rewire: newChance(s.Rewire),
+		l: &edges{vertices: w * h}}
 	for y := range h {
 		for x := range w {
 			v := uint32(y*w + x)

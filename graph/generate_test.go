@@ -53,7 +53,8 @@ func TestRMAT(t *testing.T) {
 
 	// Level by level, source bits are independent with P(0) = a + b; a vertex
 	// with k ones in its number has out-degree m (a+b)^(scale-k) (c+d)^k.
-	flat := load(t, "rmat.scale=10", "rmat.edge_factor=100", "rmat.a=0.5", "rmat.b=0.2", "rmat.c=0.2", "rmat.shuffle_ids=false")
+	flat := load(t, "rmat.scale=10", "rmat.edge_factor=100", "rmat.a=0.5", "rmat.b=0.2", "rmat.c=0.2",
+		"rmat.shuffle_ids=false")
 	m := float64(flat.Edges())
 	for _, v := range []struct{ vertex, ones int }{{0, 0}, {1, 1}, {512, 1}, {3, 2}, {1 << 4, 1}} {
 		want := m * math.Pow(0.7, float64(10-v.ones)) * math.Pow(0.3, float64(v.ones))
@@ -62,7 +63,8 @@ func TestRMAT(t *testing.T) {
 	}
 
 	// Unequal b and c tell sources from destinations.
-	skew := load(t, "rmat.scale=10", "rmat.edge_factor=100", "rmat.a=0.5", "rmat.b=0.4", "rmat.c=0.05", "rmat.shuffle_ids=false")
+	skew := load(t, "rmat.scale=10", "rmat.edge_factor=100", "rmat.a=0.5", "rmat.b=0.4", "rmat.c=0.05",
+		"rmat.shuffle_ids=false")
 	require.InDelta(t, m*math.Pow(0.9, 10), skew.CSR().Degree(0), 5*math.Sqrt(m*math.Pow(0.9, 10)))
 	require.InDelta(t, m*math.Pow(0.55, 10), skew.CSC().Degree(0), 5*math.Sqrt(m*math.Pow(0.55, 10)))
 
@@ -91,7 +93,8 @@ func clustering(g *Graph) float64 {
 }
 
 func TestPowerlawCluster(t *testing.T) {
-	set := []string{"powerlaw_cluster.vertices=5000", "powerlaw_cluster.edges_per_step=8", "powerlaw_cluster.triangle_probability="}
+	set := []string{"powerlaw_cluster.vertices=5000", "powerlaw_cluster.edges_per_step=8",
+		"powerlaw_cluster.triangle_probability="}
 	withP := func(p string) *Graph { return load(t, set[0], set[1], set[2]+p) }
 	open, closed := withP("0"), withP("0.9")
 	random := load(t, "erdos_renyi.vertices=5000", "erdos_renyi.edges=39936")
@@ -191,7 +194,8 @@ func TestBipartite(t *testing.T) {
 // splitmix64 against the published sequence of seed 1234567.
 func TestRNG(t *testing.T) {
 	r := rng(1234567)
-	for _, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
+	for _, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431,
+		16408922859458223821} {
 		require.Equal(t, want, r.next())
 	}
 	count := make([]int, 6)

@@ -161,7 +161,8 @@ func (g *Graph) CSC() *Adjacency {
 
 // Transpose returns the graph with every edge reversed. It shares the edges with this one.
 func (g *Graph) Transpose() *Graph {
-	return &Graph{out: *g.CSC(), kind: g.kind, Record: g.Record, names: g.names, read: g.read, derived: derived{in: &g.out}}
+	return &Graph{out: *g.CSC(), kind: g.kind, Record: g.Record, names: g.names, read: g.read,
+		derived: derived{in: &g.out}}
 }
 
 func (a *Adjacency) equal(b *Adjacency) bool {

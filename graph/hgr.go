@@ -45,7 +45,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // hgr writes the graph.
 func (w *writer) hgr() error {
 	g, note := w.g, shortened(w.g.Record.story(), hgrNote)
-	h := hgrHeader{Version: hgrVersion, Kind: uint32(g.kind), Vertices: uint64(g.Vertices()), Edges: uint64(g.Edges()), Hash: g.hash(), Note: uint32(len(note))}
+	h := hgrHeader{Version: hgrVersion, Kind: uint32(g.kind), Vertices: uint64(g.Vertices()), Edges: uint64(g.Edges()),
+		Hash: g.hash(), Note: uint32(len(note))}
 	head, err := binary.Append([]byte(hgrMagic), binary.LittleEndian, &h)
 	if err != nil {
 		panic("BUG: graph: " + err.Error())
@@ -152,11 +153,13 @@ func (h *hgrReader) checkHead(head uint64) error {
 	}
 	switch {
 	case f.Kind > uint32(FloatWeights):
-		return h.whole("kind of weights %d: expected %d (none), %d (integers) or %d (floats)", f.Kind, NoWeights, IntWeights, FloatWeights)
+		return h.whole("kind of weights %d: expected %d (none), %d (integers) or %d (floats)", f.Kind, NoWeights,
+			IntWeights, FloatWeights)
 	case f.Vertices == 0:
 		return h.whole("no vertices")
 	case f.Vertices > graphspec.MaxVertices || f.Edges > graphspec.MaxEdges:
-		return h.whole("%d vertices and %d edges: at most %d and %d fit", f.Vertices, f.Edges, graphspec.MaxVertices, graphspec.MaxEdges)
+		return h.whole("%d vertices and %d edges: at most %d and %d fit", f.Vertices, f.Edges, graphspec.MaxVertices,
+			graphspec.MaxEdges)
 	case h.record.Made != shortened(h.record.Made, hgrNote):
 		return h.whole("the note has characters that cannot be printed")
 	}

@@ -225,7 +225,8 @@ func sealed(data []byte) []byte {
 		return data
 	}
 	h := newHash()
-	hashHead(h, int(binary.LittleEndian.Uint64(data[16:])), int(binary.LittleEndian.Uint64(data[24:])), WeightKind(data[12]))
+	hashHead(h, int(binary.LittleEndian.Uint64(data[16:])), int(binary.LittleEndian.Uint64(data[24:])),
+		WeightKind(data[12]))
 	h.Write(data[at+4:])
 	copy(data[32:], h.Sum(nil))
 	binary.LittleEndian.PutUint32(data[at:], crc32.Checksum(data[:at], castagnoli))

@@ -110,7 +110,8 @@ func TestLayoutsInMemory(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	s := read(t, "g.txt", "# Nodes: 7\n0 0 4\n0 1 5\n0 1 6\n2 1 -7\n4 5 1\n").Summarise()
-	require.Equal(t, []int{7, 5, 1, 1, 2, 4, 3}, []int{s.Vertices, s.Edges, s.SelfLoops, s.Duplicates, s.Isolated, s.Components, s.Largest})
+	require.Equal(t, []int{7, 5, 1, 1, 2, 4, 3},
+		[]int{s.Vertices, s.Edges, s.SelfLoops, s.Duplicates, s.Isolated, s.Components, s.Largest})
 	require.False(t, s.Symmetric)
 	require.Equal(t, 1, s.Reciprocated, "a self-loop is its own reverse")
 	other := read(t, "g.txt", "0 1 4\n1 0 4\n1 2 5\n2 1 6\n3 1 5\n").Summarise()

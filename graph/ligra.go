@@ -97,7 +97,8 @@ func (l *ligraReader) ends(rows *rowStarts) error {
 		case !ok:
 			return l.errorf("the file ends after %d of %d edges", e, l.edgeCount)
 		}
-		dst, err := l.text.unsigned(l.vertexCount-1, "the other end of an edge: a vertex, from 0, below the number of vertices")
+		dst, err := l.text.unsigned(l.vertexCount-1,
+			"the other end of an edge: a vertex, from 0, below the number of vertices")
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,8 @@ func FuzzLineEnds(f *testing.F) {
 	f.Add("a\rb\r\nc\n\rd\r\r\n\n", uint8(3))
 	f.Add("\r", uint8(1))
 	f.Fuzz(func(t *testing.T, text string, size uint8) {
-		for _, from := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+		for _, from := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)),
+			iotest.DataErrReader(strings.NewReader(text))} {
 			r := newLineEnds(bufio.NewReaderSize(from, 16))
 			var got strings.Builder
 			b := make([]byte, 1+int(size))
@@ -45,7 +46,8 @@ func textsOf(t *testing.T, g *Graph) map[string]string {
 	for _, name := range []string{"g.el", "g.wel", "g.mtx", "g.gr", "g.csv", "g.tsv", "g.txt", "g.graph"} {
 		var b strings.Builder
 		if err := g.Write(&b, name); err != nil {
-			require.True(t, name == "g.graph" || name == "g.wel" || name == "g.el" || name == "g.gr", "%s: %v", name, err)
+			require.True(t, name == "g.graph" || name == "g.wel" || name == "g.el" || name == "g.gr", "%s: %v", name,
+				err)
 			continue
 		}
 		texts[name] = b.String()
@@ -85,8 +87,10 @@ func TestLineEnds(t *testing.T) {
 	for range 20 {
 		n := 2 + r.IntN(60)
 		spec := graphspec.Graph{
-			ErdosRenyi: &graphspec.ErdosRenyi{Vertices: n, Edges: 1 + r.IntN(min(3*n, n*(n-1)/2))}, Clean: graphspec.Clean{Symmetrise: r.IntN(2) == 0},
-			Weights: graphspec.Weights{From: []graphspec.WeightsFrom{graphspec.RandomWeights, graphspec.UnitWeights}[r.IntN(2)], Min: 1, Max: 99},
+			ErdosRenyi: &graphspec.ErdosRenyi{Vertices: n, Edges: 1 + r.IntN(min(3*n, n*(n-1)/2))},
+			Clean:      graphspec.Clean{Symmetrise: r.IntN(2) == 0},
+			Weights: graphspec.Weights{From: []graphspec.WeightsFrom{graphspec.RandomWeights,
+				graphspec.UnitWeights}[r.IntN(2)], Min: 1, Max: 99},
 		}
 		spec.SetSeed(r.Uint64())
 		g, err := Load(spec)

@@ -48,7 +48,8 @@ func newLines(file string, r io.Reader) (*lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	if mark, _ := contents.Peek(len(byteOrderMark)); string(mark) == byteOrderMark { // read errors are reported by the next read
+	// read errors are reported by the next read
+	if mark, _ := contents.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		contents.Discard(len(byteOrderMark)) //nolint:errcheck // it is there
 	}
 	return &lines{file: file, r: contents, size: size}, nil

@@ -78,7 +78,8 @@ func (g *Graph) note(spec *graphspec.Graph) {
 }
 
 func source(spec *graphspec.Graph) (*Graph, error) {
-	o := ReadOptions{IDs: spec.IDs, SkipWeights: spec.Weights.From != graphspec.FileWeights, FloatWords: spec.Weights.Words == graphspec.FloatWords}
+	o := ReadOptions{IDs: spec.IDs, SkipWeights: spec.Weights.From != graphspec.FileWeights,
+		FloatWords: spec.Weights.Words == graphspec.FloatWords}
 	switch {
 	case isPath(spec.File):
 		return readFile(spec.File, o)
@@ -113,7 +114,8 @@ func readShipped(name string, o ReadOptions) (*Graph, error) {
 		g.Record.Source = name
 		return g, nil
 	}
-	return nil, fmt.Errorf("no graph %q: expected a file (with a dot or a slash in its path), or one of %s", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("no graph %q: expected a file (with a dot or a slash in its path), or one of %s", name,
+		strings.Join(Names(), ", "))
 }
 
 // generate generates a graph.

@@ -139,7 +139,8 @@ func (r *reader) entry(c *cursor, b banner, n uint64) error {
 		return err
 	}
 	if b.symmetry != "general" && column > row {
-		return r.errorf("expected an entry of the lower triangle, as the matrix is %s; found row %d, column %d", b.symmetry, row+1, column+1)
+		return r.errorf("expected an entry of the lower triangle, as the matrix is %s; found row %d, column %d",
+			b.symmetry, row+1, column+1)
 	}
 	if b.symmetry == "skew-symmetric" && column == row {
 		return r.errorf("a skew-symmetric matrix has no entries on its diagonal; found row %d", row+1)
@@ -152,7 +153,8 @@ func (r *reader) entry(c *cursor, b banner, n uint64) error {
 
 // quickForm is the form of most entries; not integers whose negatives are needed, which may be too small.
 func (b *banner) quickForm(n uint64) *quickForm {
-	f := &quickForm{base: 1, last: n, weight: b.field != "pattern", lower: b.symmetry != "general", strict: b.symmetry == "skew-symmetric"}
+	f := &quickForm{base: 1, last: n, weight: b.field != "pattern", lower: b.symmetry != "general",
+		strict: b.symmetry == "skew-symmetric"}
 	if b.field == "integer" && f.strict {
 		f.last = 0
 	}

@@ -49,7 +49,8 @@ func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 		n, err := strconv.ParseUint(string(w), 10, 63)
 		if err != nil {
 			c := cursor{b: w}
-			return h, fmt.Sprintf("METIS's first line: vertices, edges, and up to two numbers about weights; found %s", c.describe())
+			return h, fmt.Sprintf("METIS's first line: vertices, edges, and up to two numbers about weights; found %s",
+				c.describe())
 		}
 		numbers[i] = n
 	}
@@ -194,7 +195,8 @@ func (m *metisReader) neighbour(v uint64) error {
 	case u == v:
 		return m.errorf("vertex %d is its own neighbour: METIS has no self-loops%s", v, m.why())
 	case m.found == 2*m.h.edges:
-		return m.errorf("more than the %d neighbours of the %d edges that line %d says%s", m.found, m.h.edges, m.headerLine, m.why())
+		return m.errorf("more than the %d neighbours of the %d edges that line %d says%s", m.found, m.h.edges,
+			m.headerLine, m.why())
 	}
 	weight := uint32(0)
 	if m.h.edgeWeights {
@@ -214,7 +216,8 @@ func (m *metisReader) edgeWeight() (uint32, error) {
 		return 0, err
 	}
 	if !ok {
-		return 0, m.errorf("expected the weight of the edge, as fmt on line %d says; found the end of the line%s", m.headerLine, m.why())
+		return 0, m.errorf("expected the weight of the edge, as fmt on line %d says; found the end of the line%s",
+			m.headerLine, m.why())
 	}
 	c, err := m.text.word()
 	if err != nil {
@@ -282,8 +285,10 @@ func (m *metisReader) findUnmatched(g *Graph) error {
 			if !out {
 				has, lacks = lacks, has
 			}
-			return &ParseError{m.file, m.lineOf[has-1], fmt.Sprintf("vertex %d is a neighbour of %d, and by line %d %d is none of %d: "+
-				"in METIS's format an edge is on the lines of both its ends%s", lacks, has, m.lineOf[lacks-1], has, lacks, m.why())}
+			return &ParseError{m.file, m.lineOf[has-1],
+				fmt.Sprintf("vertex %d is a neighbour of %d, and by line %d %d is none of %d: "+
+					"in METIS's format an edge is on the lines of both its ends%s", lacks, has, m.lineOf[lacks-1], has,
+					lacks, m.why())}
 		}
 		if g.out.Weights != nil && !slices.Equal(g.out.Weights[from:to], in.Weights[in.Offsets[v]:in.Offsets[v+1]]) {
 			return m.otherWeight(g, v)
@@ -301,7 +306,8 @@ func (m *metisReader) otherWeight(g *Graph, v int) error {
 	}
 	u := int(g.out.IDs[int(from)+i])
 	return &ParseError{m.file, m.lineOf[v], fmt.Sprintf("the edge from vertex %d to %d has weight %d, and on line %d, of vertex %d, it has %d%s",
-		v+1, u+1, int32(g.out.Weights[int(from)+i]), m.lineOf[u], u+1, int32(in.Weights[int(in.Offsets[v])+i]), m.why())}
+		v+1, u+1, int32(g.out.Weights[int(from)+i]), m.lineOf[u], u+1, int32(in.Weights[int(in.Offsets[v])+i]),
+		m.why())}
 }
 
 // firstDifference compares two sorted lists: it returns the smallest id whose number of occurrences differs, and

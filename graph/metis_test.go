@@ -28,7 +28,8 @@ func TestMETISManual(t *testing.T) {
 			require.Equal(t, c.edges, list(g), name)
 			require.Equal(t, "METIS", g.Record.Format)
 			require.Equal(t, "1..7", g.Record.IDs)
-			require.Equal(t, strings.Contains(name, "size") || strings.Contains(name, "vertex") || strings.Contains(name, "both") || strings.Contains(name, "all"),
+			require.Equal(t, strings.Contains(name, "size") || strings.Contains(name, "vertex") ||
+				strings.Contains(name, "both") || strings.Contains(name, "all"),
 				slices.Contains(g.Record.Warnings, "sizes and weights of vertices are ignored"), name)
 		}
 		g, err := Read("g.graph", strings.NewReader(c.text), ReadOptions{SkipWeights: true})
@@ -102,7 +103,8 @@ func TestMETISErrors(t *testing.T) {
 	star := "70000 69999\n" + strings.Repeat("2 3 4 5 ", maxLine) + "x\n"
 	_, err = Read("g.txt", strings.NewReader(star), ReadOptions{})
 	require.ErrorContains(t, err, `g.txt:2: more than the 139998 neighbours of the 69999 edges that line 1 says (read as METIS`)
-	_, err = Read("g.txt", strings.NewReader("70000 69999\n"+strings.Repeat("2 3 4 5 ", maxLine/8)+"x\n"), ReadOptions{})
+	_, err = Read("g.txt", strings.NewReader("70000 69999\n"+strings.Repeat("2 3 4 5 ", maxLine/8)+"x\n"),
+		ReadOptions{})
 	require.ErrorContains(t, err, `g.txt:2: expected a neighbour of 1..70000 (read as METIS, as its first lines look like it: a name that ends in .el makes it an edge list); found "x"`)
 }
 
@@ -126,7 +128,8 @@ func metisText(random *rand.Rand, rows [][]int, size bool, vertexWeights int, ed
 		ends += len(r)
 	}
 	digit := map[bool]int{true: 1}
-	fmt.Fprintf(&b, "%d %d %d%d%d %d\n", len(rows), ends/2, digit[size], digit[vertexWeights > 0], digit[edgeWeights], vertexWeights)
+	fmt.Fprintf(&b, "%d %d %d%d%d %d\n", len(rows), ends/2, digit[size], digit[vertexWeights > 0], digit[edgeWeights],
+		vertexWeights)
 	for v, r := range rows {
 		for range vertexWeights + digit[size] {
 			fmt.Fprintf(&b, "%d ", random.IntN(9))
@@ -228,5 +231,6 @@ func TestLongListsThatAreNoMETIS(t *testing.T) {
 }
 
 func FuzzReadMETIS(f *testing.F) {
-	fuzzRead(f, "g.graph", ".txt", "3 3\n2 3\n1 3\n1 2\n", "% x\n4 2 111 2\n1 2 3 2 9\n1 1 1 1 9\n%\n4 4 4\n\n", "3 2 1\n2 5\n1 5 3 7\n2 7\n", "3 0\n\n\n\n", string(fixture(f, "karate.weighted.graph")))
+	fuzzRead(f, "g.graph", ".txt", "3 3\n2 3\n1 3\n1 2\n", "% x\n4 2 111 2\n1 2 3 2 9\n1 1 1 1 9\n%\n4 4 4\n\n",
+		"3 2 1\n2 5\n1 5 3 7\n2 7\n", "3 0\n\n\n\n", string(fixture(f, "karate.weighted.graph")))
 }

@@ -66,7 +66,8 @@ func openXz(r io.Reader) (io.Reader, error) { return xz.NewReader(r, maxDictiona
 
 // openZstd unpacks in the caller's goroutine: graphs are read side by side already.
 func openZstd(r io.Reader) (io.Reader, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow))
 }
 
 func packGzip(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
@@ -138,7 +139,8 @@ func (u *unpacker) Read(b []byte) (int, error) {
 	u.n += int64(n)
 	switch {
 	case u.n > bombSlack+bombRatio*u.source.n:
-		return 0, u.errorf("unpacks to more than %d times its size: no graph does; unpack it with %s if it is one", bombRatio, u.packing.unpack)
+		return 0, u.errorf("unpacks to more than %d times its size: no graph does; unpack it with %s if it is one",
+			bombRatio, u.packing.unpack)
 	case err != nil && err != io.EOF:
 		return n, u.blame(err)
 	}

@@ -77,7 +77,8 @@ func TestDamagedCompressedFiles(t *testing.T) {
 func TestBombsOfAllKinds(t *testing.T) {
 	for name, unpack := range map[string]string{"bomb.xz": "unxz", "bomb.bz2": "bunzip2", "bomb.zst": "unzstd"} {
 		_, err := Read(name, bytes.NewReader(fixture(t, name)), ReadOptions{})
-		require.ErrorContains(t, err, name+": unpacks to more than 100 times its size: no graph does; unpack it with "+unpack)
+		require.ErrorContains(t, err, name+": unpacks to more than 100 times its size: no graph does; unpack it with "+
+			unpack)
 	}
 	for name, says := range map[string]string{
 		"window.xz": "the xz data needs more memory to unpack than the 64 MiB", "window.zst": "the zstd data needs more memory to unpack than the 128 MiB",

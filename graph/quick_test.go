@@ -64,7 +64,8 @@ func TestQuickReadsTheSame(t *testing.T) {
 			if columns = 3; field == "pattern" {
 				columns = 2
 			}
-			head = fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s %s\n40 40 %d\n", field, []string{"general", "general", "symmetric", "skew-symmetric"}[r.IntN(4)], lines+r.IntN(20)/19)
+			head = fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s %s\n40 40 %d\n", field,
+				[]string{"general", "general", "symmetric", "skew-symmetric"}[r.IntN(4)], lines+r.IntN(20)/19)
 		case 2:
 			head = fmt.Sprintf("# Nodes: %d Edges: %d\n", 40+r.IntN(2), lines)
 		}
@@ -87,7 +88,8 @@ func TestQuickReadsTheSame(t *testing.T) {
 		fine++
 		require.Equal(t, want.Hash(), got.Hash(), text)
 		for i, w := range want.Record.Warnings {
-			require.Equal(t, lineNumbers.ReplaceAllString(w, ""), lineNumbers.ReplaceAllString(got.Record.Warnings[i], ""))
+			require.Equal(t, lineNumbers.ReplaceAllString(w, ""),
+				lineNumbers.ReplaceAllString(got.Record.Warnings[i], ""))
 		}
 		want.Record.Warnings = got.Record.Warnings
 		require.Equal(t, want.Record, got.Record, text)

@@ -194,9 +194,11 @@ func (r *reader) detect() error {
 	case slices.ContainsFunc(rows, func(f *format) bool { return f.contents == plainText }) && !unreadable:
 		return r.detectPlain(rows)
 	case !r.named:
-		return r.whole("this is binary data of an unknown kind (%s): expected a graph (%s)", firstBytes(start), formatNames())
+		return r.whole("this is binary data of an unknown kind (%s): expected a graph (%s)", firstBytes(start),
+			formatNames())
 	case unreadable:
-		return r.whole("expected %s, as the file's name ends in %s; found binary data (%s)", needs(rows), ext, firstBytes(start))
+		return r.whole("expected %s, as the file's name ends in %s; found binary data (%s)", needs(rows), ext,
+			firstBytes(start))
 	}
 	r.n = 1
 	return r.errorf("expected %s, as the file's name ends in %s", needs(rows), ext)

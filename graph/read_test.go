@@ -96,7 +96,8 @@ func TestFormatsAreDocumented(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	const mtx, dense = "%%MatrixMarket matrix coordinate pattern general\n", "%%MatrixMarket matrix array real general\n"
+	const mtx, dense = "%%MatrixMarket matrix coordinate pattern general\n",
+		"%%MatrixMarket matrix array real general\n"
 	for _, c := range []struct{ name, file, text, says string }{
 		{"empty", "g.txt", "", "g.txt: the file is empty"},
 		{"comments only", "g.txt", "# Nodes: 4\n", "g.txt: no edges: expected lines of two vertex numbers"},
@@ -265,7 +266,8 @@ func TestIDsAndSkippedWeights(t *testing.T) {
 
 	g, err = Read("g", strings.NewReader("0 1 5 6\n1 0 5 6\n"), ReadOptions{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"line 1 has more than three columns: those after the weight are ignored"}, g.Record.Warnings)
+	require.Equal(t, []string{"line 1 has more than three columns: those after the weight are ignored"},
+		g.Record.Warnings)
 	require.Equal(t, "int, from the file", g.Record.Weights)
 }
 

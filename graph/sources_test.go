@@ -111,7 +111,8 @@ func TestVerticesStayThemselves(t *testing.T) {
 			for v := range uint32(n) {
 				now, err := g.Vertex(int(v))
 				if plain.out.Degree(int(v)) == 0 && spec.Clean.CompactIDs {
-					require.ErrorContains(t, err, fmt.Sprintf("vertex %d has no edge, and graph.clean.compact_ids has dropped it", v))
+					require.ErrorContains(t, err,
+						fmt.Sprintf("vertex %d has no edge, and graph.clean.compact_ids has dropped it", v))
 					continue
 				}
 				require.NoError(t, err)

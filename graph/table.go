@@ -188,7 +188,8 @@ func (t *table) quoted(line []byte, i int) (field []byte, end int, err error) {
 		for i++; i < len(line) && line[i] == ' ' && t.separator != 0; i++ {
 		}
 		if i < len(line) && !t.separates(line[i]) {
-			return nil, 0, t.errorf("expected what separates columns behind a quoted name; found %s", quotedWord(line[i:]))
+			return nil, 0, t.errorf("expected what separates columns behind a quoted name; found %s",
+				quotedWord(line[i:]))
 		}
 		return t.unquoted[from:len(t.unquoted):len(t.unquoted)], i, nil
 	}
@@ -369,7 +370,8 @@ func (t *table) edgeWeight(fields [][]byte) error {
 	}
 	c := cursor{b: fields[t.weight]}
 	if !t.column.add(&c) || !c.end() {
-		return t.errorf("expected %s (weights.from: unit ignores this column); found %s", weightExpected, quotedWord(fields[t.weight]))
+		return t.errorf("expected %s (weights.from: unit ignores this column); found %s", weightExpected,
+			quotedWord(fields[t.weight]))
 	}
 	return nil
 }

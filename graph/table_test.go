@@ -30,7 +30,8 @@ func TestTables(t *testing.T) {
 		{"R, quoted", "g.csv", "\"from\",\"to\"\n\"1\",\"2\"\n\"2\",\"3\"\n", "0>1 1>2", "", nil},
 		{"quoted numbers without header", "g.csv", "\"1\",\"2\"\n\"2\",\"3\"\n", "0>1 1>2", "", nil},
 		{"Gephi, undirected", "g.csv", "Source,Target,Type,Id,Label,Weight\na,b,Undirected,0,,1\nb,c,Undirected,1,,2\n", "0>1:1 1>2:2", "a b c",
-			[]string{"edges are undirected, and listed once: clean.symmetrise adds their reverses", `ignored: columns "Type", "Id", "Label"`}},
+			[]string{"edges are undirected, and listed once: clean.symmetrise adds their reverses",
+				`ignored: columns "Type", "Id", "Label"`}},
 		{"neo4j", "g.csv", ":START_ID,:END_ID,:TYPE\n1,2,KNOWS\n2,1,KNOWS\n", "0>1 1>0", "", []string{`ignored: columns ":TYPE"`}},
 		{"numbers kept by the header comment", "g", "# Nodes: 5\nsource target\n1 5\n", "0>4", "", nil},
 		{"names", "g", "bob alice\nalice carol\n", "0>1 1>2", "bob alice carol", nil},
@@ -115,7 +116,8 @@ func TestNamedIDs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"7", "11", "x"}, g.Names())
 	require.Equal(t, "0>1 1>2", list(g))
-	for file, text := range map[string]string{"g.graph": "3 3\n2 3\n1 3\n1 2\n", "g.mtx": "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n"} {
+	for file, text := range map[string]string{"g.graph": "3 3\n2 3\n1 3\n1 2\n",
+		"g.mtx": "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n"} {
 		_, err := Read(file, strings.NewReader(text), ReadOptions{IDs: graphspec.NamedIDs})
 		require.ErrorContains(t, err, file+": ids: names: expected an edge list; found the format M")
 	}
@@ -195,5 +197,6 @@ func TestRandomTables(t *testing.T) {
 }
 
 func FuzzReadTable(f *testing.F) {
-	fuzzRead(f, "g.csv", ".txt", "source,target\n0,1\n1,2\n", ",a,b,weight\n0,10,20,3\n1,20,30,4\n", "\"Doe, John\",\"O\"\"Neil\"\n\"O\"\"Neil\" ,Mary\n", "bob\talice\t7\nalice\tbob\t.8\n", string(fixture(f, "directed.gephi.csv")))
+	fuzzRead(f, "g.csv", ".txt", "source,target\n0,1\n1,2\n", ",a,b,weight\n0,10,20,3\n1,20,30,4\n",
+		"\"Doe, John\",\"O\"\"Neil\"\n\"O\"\"Neil\" ,Mary\n", "bob\talice\t7\nalice\tbob\t.8\n", string(fixture(f, "directed.gephi.csv")))
 }

@@ -49,7 +49,8 @@ func destination(name string) (output, *packing, error) {
 		}
 	}
 	if packed != nil && packed.pack == nil {
-		return output{}, nil, fmt.Errorf("%s: %s data are read, and not written: expected .gz, .zst or none of these", name, packed.name)
+		return output{}, nil, fmt.Errorf("%s: %s data are read, and not written: expected .gz, .zst or none of these",
+			name, packed.name)
 	}
 	for _, o := range outputs {
 		if strings.HasSuffix(plain, o.ext) {
@@ -160,7 +161,8 @@ type writer struct {
 func (w *writer) each(prefix string, base int, sep byte, weighted bool) {
 	g := w.g
 	for v := range g.Vertices() {
-		w.buf = append(strconv.AppendInt(append(w.buf[:0], prefix...), int64(v+base), 10), sep) // common prefix of the row's lines
+		// common prefix of the row's lines
+		w.buf = append(strconv.AppendInt(append(w.buf[:0], prefix...), int64(v+base), 10), sep)
 		for e := g.out.Offsets[v]; e < g.out.Offsets[v+1]; e++ {
 			b := append(w.AvailableBuffer(), w.buf...)
 			b = strconv.AppendInt(b, int64(g.out.IDs[e])+int64(base), 10)
@@ -192,7 +194,8 @@ func (k WeightKind) append(b []byte, word uint32) []byte {
 // listComment writes the number of vertices, with and without edges.
 func (w *writer) listComment() {
 	source := oneLine(w.g.Record.Source)
-	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\n", source, w.g.Vertices(), w.g.Edges())
+	fmt.Fprintf(w, "# Directed graph, written by heddle: %s\n# Nodes: %d Edges: %d\n", source, w.g.Vertices(),
+		w.g.Edges())
 }
 
 func (w *writer) edgeList() error {
@@ -203,7 +206,8 @@ func (w *writer) edgeList() error {
 
 func (w *writer) matrixMarket() error {
 	field := map[WeightKind]string{NoWeights: "pattern", IntWeights: "integer", FloatWeights: "real"}[w.g.kind]
-	fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate %s general\n%% written by heddle: %s\n", field, oneLine(w.g.Record.Source))
+	fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate %s general\n%% written by heddle: %s\n", field,
+		oneLine(w.g.Record.Source))
 	fmt.Fprintf(w, "%d %d %d\n", w.g.Vertices(), w.g.Vertices(), w.g.Edges())
 	w.each("", 1, ' ', w.g.kind != NoWeights)
 	return nil
@@ -272,7 +276,8 @@ func (g *Graph) fitsMETIS() error {
 			case i > 0 && row[i-1] == u:
 				return fmt.Errorf("vertex %d has two edges to %d, and METIS has no duplicates: drop them (--drop-duplicates)", v, u)
 			case g.kind == IntWeights && int32(g.out.Weights[int(g.out.Offsets[v])+i]) <= 0:
-				return fmt.Errorf("an edge of vertex %d weighs %d, and METIS's weights are above 0", v, int32(g.out.Weights[int(g.out.Offsets[v])+i]))
+				return fmt.Errorf("an edge of vertex %d weighs %d, and METIS's weights are above 0", v,
+					int32(g.out.Weights[int(g.out.Offsets[v])+i]))
 			}
 		}
 	}
@@ -285,7 +290,8 @@ func (g *Graph) fitsMETIS() error {
 // symmetric reports whether each edge has its reverse, with the same weight.
 func (g *Graph) symmetric() bool {
 	in := g.CSC()
-	return slices.Equal(g.out.Offsets, in.Offsets) && slices.Equal(g.out.IDs, in.IDs) && slices.Equal(g.out.Weights, in.Weights)
+	return slices.Equal(g.out.Offsets, in.Offsets) && slices.Equal(g.out.IDs, in.IDs) &&
+		slices.Equal(g.out.Weights, in.Weights)
 }
 
 func (w *writer) gapbs() error {

@@ -51,20 +51,23 @@ func TestWriteThenRead(t *testing.T) {
 			require.Equal(t, g.Hash(), again.Hash(), file)
 		}
 	}
-	for file, says := range map[string]string{"g.txt.xz": "xz data are read, and not written: expected .gz, .zst", "g.bz2": "bzip2 data are read", "g.cites.tab": "LINQS files are read, and not written: expected another ending"} {
+	for file, says := range map[string]string{"g.txt.xz": "xz data are read, and not written: expected .gz, .zst",
+		"g.bz2": "bzip2 data are read", "g.cites.tab": "LINQS files are read, and not written: expected another ending"} {
 		require.ErrorContains(t, CheckOutput(file), file+": "+says)
 		require.ErrorContains(t, read(t, "g", "0 1\n").Write(io.Discard, file), says)
 	}
 	for _, file := range []string{"x.parquet", "x.json.gz", "x.mtx2", "x.v2", "x.PARQUET"} {
 		require.ErrorContains(t, CheckOutput(file), file+": nothing is written as .")
-		require.ErrorContains(t, CheckOutput(file), "expected one of .hgr, .mtx, .gr, .graph, .metis, .sg, .wsg, .csv, .tsv, .el, .wel, .txt, with .gz or .zst")
+		require.ErrorContains(t, CheckOutput(file),
+			"expected one of .hgr, .mtx, .gr, .graph, .metis, .sg, .wsg, .csv, .tsv, .el, .wel, .txt, with .gz or .zst")
 	}
 	for _, file := range []string{"x", "dir.d/x", "x.gz", "x.txt", "x.TXT.gz"} {
 		require.NoError(t, CheckOutput(file), file)
 	}
 	require.ErrorContains(t, read(t, "g", "0 1\n1 1\n").Write(io.Discard, "g.graph"), "vertex 1 has an edge to itself")
 	require.ErrorContains(t, read(t, "g", "0 1\n").Write(io.Discard, "g.graph"), "some edges lack their reverse")
-	require.ErrorContains(t, read(t, "g", "0 1 4\n1 0 5\n").Write(io.Discard, "g.graph"), "some edges lack their reverse")
+	require.ErrorContains(t, read(t, "g", "0 1 4\n1 0 5\n").Write(io.Discard, "g.graph"),
+		"some edges lack their reverse")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, read(t, "g", "0 1\n").WriteFile(ctx, filepath.Join(dir, "interrupted.txt")), context.Canceled)
@@ -79,8 +82,10 @@ func TestHashIsOfTheContent(t *testing.T) {
 	base := read(t, "g.txt", "0 1\n1 2\n2 0\n").Hash()
 	require.Equal(t, base, read(t, "g.txt", "2 0\n0 1\n1 2").Hash())
 	require.Equal(t, base, read(t, "g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n2 3\n1 2\n3 1\n").Hash())
-	for _, other := range []string{"0 1\n1 2\n0 2\n", "# Nodes: 4\n0 1\n1 2\n2 0\n", "0 1 1\n1 2 1\n2 0 1\n", "0 1\n1 2\n2 0\n2 0\n"} {
+	for _, other := range []string{"0 1\n1 2\n0 2\n", "# Nodes: 4\n0 1\n1 2\n2 0\n", "0 1 1\n1 2 1\n2 0 1\n",
+		"0 1\n1 2\n2 0\n2 0\n"} {
 		require.NotEqual(t, base, read(t, "g.txt", other).Hash(), other)
 	}
-	require.NotEqual(t, read(t, "g.txt", "0 1 1065353216\n").Hash(), read(t, "g.txt", "0 1 1.0\n").Hash(), "the same words, another kind")
+	require.NotEqual(t, read(t, "g.txt", "0 1 1065353216\n").Hash(), read(t, "g.txt", "0 1 1.0\n").Hash(),
+		"the same words, another kind")
 }

@@ -8,7 +8,8 @@ import (
 
 // Check resolves names and assigns a type to every expression. An error is an *Error.
 func Check(f *File) (err error) {
-	c := &checker{parser: parser{file: f.Name, tokens: []token{{}}}, elements: map[string]bool{}, funcs: map[string]*Func{}}
+	c := &checker{parser: parser{file: f.Name, tokens: []token{{}}}, elements: map[string]bool{},
+		funcs: map[string]*Func{}}
 	defer c.catch(&err)
 	c.open()
 	for _, e := range f.Elements {

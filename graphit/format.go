@@ -84,7 +84,8 @@ func (f *formatter) begins(t token) bool {
 	return t.kind == label || t.kind == keyword && slices.Contains(statementWords, t.text)
 }
 
-var statementWords = []string{"element", "const", "func", "export", "var", "if", "elif", "else", "while", "for", "print", "println", "delete", "break", "end"}
+var statementWords = []string{"element", "const", "func", "export", "var", "if", "elif", "else", "while", "for",
+	"print", "println", "delete", "break", "end"}
 
 func (f *formatter) write(t token) {
 	switch t.kind {
@@ -121,7 +122,8 @@ func (f *formatter) count(line []token, i int) {
 }
 
 // continues are signs that nothing ends with.
-var continues = []string{"=", "+=", "min=", "max=", "asyncMin=", "asyncMax=", "+", "-", "*", "/", "==", "!=", "<", ">", "<=", ">=", ",", ".", "->", ":"}
+var continues = []string{"=", "+=", "min=", "max=", "asyncMin=", "asyncMax=", "+", "-", "*", "/", "==", "!=", "<", ">",
+	"<=", ">=", ",", ".", "->", ":"}
 
 // goesOn reports whether a line begins a statement that ends with a semicolon.
 func (f *formatter) goesOn(line []token) bool {
@@ -145,7 +147,8 @@ func (f *formatter) space(line []token, i int) bool {
 	switch {
 	case b.kind == comment, a.kind == label:
 		return true
-	case b.is(";"), b.is(","), b.is(")"), b.is("]"), b.is("}"), b.is("."), b.is("->") && f.schedule, a.is("->") && f.schedule:
+	case b.is(";"), b.is(","), b.is(")"), b.is("]"), b.is("}"), b.is("."), b.is("->") && f.schedule,
+		a.is("->") && f.schedule:
 		return false
 	case a.is("("), a.is("["), a.is("{"), a.is("."):
 		return false

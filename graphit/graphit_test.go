@@ -108,7 +108,8 @@ func TestSchedules(t *testing.T) {
 	n, ok := s.GPU[1].Simple.Delta.Args[0].Argv()
 	require.True(t, ok, "what is configured later changes nothing of what was applied")
 	require.Equal(t, 3, n)
-	require.Equal(t, []string{"configApplyDirection", "configApplyParallelization"}, []string{s.CPU[0].Name, s.CPU[1].Name})
+	require.Equal(t, []string{"configApplyDirection", "configApplyParallelization"},
+		[]string{s.CPU[0].Name, s.CPU[1].Name})
 	for _, c := range []struct{ schedule, says string }{
 		{"SimpleGPUSchedule s; s.configDirection(SIDEWAYS);", "1:24: configDirection: expected one of PUSH, PULL, found SIDEWAYS"},
 		{"SimpleGPUSchedule s; s.configDirection();", "configDirection takes 1 to 2 arguments, found 0"},

@@ -31,7 +31,8 @@ program->applyGPUSchedule("back", h);
 			list = []*SimpleGPUSchedule{a.Hybrid.Above, a.Hybrid.Below}
 		}
 		for _, s := range list {
-			for _, x := range []*Setting{s.LoadBalance, s.Direction, s.FrontierCreation, s.Deduplication, s.Delta, s.KernelFusion} {
+			for _, x := range []*Setting{s.LoadBalance, s.Direction, s.FrontierCreation, s.Deduplication, s.Delta,
+				s.KernelFusion} {
 				if x != nil {
 					x.Pos = Pos{}
 				}

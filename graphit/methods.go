@@ -219,8 +219,10 @@ func (c *checker) made(x *New) *Type {
 		args()
 	case PriorityQueue: // same bucket twice, several buckets, priorities, order of buckets, order of priorities, all at first, source
 		if len(x.Args) == 7 {
-			if n, ok := x.Args[2].(*Name); !ok || c.expr(n).Kind != Vector || c.expr(n).Element != x.Of.Element || !n.Var.Global {
-				c.errorf(x.Args[2].Position(), "new priority_queue: expected a vector of %s that is a constant of the program", x.Of.Element)
+			if n, ok := x.Args[2].(*Name); !ok || c.expr(n).Kind != Vector || c.expr(n).Element != x.Of.Element ||
+				!n.Var.Global {
+				c.errorf(x.Args[2].Position(),
+					"new priority_queue: expected a vector of %s that is a constant of the program", x.Of.Element)
 			}
 		}
 		args(tBool, tBool, &Type{Kind: Vector, Element: x.Of.Element, Of: x.Of.Of}, tInt, tInt, tBool, tInt)

@@ -171,13 +171,15 @@ func (p *parser) parameter() *Var {
 }
 
 // scalars are the types that are one word of the language.
-var scalars = map[string]Kind{"int": Int, "uint": Uint, "float": Float, "double": Double, "bool": Bool, "string": String}
+var scalars = map[string]Kind{"int": Int, "uint": Uint, "float": Float, "double": Double, "bool": Bool,
+	"string": String}
 
 // refusedTypes are GraphIt's that are not there, and why.
 var refusedTypes = map[string]string{
 	"uint_64": "the machine's words have 32 bits: expected uint", "complex": "complex numbers are not supported",
 	"tensor": "tensors are not supported: expected vector", "matrix": "matrices are not supported: expected vector",
-	"set": "expected vertexset or edgeset", "grid": "grids are not supported", "opaque": "opaque types are not supported",
+	"set": "expected vertexset or edgeset", "grid": "grids are not supported",
+	"opaque": "opaque types are not supported",
 }
 
 func (p *parser) typ() *Type {
@@ -367,7 +369,8 @@ func (p *parser) print(s stmt) Stmt {
 }
 
 // assignments are the assignment operators; the asynchronous ones are equivalent to min= and max= here.
-var assignments = map[string]string{"=": "=", "+=": "+=", "min=": "min=", "max=": "max=", "asyncMin=": "min=", "asyncMax=": "max="}
+var assignments = map[string]string{"=": "=", "+=": "+=", "min=": "min=", "max=": "max=", "asyncMin=": "min=",
+	"asyncMax=": "max="}
 
 func (p *parser) assignment(s stmt) Stmt {
 	x := p.expr()

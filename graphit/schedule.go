@@ -123,7 +123,8 @@ type scheduleParser struct {
 
 // schedule reads to the end of the file.
 func (p *parser) schedule() *Schedule {
-	s := &scheduleParser{p, &Schedule{File: p.file, Pos: p.peek().pos}, map[string]*SimpleGPUSchedule{}, map[string]*HybridGPUSchedule{}}
+	s := &scheduleParser{p, &Schedule{File: p.file, Pos: p.peek().pos}, map[string]*SimpleGPUSchedule{},
+		map[string]*HybridGPUSchedule{}}
 	if p.peek().kind == identifier && p.peek().text == "schedule" {
 		p.next()
 		p.want(":")
@@ -346,9 +347,11 @@ func (s *scheduleParser) configure(of token) {
 // with how many arguments they take at most.
 var cpuOptions = map[string]int{
 	"configApplyDirection": 2, "configApplyParallelization": 4, "configApplyDenseVertexSet": 4, "configApplyNumSSG": 4,
-	"configApplyNUMA": 3, "configApplyPriorityUpdate": 2, "configApplyPriorityUpdateDelta": 2, "configBucketMergeThreshold": 2,
-	"configNumOpenBuckets": 2, "configIntersection": 2, "configParForGrainSize": 2, "setApply": 3, "setVertexSet": 2,
-	"fuseFields": 8, "fuseForLoop": 4, "fuseApplyFunctions": 4, "splitForLoop": 6,
+	"configApplyNUMA": 3, "configApplyPriorityUpdate": 2, "configApplyPriorityUpdateDelta": 2,
+	"configBucketMergeThreshold": 2,
+	"configNumOpenBuckets":       2, "configIntersection": 2, "configParForGrainSize": 2, "setApply": 3,
+	"setVertexSet": 2,
+	"fuseFields":   8, "fuseForLoop": 4, "fuseApplyFunctions": 4, "splitForLoop": 6,
 }
 
 // call parses the text after program->.
@@ -378,7 +381,8 @@ func (s *scheduleParser) apply(at Pos) {
 	a := Applied{Label: s.next().text, Pos: at}
 	s.want(",")
 	t := s.name("the name of a schedule")
-	if x := s.simple[t.text]; x != nil { // a copy of its present state: later configuration does not apply to this label
+	// a copy of its present state: later configuration does not apply to this label
+	if x := s.simple[t.text]; x != nil {
 		now := *x
 		a.Simple = &now
 	} else if a.Hybrid = s.hybrid[t.text]; a.Hybrid == nil {
@@ -394,7 +398,8 @@ func (s *Schedule) arguments(f func(a Arg, at Pos)) {
 		if g == nil {
 			return
 		}
-		for _, x := range []*Setting{g.LoadBalance, g.Direction, g.FrontierCreation, g.Deduplication, g.Delta, g.KernelFusion} {
+		for _, x := range []*Setting{g.LoadBalance, g.Direction, g.FrontierCreation, g.Deduplication, g.Delta,
+			g.KernelFusion} {
 			if x != nil {
 				for _, a := range x.Args {
 					f(a, x.Pos)

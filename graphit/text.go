@@ -8,7 +8,8 @@ import (
 func Source(x Expr) string { return source(x, 0) }
 
 // precedence of binary operators, the loosest first.
-var precedence = map[string]int{"or": 1, "and": 2, "xor": 3, "==": 4, "!=": 4, "<": 4, ">": 4, "<=": 4, ">=": 4, "+": 6, "-": 6, "*": 7, "/": 7}
+var precedence = map[string]int{"or": 1, "and": 2, "xor": 3, "==": 4, "!=": 4, "<": 4, ">": 4, "<=": 4, ">=": 4, "+": 6,
+	"-": 6, "*": 7, "/": 7}
 
 func source(x Expr, outer int) string {
 	switch x := x.(type) {

@@ -105,7 +105,8 @@ type lexer struct {
 // lex returns the tokens of a file, comments among them, and the end of the file as the last one.
 func lex(file string, src []byte) ([]token, error) {
 	if len(src) > MaxBytes {
-		return nil, &Error{File: file, Pos: Pos{1, 1}, Msg: fmt.Sprintf("the file has %d bytes: expected at most %d", len(src), MaxBytes)}
+		return nil, &Error{File: file, Pos: Pos{1, 1},
+			Msg: fmt.Sprintf("the file has %d bytes: expected at most %d", len(src), MaxBytes)}
 	}
 	l := &lexer{file: file, src: string(src), line: 1}
 	if strings.HasPrefix(l.src, byteOrderMark) {
@@ -208,7 +209,8 @@ func (l *lexer) word() error {
 func (l *lexer) number() error {
 	end := l.at + l.span(l.at, isDigit)
 	k := integer
-	if end < len(l.src) && l.src[end] == '.' && !strings.HasPrefix(l.src[end:], ".*") && !strings.HasPrefix(l.src[end:], "./") {
+	if end < len(l.src) && l.src[end] == '.' && !strings.HasPrefix(l.src[end:], ".*") &&
+		!strings.HasPrefix(l.src[end:], "./") {
 		k = real
 		end++
 		end += l.span(end, isDigit)

@@ -15,7 +15,8 @@ func drawnFloat(r *rand.Rand, like uint32) uint32 {
 	case 0:
 		return r.Uint32()
 	case 1:
-		return [...]uint32{0, signBit, 1, 0x7FFFFF, 0x800000, 0x800001, 0x1000000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0x3F800000, 0xBF800000}[r.IntN(14)]
+		return [...]uint32{0, signBit, 1, 0x7FFFFF, 0x800000, 0x800001, 0x1000000, 0x7F7FFFFF, 0x7F800000, 0xFF800000,
+			0x7FC00000, 0x7F800001, 0x3F800000, 0xBF800000}[r.IntN(14)]
 	case 2:
 		return like ^ signBit
 	case 3:
@@ -72,7 +73,8 @@ func checkFPLoop(t *testing.T, row *Row, loop FPLoop, d Lanes, a, b, c *Lanes, m
 			flags = e.Flags
 		}
 		if got[l] != want || flags != uint8(inexact>>l&1)*NX {
-			t.Fatalf("%s 0x%x, 0x%x, 0x%x: 0x%x, inexact %d; expected 0x%x, flags 0x%x", row.Name, a[l], b[l], c[l], got[l], inexact>>l&1, want, flags)
+			t.Fatalf("%s 0x%x, 0x%x, 0x%x: 0x%x, inexact %d; expected 0x%x, flags 0x%x", row.Name, a[l], b[l], c[l],
+				got[l], inexact>>l&1, want, flags)
 		}
 	}
 	return bits.OnesCount32(mask), bits.OnesCount32(done)
@@ -85,7 +87,8 @@ func TestFPLoopsDoUsualLanes(t *testing.T) {
 	}
 	var a, b, c Lanes
 	for l := range a {
-		a[l], b[l], c[l] = math.Float32bits(float32(l)), math.Float32bits(1/float32(l+1)), math.Float32bits(float32(l*l)/3)
+		a[l], b[l], c[l] = math.Float32bits(float32(l)), math.Float32bits(1/float32(l+1)),
+			math.Float32bits(float32(l*l)/3)
 	}
 	for _, row := range All() {
 		if loop := row.ToNearest(); loop != nil {

@@ -705,7 +705,8 @@ func TestFPAgainstExactArithmetic(t *testing.T) {
 					seen |= flags
 				}
 			}
-			assert.Equal(t, flagText(reachable(op)), flagText(seen), "flags met: the operands do not reach every boundary")
+			assert.Equal(t, flagText(reachable(op)), flagText(seen),
+				"flags met: the operands do not reach every boundary")
 		})
 	}
 }
@@ -734,7 +735,8 @@ func TestFPToIntegerAgainstExactArithmetic(t *testing.T) {
 				want, wantFlags := v.toInt(rm, c.lo, c.hi)
 				got, flags := fpRun(c.op, rm, a, 0, 0)
 				if got != want || flags != wantFlags {
-					require.Failf(t, "wrong", "%s.%s 0x%08x = 0x%08x %s, expected 0x%08x %s", c.op, RMNames[rm], a, got, flagText(flags), want, flagText(wantFlags))
+					require.Failf(t, "wrong", "%s.%s 0x%08x = 0x%08x %s, expected 0x%08x %s", c.op, RMNames[rm], a, got,
+						flagText(flags), want, flagText(wantFlags))
 				}
 			}
 		}

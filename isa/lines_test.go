@@ -21,7 +21,8 @@ func TestLines(t *testing.T) {
 		file string
 		line int
 	}{
-		0: {}, 0x7ffffffc: {}, 0x80000000: {"a.s", 7}, 0x80000002: {"a.s", 7}, 0x80000004: {"b.s", 9}, 0x8000000c: {"b.s", 9},
+		0: {}, 0x7ffffffc: {}, 0x80000000: {"a.s", 7}, 0x80000002: {"a.s", 7}, 0x80000004: {"b.s", 9},
+		0x8000000c: {"b.s", 9},
 		0x80000010: {"b.s", 3}, 0x80000014: {}, 0xffffffff: {},
 	} {
 		file, line, ok := l.At(addr)

@@ -192,7 +192,8 @@ func (goldenValues) reg(o *Operand) Reg {
 func (goldenValues) signed(bits uint) int32 { return -0x123 }
 
 func (g goldenValues) unsigned(bits uint) int32 {
-	return map[uint]int32{2: g.variant, 3: 5 - 3*g.variant, 8: 0x73 - 0x40*g.variant, 5: 21 * g.variant, 12: 0x340 - 0x300*g.variant}[bits]
+	return map[uint]int32{2: g.variant, 3: 5 - 3*g.variant, 8: 0x73 - 0x40*g.variant, 5: 21 * g.variant,
+		12: 0x340 - 0x300*g.variant}[bits]
 }
 
 func goldenText(t *testing.T) string {
@@ -357,7 +358,8 @@ func TestIllegalEncodings(t *testing.T) {
 // say so.
 
 // crossChecked are the extensions that golang.org/x/arch knows.
-var crossChecked = map[string]bool{"RV32I": true, "RV32M": true, "RV32A": true, "RV32F": true, "Zicsr": true, "Zifencei": true, "Zicond": true}
+var crossChecked = map[string]bool{"RV32I": true, "RV32M": true, "RV32A": true, "RV32F": true, "Zicsr": true,
+	"Zifencei": true, "Zicond": true}
 
 // ours are rows of those extensions that golang.org/x/arch has not.
 var ours = map[string]bool{
@@ -470,7 +472,8 @@ func TestRowsAgreeWithAnotherDecoder(t *testing.T) {
 			}
 			theirs, known := archDecode(w)
 			if ours[row.Name] {
-				require.True(t, !known || theirs.Op == riscv64asm.FENCE, "0x%08x is %s here and %s elsewhere", w, row.Name, theirs)
+				require.True(t, !known || theirs.Op == riscv64asm.FENCE, "0x%08x is %s here and %s elsewhere", w,
+					row.Name, theirs)
 				continue
 			}
 			require.True(t, known, "0x%08x is %s here, nothing elsewhere", w, neutral(&in))
@@ -515,7 +518,8 @@ func TestWordsAgreeWithAnotherDecoder(t *testing.T) {
 			require.Equal(t, archText(theirs), neutral(&in), "0x%08x", w)
 			agreed++
 		case ok:
-			require.True(t, !known || theirs.Op == riscv64asm.FENCE, "0x%08x is our own %s, and %s elsewhere", w, in.Name, theirs)
+			require.True(t, !known || theirs.Op == riscv64asm.FENCE, "0x%08x is our own %s, and %s elsewhere", w,
+				in.Name, theirs)
 		case known && names[name]:
 			e := explain(name, w)
 			require.GreaterOrEqual(t, e, 0, "0x%08x is %s elsewhere and nothing here", w, archText(theirs))

@@ -32,10 +32,12 @@ func (r *Result) Answer() string {
 	slices.SortStableFunc(of, func(a, b *Point) int { return cmp.Compare(a.Cycles, b.Cycles) })
 	least, most := of[0], of[len(of)-1]
 	if len(of) == 1 {
-		return fmt.Sprintf("%s takes %s%s cycles.", least.Label, experiment.Thousands(least.Cycles), experiment.Within(least.CyclesCI95, float64(least.Cycles)))
+		return fmt.Sprintf("%s takes %s%s cycles.", least.Label, experiment.Thousands(least.Cycles),
+			experiment.Within(least.CyclesCI95, float64(least.Cycles)))
 	}
 	return fmt.Sprintf("Of %d points the fastest is %s with %s cycles; the slowest, %s, takes %.2f times as long.",
-		len(of), least.Label, experiment.Thousands(least.Cycles), most.Label, float64(most.Cycles)/float64(least.Cycles))
+		len(of), least.Label, experiment.Thousands(least.Cycles), most.Label,
+		float64(most.Cycles)/float64(least.Cycles))
 }
 
 // faster compares variants with the baseline; "": there is nothing to compare.

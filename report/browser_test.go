@@ -56,10 +56,12 @@ func TestThePageInABrowser(t *testing.T) {
 	for _, id := range []string{"asked", "failures", "figures", "points", "statistics", "configuration", "provenance"} {
 		require.Equal(t, "1", b.Text(`document.querySelectorAll('section#`+id+`').length`), id)
 	}
-	for _, group := range []string{"points", "over-machine-core-warps", "over-machine-l1d-bytes", "map-machine-l1d-bytes-machine-core-warps", "schedulers", "warps", "phases", "roofline"} {
+	for _, group := range []string{"points", "over-machine-core-warps", "over-machine-l1d-bytes",
+		"map-machine-l1d-bytes-machine-core-warps", "schedulers", "warps", "phases", "roofline"} {
 		require.NotEqual(t, "0", b.Text(`document.querySelectorAll('#group-`+group+` .chart svg path').length`), group)
 	}
-	require.Equal(t, "workload.schedule vertex weaver", b.Text(`[...document.querySelectorAll('#differences td')].map(c => c.textContent).join(' ')`))
+	require.Equal(t, "workload.schedule vertex weaver",
+		b.Text(`[...document.querySelectorAll('#differences td')].map(c => c.textContent).join(' ')`))
 	b.sorts()
 	b.searches()
 	b.chooses()
@@ -115,7 +117,8 @@ func (b *tab) darkens() {
 	back := `getComputedStyle(document.body).backgroundColor`
 	label := `document.querySelector('#group-schedulers svg text').getAttribute('fill')`
 	prefer := func(scheme string) {
-		b.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		b.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}))
 	}
 	const white, black = "rgb(255, 255, 255)", "rgb(20, 24, 29)"
 	prefer("light")
@@ -181,17 +184,20 @@ func TestFiguresFit(t *testing.T) {
 	testenv.NeedLong(t, "it draws 400 points at several widths; other pages are drawn in any case")
 	many := &summary{Experiment: "many", Host: fixture().Host}
 	for i := range 200 {
-		axes := map[string]string{"workload.schedule": "vertex", "machine.core.warps": fmt.Sprint(1 + i%20), "graph.file": fmt.Sprintf("graphs/a-graph-with-a-long-name-%d.mtx.gz", i/20)}
+		axes := map[string]string{"workload.schedule": "vertex", "machine.core.warps": fmt.Sprint(1 + i%20),
+			"graph.file": fmt.Sprintf("graphs/a-graph-with-a-long-name-%d.mtx.gz", i/20)}
 		other := maps.Clone(axes)
 		other["workload.schedule"] = "weaver"
 		many.add(axes, float64(1000+i), 1)
 		many.add(other, float64(500+i), 2)
 	}
 	config := "compare: {workload.schedule: [vertex, weaver]}\nsweep: {graph.file: [a], machine.core.warps: [1]}"
-	for name, b := range map[string]*tab{"two axes": open(t, fixture(), sweepConfig), "400 points": open(t, many, config)} {
+	for name, b := range map[string]*tab{"two axes": open(t, fixture(), sweepConfig),
+		"400 points": open(t, many, config)} {
 		for _, width := range []int64{1280, 400} {
 			for _, scheme := range []string{"light", "dark"} {
-				b.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+				b.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+					Value: scheme}}),
 					chromedp.EmulateViewport(width, 900))
 				b.Becomes(cut, is(""), fmt.Sprintf("%s, %d wide, %s", name, width, scheme))
 			}

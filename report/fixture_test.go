@@ -55,24 +55,29 @@ sweep:
 func fixture() *summary {
 	s := &summary{
 		Experiment: "fixture", Version: "v1", Host: experiment.HostSummary{Seconds: 3, PeakRSSBytes: 5 << 20, Jobs: 2},
-		Graphs: map[string]any{"abc": map[string]any{"source": "a graph", "vertices": 4, "edges": 6, "max_in_degree": 3}},
+		Graphs: map[string]any{"abc": map[string]any{"source": "a graph", "vertices": 4, "edges": 6,
+			"max_in_degree": 3}},
 	}
-	for _, name := range []string{"cycles", "ipc", "kernel.init.cycles", "kernel.gather.cycles", "launch.overhead_cycles", "core.cycles",
+	for _, name := range []string{"cycles", "ipc", "kernel.init.cycles", "kernel.gather.cycles",
+		"launch.overhead_cycles", "core.cycles",
 		"core.scheduler.issued", "core.scheduler.stall.scoreboard.memory", "core.scheduler.drained", "core.warps.selected", "core.warps.wait"} {
-		s.Statistics = append(s.Statistics, experiment.StatisticSummary{Name: name, Unit: "things", Doc: "What " + name + " counts."})
+		s.Statistics = append(s.Statistics, experiment.StatisticSummary{Name: name, Unit: "things",
+			Doc: "What " + name + " counts."})
 	}
 	for i, warps := range []string{"2", "4", "16"} {
 		for j, bytes := range []string{"1KiB", "16KiB"} {
 			base := float64(1000 - 200*i - 50*j)
 			axes := func(schedule, machine string) map[string]string {
-				return map[string]string{"workload.schedule": schedule, "machine": machine, "machine.core.warps": warps, "machine.l1d.bytes": bytes}
+				return map[string]string{"workload.schedule": schedule, "machine": machine, "machine.core.warps": warps,
+					"machine.l1d.bytes": bytes}
 			}
 			s.add(axes("vertex", "plain"), base, 1)
 			s.add(axes("weaver", "with-weaver"), base/2, 2)
 		}
 	}
 	last := s.Points[len(s.Points)-1]
-	last["verified"], last["speedup"], last["failure"], last["error"] = false, nil, "wrong result", "vertex 3: rank 0.5, expected 0.25"
+	last["verified"], last["speedup"], last["failure"], last["error"] = false, nil, "wrong result",
+		"vertex 3: rank 0.5, expected 0.25"
 	return s
 }
 

@@ -88,7 +88,8 @@ func HotspotsPage(r *hotspots.Report) ([]byte, error) {
 
 // hotFigures returns the stacks of the schedulers' states, and of phases.
 func hotFigures(r *hotspots.Report) (out []Figure) {
-	stack := Figure{ID: "schedulers", Title: stackings[0].title, Kind: Stack, X: Scale{Name: stackings[0].axis, Percent: true}, Columns: []string{"all"}}
+	stack := Figure{ID: "schedulers", Title: stackings[0].title, Kind: Stack,
+		X: Scale{Name: stackings[0].axis, Percent: true}, Columns: []string{"all"}}
 	for _, p := range r.Stack {
 		if p.Cycles > 0 {
 			stack.Series = append(stack.Series, Series{Name: p.Name, Values: []Number{Number(p.Share)}})

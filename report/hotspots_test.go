@@ -12,7 +12,8 @@ import (
 
 // hotReport has n instructions of two programs, the hottest first, whose addresses go the other way.
 func hotReport(n int) *hotspots.Report {
-	r := &hotspots.Report{Program: "x", Time: 1000, Lanes: 4, Stack: []hotspots.Part{{Name: "issued", Cycles: 400, Share: 0.4}, {Name: "memory", Cycles: 600, Share: 0.6}}}
+	r := &hotspots.Report{Program: "x", Time: 1000, Lanes: 4,
+		Stack: []hotspots.Part{{Name: "issued", Cycles: 400, Share: 0.4}, {Name: "memory", Cycles: 600, Share: 0.6}}}
 	for i := range n {
 		r.Instructions = append(r.Instructions, hotspots.Instruction{
 			Program: fmt.Sprint("p", i%2), PC: uint32(0x80000000 + 4*(n-i)), Text: "nop",
@@ -46,7 +47,8 @@ func TestHotspotsPage(t *testing.T) {
 	page, err := HotspotsPage(r)
 	require.NoError(t, err)
 	text := string(page)
-	for _, want := range []string{"&lt;b&gt;&#34;", "a &amp; b", "&lt;i&gt;note", "40.0 %", "memory: 2 scheduler-cycles", "No phases"} {
+	for _, want := range []string{"&lt;b&gt;&#34;", "a &amp; b", "&lt;i&gt;note", "40.0 %",
+		"memory: 2 scheduler-cycles", "No phases"} {
 		require.Contains(t, text, want)
 	}
 	require.Equal(t, 1, strings.Count(text, "<svg"))

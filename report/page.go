@@ -83,9 +83,11 @@ type group struct {
 func Page(r *Result, figures []Figure) ([]byte, error) {
 	d := pageData{
 		Result: r, Library: template.JS(echarts.Script), Script: template.JS(script), Style: template.CSS(style),
-		Policy: policy(), Groups: groups(figures), Table: newTable(r), Differences: compareConfigs(r), Configuration: r.Points[0].Config,
+		Policy: policy(), Groups: groups(figures), Table: newTable(r), Differences: compareConfigs(r),
+		Configuration: r.Points[0].Config,
 		Data: scriptData{
-			Figures: figures, Palette: colours(palette, mostSeries(figures)), Stack: colours(stackPalette, mostSeries(figures)), Other: otherColour, Bound: boundColour,
+			Figures: figures, Palette: colours(palette, mostSeries(figures)),
+			Stack: colours(stackPalette, mostSeries(figures)), Other: otherColour, Bound: boundColour,
 			Statistics: newStatistics(r),
 		},
 	}

@@ -247,7 +247,8 @@ func (p *panel) hatch(c *draw.Canvas, i int, x1, y1, x2, y2 vg.Length) {
 // reference draws the line that bars and lines are compared with.
 func (p *panel) reference(c *draw.Canvas, y func(float64) vg.Length) {
 	if p.f.Line > 0 {
-		c.StrokeLine2(draw.LineStyle{Color: axisColour, Width: 0.8, Dashes: []vg.Length{4, 3}}, c.Min.X, y(p.f.Line), c.Max.X, y(p.f.Line))
+		c.StrokeLine2(draw.LineStyle{Color: axisColour, Width: 0.8, Dashes: []vg.Length{4, 3}}, c.Min.X, y(p.f.Line),
+			c.Max.X, y(p.f.Line))
 	}
 }
 
@@ -300,7 +301,8 @@ type diamond struct{}
 // DrawGlyph is gonum's interface.
 func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	r := s.Radius * 1.3
-	c.FillPolygon(s.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}})
+	c.FillPolygon(s.Color, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y},
+		{X: at.X, Y: at.Y - r}})
 }
 
 func (p *panel) lines() {
@@ -487,7 +489,8 @@ func (p *panel) area() {
 	first := p.f.Series[0].Points
 	at := func(k int) float64 { return float64(first[k][0]) }
 	n := len(first)
-	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min, p.plot.Y.Max = at(0), max(at(n-1), at(0)+math.SmallestNonzeroFloat32), 0, 1
+	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min, p.plot.Y.Max = at(0), max(at(n-1), at(0)+math.SmallestNonzeroFloat32), 0,
+		1
 	p.marks(&p.plot.X, p.f.X)
 	p.marks(&p.plot.Y, p.f.Y)
 	p.plot.Add(drawn(func(c *draw.Canvas, x, y func(float64) vg.Length) {

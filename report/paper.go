@@ -132,8 +132,10 @@ func (t *paperTable) markdown() string {
 }
 
 // inLaTeX escapes characters that are special in LaTeX.
-var inLaTeX = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
-	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "×", `$\times$`, "±", `$\pm$`, "–", "--", "\u00a0", "~", "<", `\textless{}`, ">", `\textgreater{}`)
+var inLaTeX = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%",
+	`\%`, "_", `\_`,
+	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "×", `$\times$`, "±", `$\pm$`, "–", "--", "\u00a0", "~", "<",
+	`\textless{}`, ">", `\textgreater{}`)
 
 func (t *paperTable) latex() string {
 	var b strings.Builder

@@ -123,7 +123,8 @@ func (r *Result) resolve(q *Query) error {
 			return err
 		}
 		if !slices.Contains(r.valuesOf(key, r.Points), v) {
-			return fmt.Errorf("%s=%s: no point has it: expected one of %s", k, v, strings.Join(r.valuesOf(key, r.Points), ", "))
+			return fmt.Errorf("%s=%s: no point has it: expected one of %s", k, v,
+				strings.Join(r.valuesOf(key, r.Points), ", "))
 		}
 		where[key] = v
 	}
@@ -217,7 +218,8 @@ func metricOf(name string) metric {
 // queried is one panel.
 func (r *Result) queried(q *Query, points []*Point) *Figure {
 	m := metricOf(q.Value)
-	f := &Figure{ID: slug(q.Value + "-by-" + q.X), Kind: q.Kind, Y: Scale{Name: q.keyLabel(q.Value), Percent: m.Percent, From: q.From}}
+	f := &Figure{ID: slug(q.Value + "-by-" + q.X), Kind: q.Kind,
+		Y: Scale{Name: q.keyLabel(q.Value), Percent: m.Percent, From: q.From}}
 	f.Title = cmp.Or(q.Title, capital(q.keyLabel(q.Value))+" by "+q.keyLabel(q.X))
 	columns := r.valuesOf(q.X, points)
 	xs := newAxis(q.X, points).Numbers
@@ -292,7 +294,8 @@ func (r *Result) axesBeside(key string, points []*Point) []string {
 }
 
 // seriesOf are a series' values by column, of points that may lack the axis of the columns: then it is level.
-func (r *Result) seriesOf(q *Query, m metric, name string, points []*Point, columns []string) (s Series, over []string) {
+func (r *Result) seriesOf(q *Query, m metric, name string, points []*Point, columns []string) (s Series,
+	over []string) {
 	pools := make([]pool, len(columns))
 	s = Series{Name: cmp.Or(q.label(name), q.keyLabel(q.Value)), Level: len(columns) > 1}
 	for _, p := range points {

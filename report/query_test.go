@@ -21,7 +21,8 @@ func numbers(s report.Series) (out []report.Number) {
 // TestQuery: a figure has the points' own values where it claims to.
 func TestQuery(t *testing.T) {
 	r := read(t, fixture(), sweepConfig)
-	panels, err := r.Query(report.Query{Value: "cycles", X: "warps", Panel: "bytes", Labels: map[string]string{"weaver": "Weaver", "1KiB": "1 KB", "machine.core.warps": "warps a core"}})
+	panels, err := r.Query(report.Query{Value: "cycles", X: "warps", Panel: "bytes",
+		Labels: map[string]string{"weaver": "Weaver", "1KiB": "1 KB", "machine.core.warps": "warps a core"}})
 	require.NoError(t, err)
 	require.Len(t, panels, 2)
 	f := panels[0]
@@ -93,7 +94,8 @@ func TestQueryOfOwnAxes(t *testing.T) {
 		for _, p := range []struct {
 			variant, key, value string
 			cycles              float64
-		}{{"vertex", "", "", 1000}, {"weaver", "w.latency", "8", 500}, {"weaver", "w.latency", "16", 600}, {"peg", "p.entries", "8", 400}, {"peg", "p.entries", "16", 300}} {
+		}{{"vertex", "", "", 1000}, {"weaver", "w.latency", "8", 500}, {"weaver", "w.latency", "16", 600},
+			{"peg", "p.entries", "8", 400}, {"peg", "p.entries", "16", 300}} {
 			axes := map[string]string{"variant": p.variant, "bytes": bytes}
 			if p.key != "" {
 				axes[p.key] = p.value

@@ -129,7 +129,8 @@ func Read(dir string) (*Result, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	r := &Result{Name: s.Experiment, Version: s.Version, Part: s.Part, Host: s.Host, About: s.About, Points: s.Points, Resolved: string(resolved)}
+	r := &Result{Name: s.Experiment, Version: s.Version, Part: s.Part, Host: s.Host, About: s.About, Points: s.Points,
+		Resolved: string(resolved)}
 	if err := r.readReport(); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "config.resolved.yaml"), err)
 	}

@@ -134,7 +134,8 @@ func TestWhatIsNoResultIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = report.Find(dir)
 	require.ErrorContains(t, err, "expected a directory with a summary.json")
-	for _, text := range []string{"", "[]", "{}", `{"points": []}`, `{"points": [null]}`, `{"points": [{"cycles": -1}]}`, `{"points": [{"stats": {"a": "x"}}]}`} {
+	for _, text := range []string{"", "[]", "{}", `{"points": []}`, `{"points": [null]}`,
+		`{"points": [{"cycles": -1}]}`, `{"points": [{"stats": {"a": "x"}}]}`} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "summary.json"), []byte(text), 0o644))
 		_, err := report.Read(dir)
 		require.ErrorContains(t, err, "summary.json: expected", text)
@@ -142,7 +143,8 @@ func TestWhatIsNoResultIsRefused(t *testing.T) {
 }
 
 // evil would run, if it became part of the page.
-const evil = `</script></style></title></textarea><script>window.pwned=1</script><img src=x onerror=window.pwned=1>"'` + "`${pwned=1}` <!-- ]]> \u2028\x00&lt;\\"
+const evil = `</script></style></title></textarea><script>window.pwned=1</script><img src=x onerror=window.pwned=1>"'` +
+	"`${pwned=1}` <!-- ]]> \u2028\x00&lt;\\"
 
 // hostile puts it wherever a result has text.
 func hostile() (*summary, string) {
@@ -154,12 +156,14 @@ func hostile() (*summary, string) {
 	}
 	for i, p := range s.Points {
 		p["axes"].(map[string]string)[evil] = fmt.Sprint(i%3, evil)
-		p["config"], p["error"], p["failure"], p["graph"] = fmt.Sprintf("%q: %q", evil, fmt.Sprint(i, evil)), evil, evil, evil
+		p["config"], p["error"], p["failure"], p["graph"] = fmt.Sprintf("%q: %q", evil, fmt.Sprint(i, evil)), evil,
+			evil, evil
 		p["stats"].(map[string]float64)["core.scheduler."+evil] = 9
 		p["stats"].(map[string]float64)[evil] = 1e300
 		p["speedup"] = -1
 	}
-	return s, fmt.Sprintf("compare: {workload.schedule: [], %q: []}\nsweep: {machine.core.warps: []}\n%s", evil, "# "+strings.NewReplacer("\x00", "", "\u2028", "").Replace(evil))
+	return s, fmt.Sprintf("compare: {workload.schedule: [], %q: []}\nsweep: {machine.core.warps: []}\n%s", evil,
+		"# "+strings.NewReplacer("\x00", "", "\u2028", "").Replace(evil))
 }
 
 func TestHostileTextStaysText(t *testing.T) {
@@ -237,9 +241,11 @@ func fills(f *report.Figure, colour string) int {
 // TestColours: however many series there are, no two have the same colour, and texts of any length and number leave
 // room for the figure.
 func TestColours(t *testing.T) {
-	f := &report.Figure{Kind: report.Bars, Title: strings.Repeat("a long title ", 30), Note: "a note", Y: report.Scale{Name: "cycles"}, Columns: []string{"a", strings.Repeat("b", 80)}}
+	f := &report.Figure{Kind: report.Bars, Title: strings.Repeat("a long title ", 30), Note: "a note",
+		Y: report.Scale{Name: "cycles"}, Columns: []string{"a", strings.Repeat("b", 80)}}
 	for i := range 24 {
-		f.Series = append(f.Series, report.Series{Name: fmt.Sprintf("series %d of a name that is long", i), Values: []report.Number{report.Number(1 + i), 3}})
+		f.Series = append(f.Series, report.Series{Name: fmt.Sprintf("series %d of a name that is long", i),
+			Values: []report.Number{report.Number(1 + i), 3}})
 	}
 	seen := map[string]int{}
 	for _, m := range regexp.MustCompile(`style="fill:(#[0-9A-F]{6})" />`).FindAllStringSubmatch(string(f.SVG()), -1) {
@@ -273,7 +279,8 @@ func TestWrite(t *testing.T) {
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Len(t, page, size)
-	for _, text := range []string{"fixture", "11 of 12 points", "a graph", "vertex 3: rank 0.5, expected 0.25", "heddle v1", "5 MiB", "machine.core.warps"} {
+	for _, text := range []string{"fixture", "11 of 12 points", "a graph", "vertex 3: rank 0.5, expected 0.25",
+		"heddle v1", "5 MiB", "machine.core.warps"} {
 		require.Contains(t, string(page), text)
 	}
 	for _, f := range []string{"points-speedup", "schedulers", "warps", "phases", "roofline-bytes"} {
@@ -362,7 +369,8 @@ func TestSeedsAndAxesThatGoTogether(t *testing.T) {
 	s := &summary{Experiment: "seeds"}
 	for i, x := range []string{"1", "2"} {
 		for j, seed := range []string{"7", "8"} {
-			s.add(map[string]string{"a.x": x, "a.y": fmt.Sprint(10 + i), "seed": seed}, []float64{100, 400, 50, 200}[2*i+j], nil)
+			s.add(map[string]string{"a.x": x, "a.y": fmt.Sprint(10 + i), "seed": seed},
+				[]float64{100, 400, 50, 200}[2*i+j], nil)
 		}
 	}
 	r := read(t, s, `sweep: {"a.x, a.y": [[1, 10], [2, 11]]}`)
@@ -371,10 +379,13 @@ func TestSeedsAndAxesThatGoTogether(t *testing.T) {
 	figures := report.Figures(r)
 	bars := find(t, figures, "points-cycles")
 	require.Equal(t, []string{"x=1 y=10", "x=2 y=11"}, bars.Columns)
-	require.InDeltaSlice(t, []float64{250, 125}, []float64{float64(bars.Series[0].Values[0]), float64(bars.Series[0].Values[1])}, 1e-9)
-	require.InDeltaSlice(t, []float64{t1 * 150, t1 * 75}, []float64{float64(bars.Series[0].Errors[0]), float64(bars.Series[0].Errors[1])}, 1e-6)
+	require.InDeltaSlice(t, []float64{250, 125},
+		[]float64{float64(bars.Series[0].Values[0]), float64(bars.Series[0].Values[1])}, 1e-9)
+	require.InDeltaSlice(t, []float64{t1 * 150, t1 * 75},
+		[]float64{float64(bars.Series[0].Errors[0]), float64(bars.Series[0].Errors[1])}, 1e-6)
 	require.Equal(t, "Arithmetic means over 2 seeds, and 95 % confidence intervals. ", bars.Note)
-	require.Equal(t, 6, strings.Count(string(bars.SVG()), `stroke:#222222;stroke-width:0.8`), "two whiskers of three lines")
+	require.Equal(t, 6, strings.Count(string(bars.SVG()), `stroke:#222222;stroke-width:0.8`),
+		"two whiskers of three lines")
 	line := find(t, figures, "over-a-y-cycles")
 	require.Len(t, line.Series, 1)
 	require.InDelta(t, 125, float64(line.Series[0].Points[1][1]), 1e-9)
@@ -450,7 +461,8 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	figures := report.Figures(r)
 	bars := find(t, figures, "points-cycles")
 	require.Equal(t, []string{"latency=8", "entries=8", "latency=16", "entries=16"}, bars.Columns)
-	require.Equal(t, []bool{true, false, false}, []bool{bars.Series[0].Level, bars.Series[1].Level, bars.Series[2].Level})
+	require.Equal(t, []bool{true, false, false},
+		[]bool{bars.Series[0].Level, bars.Series[1].Level, bars.Series[2].Level})
 	require.Equal(t, []report.Number{1000, 1000, 1000, 1000}, bars.Series[0].Values)
 	require.Equal(t, 4+2, fills(&bars, "#E69F00")+fills(&bars, "#009E73"), "bars of weaver and peg, and the legend's")
 	require.Zero(t, fills(&bars, "#0072B2"), "vertex is a line across")
@@ -497,6 +509,7 @@ func TestAVariantsOwnAxisBesideOneOfAll(t *testing.T) {
 	lines := find(t, figures, "over-e-cycles")
 	require.Equal(t, []string{"vertex  q=1", "peg  q=1", "vertex  q=2", "peg  q=2"}, names(lines.Series))
 	require.Equal(t, [][2]report.Number{{4, 1001}, {8, 1001}, {16, 1001}}, lines.Series[2].Points)
-	require.Equal(t, []string{"vertex", "peg  e=4", "peg  e=8", "peg  e=16"}, names(find(t, figures, "over-q-cycles").Series))
+	require.Equal(t, []string{"vertex", "peg  e=4", "peg  e=8", "peg  e=16"},
+		names(find(t, figures, "over-q-cycles").Series))
 	require.Len(t, find(t, figures, "map-e-q-cycles-peg").Cells, 2)
 }

@@ -23,11 +23,14 @@ func roofline(r *Result) []Figure {
 	y := Scale{Name: "edges/cycle", Log: true}
 	figures := []Figure{
 		{ID: "roofline-bytes", Group: "roofline", Choice: "over DRAM bytes/cycle", Title: "Edges/cycle over DRAM bytes/cycle", Kind: Scatter,
-			X: Scale{Name: "DRAM bytes/cycle", Log: true}, Y: y, Series: append(traffic, r.bounds(traffic, vertical)...)},
+			X: Scale{Name: "DRAM bytes/cycle", Log: true}, Y: y,
+			Series: append(traffic, r.bounds(traffic, vertical)...)},
 	}
 	intensity := r.scatter(func(edges, bytes float64) float64 { return edges / bytes })
-	figures = append(figures, Figure{ID: "roofline-intensity", Group: "roofline", Choice: "over edges per DRAM byte", Title: "Edges/cycle over edges per DRAM byte", Kind: Scatter,
-		X: Scale{Name: "edges per DRAM byte", Log: true}, Y: y, Series: append(intensity, r.bounds(intensity, slanted)...)})
+	figures = append(figures, Figure{ID: "roofline-intensity", Group: "roofline", Choice: "over edges per DRAM byte",
+		Title: "Edges/cycle over edges per DRAM byte", Kind: Scatter,
+		X: Scale{Name: "edges per DRAM byte", Log: true}, Y: y,
+		Series: append(intensity, r.bounds(intensity, slanted)...)})
 	for i := range figures {
 		figures[i].Note = r.rooflineNote()
 	}
@@ -43,7 +46,8 @@ func (r *Result) scatter(x func(edges, bytes float64) float64) (out []Series) {
 			bytes, _ := p.value(bytesPerCycle)
 			if p.Variant == v && edges > 0 && bytes > 0 {
 				s.Points = append(s.Points, [2]Number{Number(x(edges, bytes)), Number(edges)})
-				s.Labels = append(s.Labels, fmt.Sprintf("%s: %s edges/cycle, %s DRAM bytes/cycle", p.Label, compact(edges), compact(bytes)))
+				s.Labels = append(s.Labels, fmt.Sprintf("%s: %s edges/cycle, %s DRAM bytes/cycle", p.Label,
+					compact(edges), compact(bytes)))
 			}
 		}
 		if len(s.Points) > 0 {
@@ -57,7 +61,8 @@ func (r *Result) scatter(x func(edges, bytes float64) float64) (out []Series) {
 func (r *Result) bounds(of []Series, line func(peak float64, box [4]float64) [][2]Number) (out []Series) {
 	box := extent(of)
 	for _, peak := range r.peaks() {
-		out = append(out, Series{Name: "bandwidth: " + compact(peak) + " bytes/cycle", Points: line(peak, box), Bound: true})
+		out = append(out, Series{Name: "bandwidth: " + compact(peak) + " bytes/cycle", Points: line(peak, box),
+			Bound: true})
 	}
 	return out
 }

@@ -50,7 +50,8 @@ func (s *Spec) Resolve(out string) (err error) {
 		flag, text string
 		to         *vg.Length
 		low, high  vg.Length
-	}{{"width", s.width, &s.Width, 72, 7200}, {"height", s.height, &s.Height, 72, 7200}, {"font", s.font, &s.Font, 4, 40}} {
+	}{{"width", s.width, &s.Width, 72, 7200}, {"height", s.height, &s.Height, 72, 7200},
+		{"font", s.font, &s.Font, 4, 40}} {
 		if *l.to, err = length(l.text, l.low, l.high); err != nil {
 			return fmt.Errorf("--%s %s: %w", l.flag, l.text, err)
 		}
@@ -128,7 +129,8 @@ func Specs(lines []string) (specs []*Spec, err error) {
 			return nil, wrong(err)
 		}
 		if s.Out != filepath.Base(s.Out) {
-			return nil, wrong(fmt.Errorf("--out %s: expected the name of a file, which goes to the directory figures", s.Out))
+			return nil, wrong(fmt.Errorf("--out %s: expected the name of a file, which goes to the directory figures",
+				s.Out))
 		}
 		if seen[s.Out] {
 			return nil, wrong(fmt.Errorf("--out %s: an earlier figure has that name", s.Out))

@@ -60,7 +60,8 @@ func stacks(r *Result) (figures []Figure) {
 	points := slices.DeleteFunc(slices.Clone(r.Points), func(p *Point) bool { return !p.counts() })
 	for _, s := range stackings {
 		shown := points[:min(len(points), maxBars)]
-		f := Figure{ID: s.id, Group: s.id, Choice: s.title, Title: s.title, Kind: Stack, X: Scale{Name: s.axis, Percent: s.share}}
+		f := Figure{ID: s.id, Group: s.id, Choice: s.title, Title: s.title, Kind: Stack,
+			X: Scale{Name: s.axis, Percent: s.share}}
 		if f.Series = s.series(r, shown); len(f.Series) == 0 {
 			continue
 		}

@@ -64,7 +64,8 @@ func (r *Result) bars(m metric) Figure {
 	}
 	for v, name := range r.Variants {
 		f.Series = append(f.Series, Series{
-			Name: cmp.Or(r.name(name), m.Title), Level: r.level(all, v), Values: g.means[v][:n:n], Errors: r.errors(nil, g.halves[v][:n]),
+			Name: cmp.Or(r.name(name), m.Title), Level: r.level(all, v), Values: g.means[v][:n:n],
+			Errors: r.errors(nil, g.halves[v][:n]),
 		})
 	}
 	if m.Name == "speedup" {
@@ -179,7 +180,8 @@ func sweepLines(r *Result) (figures []Figure) {
 		for _, m := range r.plotted() {
 			f := Figure{
 				ID: "over-" + a.Key + "-" + m.Name, Group: "over-" + a.Key, Choice: m.Title, Kind: Lines,
-				Title: capital(m.Title) + " by " + r.name(a.Key), X: r.scale(a), Y: Scale{Name: m.Title, Percent: m.Percent},
+				Title: capital(m.Title) + " by " + r.name(a.Key), X: r.scale(a),
+				Y: Scale{Name: m.Title, Percent: m.Percent},
 			}
 			if m.Name == "speedup" {
 				f.Line = 1
@@ -195,7 +197,8 @@ func sweepLines(r *Result) (figures []Figure) {
 func (r *Result) scale(a Axis) Scale {
 	ticks := slices.Sorted(slices.Values(a.Numbers))
 	n := len(ticks)
-	return Scale{Name: r.quantity(a.Key), Log: ticks[0] > 0 && ticks[n-1] >= 8*ticks[0], Ticks: ticks, Names: a.sorted()}
+	return Scale{Name: r.quantity(a.Key), Log: ticks[0] > 0 && ticks[n-1] >= 8*ticks[0], Ticks: ticks,
+		Names: a.sorted()}
 }
 
 // lines are a line for each variant and each setting of the other axes; if that makes
@@ -284,7 +287,8 @@ func (r *Result) lineSeries(a Axis, m metric, keys []string) (out []Series, over
 		line := fmt.Sprint(p.Variant, " ", p.has(a.Key), " ", tuple(p, keys))
 		if _, ok := index[line]; !ok {
 			index[line] = len(names)
-			names = append(names, cmp.Or(strings.TrimSpace(r.name(r.Variants[p.Variant])+"  "+settings(p, keys)), m.Title))
+			names = append(names, cmp.Or(strings.TrimSpace(r.name(r.Variants[p.Variant])+"  "+settings(p, keys)),
+				m.Title))
 			pools, levels = append(pools, map[float64]*pool{}), append(levels, !p.has(a.Key))
 		}
 		of := a.Numbers
@@ -371,7 +375,8 @@ func sweepMaps(r *Result) (figures []Figure) {
 
 func (r *Result) heatMap(x, y Axis, m metric, variant int) Figure {
 	f := Figure{
-		ID: "map-" + x.Key + "-" + y.Key + "-" + m.Name, Group: "map-" + x.Key + "-" + y.Key, Choice: m.Title, Kind: Heat,
+		ID: "map-" + x.Key + "-" + y.Key + "-" + m.Name, Group: "map-" + x.Key + "-" + y.Key, Choice: m.Title,
+		Kind:  Heat,
 		Title: capital(m.Title) + " by " + r.name(x.Key) + " and " + r.name(y.Key),
 		X:     Scale{Name: r.quantity(x.Key)}, Y: Scale{Name: r.quantity(y.Key), Percent: m.Percent},
 		Columns: x.sorted(), Rows: y.sorted(),

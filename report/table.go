@@ -138,7 +138,8 @@ func compareConfigs(r *Result) (d differences) {
 		if !differ {
 			continue
 		}
-		if n := len(d.Rows); row.Section != "" && n > 0 && d.Rows[n-1].Section == row.Section && slices.Equal(d.Rows[n-1].absent, row.absent) {
+		if n := len(d.Rows); row.Section != "" && n > 0 && d.Rows[n-1].Section == row.Section &&
+			slices.Equal(d.Rows[n-1].absent, row.absent) {
 			d.Rows[n-1].add(&row)
 			continue
 		}

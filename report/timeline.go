@@ -173,7 +173,8 @@ func (r *Result) track(name string, ratio bool) Figure {
 		m.Title += " a cycle"
 	}
 	f := Figure{
-		ID: "timeline-" + name, Group: "timeline", Choice: m.Title, Title: capital(m.Title) + " over the run", Kind: Lines, Note: r.historyNote(),
+		ID: "timeline-" + name, Group: "timeline", Choice: m.Title, Title: capital(m.Title) + " over the run",
+		Kind: Lines, Note: r.historyNote(),
 		X: Scale{Name: "cycles of the machine's clock"}, Y: Scale{Name: m.Title, Percent: m.Percent},
 	}
 	for _, h := range r.histories {
@@ -203,8 +204,10 @@ func (r *Result) historyNote() string {
 // causes splits the schedulers' cycles of a run by cause, over time.
 func (h *history) causes() (f Figure, ok bool) {
 	f = Figure{
-		ID: "timeline-schedulers-" + h.point.Label, Group: "timeline-schedulers", Choice: h.point.Label, Title: "What the schedulers did over the run: " + h.point.Label, Kind: Area,
-		X: Scale{Name: "cycles of the machine's clock"}, Y: Scale{Name: "share of scheduler-cycles", Percent: true}, Columns: make([]string, len(h.rows)),
+		ID: "timeline-schedulers-" + h.point.Label, Group: "timeline-schedulers", Choice: h.point.Label,
+		Title: "What the schedulers did over the run: " + h.point.Label, Kind: Area,
+		X: Scale{Name: "cycles of the machine's clock"}, Y: Scale{Name: "share of scheduler-cycles", Percent: true},
+		Columns: make([]string, len(h.rows)),
 	}
 	for _, name := range h.names {
 		part, is := strings.CutPrefix(name, causes)
@@ -261,7 +264,8 @@ func superSteps(r *Result) (figures []Figure) {
 
 func (p *Point) superSteps() (f Figure, ok bool) {
 	f = Figure{
-		ID: "steps-" + p.Label, Group: "steps", Choice: p.Label, Title: "Cycles of the super-steps: " + p.Label, Kind: Stack, X: Scale{Name: "cycles"},
+		ID: "steps-" + p.Label, Group: "steps", Choice: p.Label, Title: "Cycles of the super-steps: " + p.Label,
+		Kind: Stack, X: Scale{Name: "cycles"},
 	}
 	column, series := map[int]int{}, map[string]int{}
 	for _, s := range p.SuperSteps {

@@ -22,10 +22,14 @@ func sampled(t *testing.T, s *summary, config string, intervals int) (dir string
 		p := store.Point{Position: i, Baseline: -1, Identity: "x"}
 		for k := range intervals {
 			n := uint64(k + i)
-			p.Samples = append(p.Samples, store.Sample{From: uint64(100 * k), To: uint64(100 * (k + 1)), Values: []stats.Stat{
-				stats.Count("warp_instrs", "", "", 50), stats.Constant("ipc", "", "", float64(n)/100), stats.Count("l1d.reads", "", "", n),
-				stats.Count("core.scheduler.issued", "", "", 30), stats.Count("core.scheduler.stall.scoreboard.memory", "", "", 10+n), stats.Count("core.scheduler.drained", "", "", 0),
-			}})
+			p.Samples = append(p.Samples, store.Sample{From: uint64(100 * k), To: uint64(100 * (k + 1)),
+				Values: []stats.Stat{
+					stats.Count("warp_instrs", "", "", 50), stats.Constant("ipc", "", "", float64(n)/100),
+					stats.Count("l1d.reads", "", "", n),
+					stats.Count("core.scheduler.issued", "", "", 30),
+					stats.Count("core.scheduler.stall.scoreboard.memory", "", "", 10+n),
+					stats.Count("core.scheduler.drained", "", "", 0),
+				}})
 		}
 		require.NoError(t, db.Put(&p))
 	}
@@ -47,7 +51,8 @@ func TestTimelines(t *testing.T) {
 	f := find(t, figures, "timeline-ipc")
 	require.Len(t, f.Series, 8, "of 12 points")
 	require.Equal(t, "Of 8 of 12 points. ", f.Note)
-	require.Equal(t, [][2]report.Number{{50, 0.02}, {150, 0.03}, {250, 0.04}, {350, 0.05}, {450, 0.06}}, f.Series[2].Points)
+	require.Equal(t, [][2]report.Number{{50, 0.02}, {150, 0.03}, {250, 0.04}, {350, 0.05}, {450, 0.06}},
+		f.Series[2].Points)
 	reads := find(t, figures, "timeline-l1d-reads")
 	require.Equal(t, "l1d.reads a cycle", reads.Choice)
 	require.InDelta(t, 0.04, float64(reads.Series[0].Points[4][1]), 1e-12)
@@ -79,7 +84,8 @@ func TestLongTimelines(t *testing.T) {
 // A store that cannot be read costs the timelines, and the page says so.
 func TestAStoreThatCannotBeRead(t *testing.T) {
 	dir := fixture().write(t, sweepConfig)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, store.File), []byte("this is no database, though it is long enough"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, store.File),
+		[]byte("this is no database, though it is long enough"), 0o644))
 	r, err := report.Read(dir)
 	require.NoError(t, err)
 	page, err := report.Page(r, report.Figures(r))

@@ -217,7 +217,8 @@ func (p Pace) since(before Pace) Pace {
 // of the switch, and one at its end, each as long as an interval.
 func (t *alternator) mark(now clock.Cycle) {
 	p, start := t.pace(now), t.marks[0].WarpInstrs
-	for at := [marks + 1]uint64{0, start + t.Warm, start + t.Warm + t.length, t.until - min(t.length, t.until)}; t.marked <= marks && p.WarpInstrs >= at[t.marked]; t.marked++ {
+	for at := [marks + 1]uint64{0, start + t.Warm, start + t.Warm + t.length,
+		t.until - min(t.length, t.until)}; t.marked <= marks && p.WarpInstrs >= at[t.marked]; t.marked++ {
 		t.marks[t.marked] = p
 	}
 }

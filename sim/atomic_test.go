@@ -48,7 +48,8 @@ func harts(cfg configs.Machine) int {
 // TestTicketsAreTakenOnce: whoever performs an atomic, no two see the same value.
 func TestTicketsAreTakenOnce(t *testing.T) {
 	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-d", "vortex-rtl-m6", "vortex-6c32w32t-sharedl1"} {
-		for _, set := range []string{"atomics.mode=l2", "atomics.combine=true", "atomics.mode=simx24", "atomics.mode=simx25"} {
+		for _, set := range []string{"atomics.mode=l2", "atomics.combine=true", "atomics.mode=simx24",
+			"atomics.mode=simx25"} {
 			t.Run(machine+"/"+set, func(t *testing.T) {
 				t.Parallel()
 				cfg := load(t, machine, set)
@@ -107,7 +108,8 @@ loop:	amoadd.w t5, t4, (a1)
 	addi t3, t3, -1
 	bnez t3, loop
 	tmc zero`, lines-1))
-		o, _ := run(t, load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=4", fmt.Sprintf("atomics.interval=%d", interval)), p)
+		o, _ := run(t, load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=4",
+			fmt.Sprintf("atomics.interval=%d", interval)), p)
 		return o.Cycles
 	}
 	const ops = 6 * 4 * 4 * 8
@@ -144,7 +146,8 @@ func TestAWarpSeesItsOwnAtomics(t *testing.T) {
 	sw a3, 8(a2)
 	sw a4, 12(a2)
 	tmc zero`)
-	for _, set := range []string{"atomics.mode=l2", "atomics.interval=200", "atomics.mode=simx24", "atomics.mode=simx25", "core.lsu_queue=16"} {
+	for _, set := range []string{"atomics.mode=l2", "atomics.interval=200", "atomics.mode=simx24",
+		"atomics.mode=simx25", "core.lsu_queue=16"} {
 		cfg := load(t, "vortex-6c32w32t-sharedl1", "core.warps=8", "core.threads=8", set)
 		_, m := run(t, cfg, p)
 		for h := range uint32(harts(cfg)) {
@@ -218,7 +221,8 @@ func TestAtomicsThatTrap(t *testing.T) {
 	} {
 		m, err := sim.New(load(t, "vortex-6c32w32t"), sim.Options{MaxCycles: 1_000_000})
 		require.NoError(t, err)
-		_, err = m.Run(context.Background(), source(t, "_start: li a1, "+c.addr+"\nhere: amoadd.w t0, t0, (a1)\n tmc zero"))
+		_, err = m.Run(context.Background(), source(t,
+			"_start: li a1, "+c.addr+"\nhere: amoadd.w t0, t0, (a1)\n tmc zero"))
 		var trap *emu.Trap
 		require.True(t, errors.As(err, &trap), "%v", err)
 		require.ErrorContains(t, err, c.says)
@@ -240,7 +244,8 @@ func TestAtomicKnobsCount(t *testing.T) {
 	p := source(t, tickets)
 	seen := map[uint64]string{}
 	base, _ := run(t, load(t, "vortex-rtl-m6"), p)
-	for _, set := range []string{"atomics.mode=l2", "atomics.interval=3", "atomics.combine=true", "atomics.mode=simx25", "atomics.mode=simx24"} {
+	for _, set := range []string{"atomics.mode=l2", "atomics.interval=3", "atomics.combine=true", "atomics.mode=simx25",
+		"atomics.mode=simx24"} {
 		o, _ := run(t, load(t, "vortex-rtl-m6", set), p)
 		require.Equal(t, base.Stats, o.Stats)
 		require.Empty(t, seen[o.Cycles], set)

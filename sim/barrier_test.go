@@ -92,7 +92,8 @@ _start:	li a0, ` + id + `
 	require.EqualValues(t, 3*6, fills)
 	_, large := fillsOf(t, text("0x80000000"), "l1d.bytes=128KiB")
 	const sets = 64 << 10 / (4 * 64 * 2)
-	require.InDelta(t, 2*sets, float64(large-small), sets/8, "init and two walks run beside fetch's start") // sets twice as many
+	// sets twice as many
+	require.InDelta(t, 2*sets, float64(large-small), sets/8, "init and two walks run beside fetch's start")
 	local := `
 _start:	li a1, 1
 	bar zero, a1

@@ -32,16 +32,19 @@ func TestManyCores(t *testing.T) {
 
 // TestManyCoresInAnyOrder: the order of 300 units is no input either.
 func TestManyCoresInAnyOrder(t *testing.T) {
-	cfg := load(t, "graphpeg-60sm", append([]string{"ctrlproc.interval=40", "concentrator.sockets=3", "concentrator.outstanding=4"}, smallPeg...)...)
+	cfg := load(t, "graphpeg-60sm", append([]string{"ctrlproc.interval=40", "concentrator.sockets=3",
+		"concentrator.outstanding=4"}, smallPeg...)...)
 	sameInAllOrders(t, cfg, newPegGraph(3, 300, 3000).program(t), 1, 2)
 }
 
 // TestEveryConcentratorKnobCounts on a whole machine.
 func TestEveryConcentratorKnobCounts(t *testing.T) {
 	g := newPegGraph(4, 2000, 6000)
-	base := append([]string{"sockets=24", "concentrator.sockets=3", "concentrator.request=3", "ctrlproc.interval=64"}, smallPeg...)
+	base := append([]string{"sockets=24", "concentrator.sockets=3", "concentrator.request=3", "ctrlproc.interval=64"},
+		smallPeg...)
 	want, _ := pegCycles(t, g, "graphpeg-60sm", base...)
-	for _, k := range []string{"sockets=2", "ports=3", "arbiter=priority", "request=9", "response=9", "request_queue=1", "outstanding=3"} {
+	for _, k := range []string{"sockets=2", "ports=3", "arbiter=priority", "request=9", "response=9", "request_queue=1",
+		"outstanding=3"} {
 		got, _ := pegCycles(t, g, "graphpeg-60sm", append(base, "concentrator."+k)...)
 		t.Logf("%-20s %6d cycles, without %d", k, got, want)
 		require.NotEqual(t, want, got, k)

@@ -42,7 +42,8 @@ func TestPerformanceCounters(t *testing.T) {
 	p := source(t, readsCounters())
 	var before []string
 	for class, name := range sim.CounterClasses {
-		m, err := sim.New(load(t, "vortex-rtl-c"), sim.Options{Counters: sim.Counters(class), MaxCycles: 10_000_000, Check: true, Threads: 2})
+		m, err := sim.New(load(t, "vortex-rtl-c"),
+			sim.Options{Counters: sim.Counters(class), MaxCycles: 10_000_000, Check: true, Threads: 2})
 		require.NoError(t, err)
 		_, err = m.Run(context.Background(), p)
 		require.NoError(t, err)
@@ -100,7 +101,8 @@ func TestDivergentBranchesInTime(t *testing.T) {
 	tmc zero
 `)
 	cfg := load(t, "vortex-rtl-a")
-	for how, want := range map[emu.Divergence]uint32{emu.DivergentFollowsLast: uint32(cfg.Core.Threads - 1), emu.DivergentFollowsFirst: 1} {
+	for how, want := range map[emu.Divergence]uint32{emu.DivergentFollowsLast: uint32(cfg.Core.Threads - 1),
+		emu.DivergentFollowsFirst: 1} {
 		m, err := sim.New(cfg, sim.Options{Divergent: how, MaxCycles: 1_000_000, Check: true})
 		require.NoError(t, err)
 		_, err = m.Run(context.Background(), p)

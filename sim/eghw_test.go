@@ -48,7 +48,8 @@ func (g *eghwGraph) program(t testing.TB) *isa.Program {
 	require.NoError(t, err)
 	text := strings.Builder{}
 	text.Write(src)
-	fmt.Fprintf(&text, "\n.data\nheddle.eghw: .word %d, offsets, %d, others, weights\n.balign 64\n", g.vertices(), len(g.others))
+	fmt.Fprintf(&text, "\n.data\nheddle.eghw: .word %d, offsets, %d, others, weights\n.balign 64\n", g.vertices(),
+		len(g.others))
 	for _, a := range []struct {
 		name  string
 		words []uint32
@@ -58,7 +59,8 @@ func (g *eghwGraph) program(t testing.TB) *isa.Program {
 			fmt.Fprintf(&text, ".word %d\n", w)
 		}
 	}
-	p, err := asm.Assemble("eghw.s", []byte(text.String()), asm.Options{Base: 0x80000000, Defines: map[string]int64{"VERTICES": int64(g.vertices())}})
+	p, err := asm.Assemble("eghw.s", []byte(text.String()),
+		asm.Options{Base: 0x80000000, Defines: map[string]int64{"VERTICES": int64(g.vertices())}})
 	require.NoError(t, err)
 	return p
 }
@@ -107,12 +109,13 @@ func eghwCycles(t *testing.T, g *eghwGraph, machine string, set ...string) (uint
 func untimedEGHW(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine {
 	t.Helper()
 	var h eghw.Host
-	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := eghw.NewFunctional(*cfg.Core.Unit.Spec.(*eghw.Spec), cfg.UnitShape(n))
-		require.NoError(t, err)
-		h.Units = append(h.Units, u.Engine)
-		return []emu.Unit{u}
-	}})
+	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,
+		Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
+			u, err := eghw.NewFunctional(*cfg.Core.Unit.Spec.(*eghw.Spec), cfg.UnitShape(n))
+			require.NoError(t, err)
+			h.Units = append(h.Units, u.Engine)
+			return []emu.Unit{u}
+		}})
 	require.NoError(t, err)
 	require.NoError(t, h.Carry(p))
 	m.Load(p)
@@ -123,8 +126,10 @@ func untimedEGHW(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine
 // TestEGHWPrograms: every edge once, on machines of several shapes.
 func TestEGHWPrograms(t *testing.T) {
 	g := newEGHWGraph(1, 300)
-	for _, machine := range []string{"vortex-1c4w4t-eghw", "vortex-6c32w32t-eghw", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "vortex-rtl-w1"} {
-		for _, knobs := range []string{"", "bypass_l1=true", "outstanding_lines=1 lookahead=1 edges_per_read=1 request_queue=1"} {
+	for _, machine := range []string{"vortex-1c4w4t-eghw", "vortex-6c32w32t-eghw", "vortex-6c32w32t-sharedl1",
+		"vortex-rtl-m6", "vortex-rtl-w1"} {
+		for _, knobs := range []string{"", "bypass_l1=true",
+			"outstanding_lines=1 lookahead=1 edges_per_read=1 request_queue=1"} {
 			t.Run(machine+"/"+knobs, func(t *testing.T) {
 				t.Parallel()
 				set := []string{"core.eghw.buffer_latency=2"}
@@ -142,18 +147,21 @@ func TestEveryEGHWKnobCounts(t *testing.T) {
 	g := newEGHWGraph(2, 600)
 	base := []string{"core.warps=4", "core.threads=8"}
 	want, m := eghwCycles(t, g, "vortex-6c32w32t-eghw", base...)
-	for _, name := range []string{"pops.wait", "state.offsets", "state.edges", "state.writing", "state.reading", "lines.weights", "scratchpad.busy", "pops.partial"} {
+	for _, name := range []string{"pops.wait", "state.offsets", "state.edges", "state.writing", "state.reading",
+		"lines.weights", "scratchpad.busy", "pops.partial"} {
 		require.NotZero(t, statistic(t, m, "eghw."+name), name)
 	}
 	for _, name := range []string{"core.scheduler.stall.scoreboard.unit", "core.warps.unit_wait", "warp_instrs.unit"} {
 		require.NotZero(t, statistic(t, m, name), name)
 	}
-	for _, k := range []string{"buffer_entries=24", "outstanding_lines=8", "lookahead=1", "edges_per_read=2", "write_words=1", "read_words=1", "buffer_latency=50", "bypass_l1=true", "request_queue=1"} {
+	for _, k := range []string{"buffer_entries=24", "outstanding_lines=8", "lookahead=1", "edges_per_read=2",
+		"write_words=1", "read_words=1", "buffer_latency=50", "bypass_l1=true", "request_queue=1"} {
 		got, _ := eghwCycles(t, g, "vortex-6c32w32t-eghw", append(base, "core.eghw."+k)...)
 		t.Logf("%-25s %6d cycles, without %d", k, got, want)
 		require.NotEqual(t, want, got, k)
 	}
-	one, _ := eghwCycles(t, g, "vortex-6c32w32t-eghw", append(base, "core.eghw.outstanding_lines=1", "core.eghw.edges_per_read=1")...)
+	one, _ := eghwCycles(t, g, "vortex-6c32w32t-eghw",
+		append(base, "core.eghw.outstanding_lines=1", "core.eghw.edges_per_read=1")...)
 	require.Less(t, 3*want, 2*one, "reads one after the other conceal nothing of their latency")
 }
 
@@ -193,7 +201,8 @@ func TestEGHWErrors(t *testing.T) {
 	}
 	m, err := sim.New(load(t, "vortex-1c4w4t-eghw"), sim.Options{MaxCycles: 100_000})
 	require.NoError(t, err)
-	_, err = m.Run(context.Background(), source(t, "li a0, 1\n eghw.push a0\nl: j l\n.data\nheddle.eghw: .word 7, list, 3, list, 0\nlist: .word 0, 9, 3, 0, 0, 0, 0, 0"))
+	_, err = m.Run(context.Background(), source(t,
+		"li a0, 1\n eghw.push a0\nl: j l\n.data\nheddle.eghw: .word 7, list, 3, list, 0\nlist: .word 0, 9, 3, 0, 0, 0, 0, 0"))
 	require.ErrorContains(t, err, "eghw of core 0: vertex 1: its edges are 9..3")
 	m, err = sim.New(load(t, "vortex-1c4w4t-eghw"), sim.Options{})
 	require.NoError(t, err)

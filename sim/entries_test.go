@@ -37,7 +37,8 @@ func TestWayEntries(t *testing.T) {
 		if way == "to_memory" {
 			w = load(t, "vortex-rtl-m6").ToMemory
 		}
-		require.Equal(t, plain, cycles(fmt.Sprintf("%s.request_entries=%d", way, w.Request+1), fmt.Sprintf("%s.response_entries=%d", way, w.Response+1)), way)
+		require.Equal(t, plain, cycles(fmt.Sprintf("%s.request_entries=%d", way, w.Request+1),
+			fmt.Sprintf("%s.response_entries=%d", way, w.Response+1)), way)
 	}
 	few, many := cycles("to_l2.request_entries=3"), cycles("to_l2.request_entries=40")
 	require.NotEqual(t, plain, few)
@@ -57,5 +58,6 @@ func TestWayEntriesRefused(t *testing.T) {
 	}
 	l, err := configs.LoadMachine("vortex-rtl-m6", nil, []string{"to_l2.request_entries=3", "to_l2.response_entries=5"})
 	require.NoError(t, err)
-	require.Equal(t, configs.Wires{Request: 2, Response: 4, RequestEntries: 2, ResponseEntries: 4}, l.Value.ToL2.Shorter(1, 1))
+	require.Equal(t, configs.Wires{Request: 2, Response: 4, RequestEntries: 2, ResponseEntries: 4},
+		l.Value.ToL2.Shorter(1, 1))
 }

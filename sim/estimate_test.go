@@ -33,8 +33,13 @@ func TestExecutionIsPacedByTime(t *testing.T) {
 				return float64(d.After() - before)
 			}
 			timed := cycles(func(m *sim.Machine) error { _, err := m.Launch(context.Background(), p, 0); return err })
-			without := cycles(func(m *sim.Machine) error { _, err := m.Execute(context.Background(), p, 0); return err })
-			require.Less(t, max(timed/without, without/timed), c.most, "%s on %s: %.0f cycles, estimated %.0f", name, c.machine, timed, without)
+			without := cycles(func(m *sim.Machine) error {
+				_,
+					err := m.Execute(context.Background(), p, 0)
+				return err
+			})
+			require.Less(t, max(timed/without, without/timed), c.most, "%s on %s: %.0f cycles, estimated %.0f", name,
+				c.machine, timed, without)
 		}
 	}
 }

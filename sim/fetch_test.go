@@ -46,7 +46,8 @@ func scattered(rng *rand.Rand, warps, pieces int) string {
 		if o[1]+1 < pieces {
 			next = fmt.Sprintf("at%d_%d", o[0], o[1]+1)
 		}
-		text += strings.Repeat(" addi a0, a0, 1\n", 2+rng.IntN(11)) + " j " + next + "\n" + strings.Repeat(" nop\n", rng.IntN(21))
+		text += strings.Repeat(" addi a0, a0, 1\n", 2+rng.IntN(11)) + " j " + next + "\n" +
+			strings.Repeat(" nop\n", rng.IntN(21))
 	}
 	return text + "end: tmc zero\n"
 }

@@ -35,7 +35,8 @@ func pegCycles(t *testing.T, g *pegGraph, machine string, set ...string) (uint64
 
 // TestOrderOfPegsIsNoInput: in whatever order units tick, the same happens, donations included.
 func TestOrderOfPegsIsNoInput(t *testing.T) {
-	for _, set := range []string{"ctrlproc.interval=40 ctrlproc.latency=3", "ctrlproc.policy=ideal", "ctrlproc.policy=ef+vl ctrlproc.interval=50", "ctrlproc.group=2 ctrlproc.policy=ef+vl ctrlproc.interval=40", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1"} {
+	for _, set := range []string{"ctrlproc.interval=40 ctrlproc.latency=3", "ctrlproc.policy=ideal",
+		"ctrlproc.policy=ef+vl ctrlproc.interval=50", "ctrlproc.group=2 ctrlproc.policy=ef+vl ctrlproc.interval=40", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1"} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			cfg := load(t, "vortex-6c32w32t", append(strings.Fields(set), smallPeg...)...)
@@ -53,7 +54,8 @@ func TestBalancing(t *testing.T) {
 	ideal, _ := pegCycles(t, g, "vortex-6c32w32t", append(set, "ctrlproc.policy=ideal")...)
 	t.Logf("none %d cycles, ef %d, ideal %d", none, ef, ideal)
 	require.Less(t, 2*ef, none)
-	require.Less(t, 2*ideal, none) // not always less than ef: it cuts lists into small pieces, each with a line of its own
+	// not always less than ef: it cuts lists into small pieces, each with a line of its own
+	require.Less(t, 2*ideal, none)
 	vl, v := pegCycles(t, g, "vortex-6c32w32t", append(set, "ctrlproc.policy=vl", "ctrlproc.interval=100")...)
 	require.Less(t, 2*ef, vl, "the hub's edges stay where they are")
 	require.NotZero(t, statistic(t, v, "peg.vertices.received"))
@@ -106,7 +108,8 @@ func TestPegConfigurationsThatCouldHang(t *testing.T) {
 		"ctrlproc.policy=evl":                 "ctrlproc.policy",
 		"cores_per_socket=2 core.graphpeg.bypass_l1=false core.channel_bytes=4": "requesters of an L1D",
 	} {
-		_, err := configs.LoadMachine("vortex-6c32w32t", nil, append([]string{"core.scratchpad_bytes=48KiB", "core.graphpeg.vertex_lists=4"}, strings.Fields(set)...))
+		_, err := configs.LoadMachine("vortex-6c32w32t", nil,
+			append([]string{"core.scratchpad_bytes=48KiB", "core.graphpeg.vertex_lists=4"}, strings.Fields(set)...))
 		require.ErrorContains(t, err, says, set)
 	}
 }
@@ -117,7 +120,8 @@ func TestPegErrors(t *testing.T) {
 		return "\n.data\nheddle.peg: .word " + words + "\noffsets: .word 0, 2, 9\nlist: .word 0, 1, 7\n"
 	}
 	good := "0, 0, 2, 2, offsets, 9, offsets, 0, 0, 1, 0x40000000, 1, list, 0"
-	pop, fields := "_start: li a1, 0\nbad: peg.pop.dst a0, a1\n tmc zero", "_start: li a1, 0\nbad: peg.pop.wt a0, a1\n tmc zero"
+	pop, fields := "_start: li a1, 0\nbad: peg.pop.dst a0, a1\n tmc zero",
+		"_start: li a1, 0\nbad: peg.pop.wt a0, a1\n tmc zero"
 	for _, c := range []struct{ src, says string }{
 		{pop, "the graph unit has no set-up"},
 		{fields + setup(good), "field wt of an edge: the set-up's fields (0x2) are without it"},
@@ -174,7 +178,8 @@ func TestNoPegStatisticIsDead(t *testing.T) {
 		}
 	}
 	g := newPegGraph(4, 3000, 3000)
-	set := append([]string{"ctrlproc.policy=ef+vl", "core.graphpeg.alwt_entries=4", "core.graphpeg.edge_buffer_bytes=768", "core.graphpeg.scratchpad_limit=2KiB", "ctrlproc.interval=64", "ctrlproc.latency=60", "core.graphpeg.request_queue=1"}, smallPeg...)
+	set := append([]string{"ctrlproc.policy=ef+vl", "core.graphpeg.alwt_entries=4",
+		"core.graphpeg.edge_buffer_bytes=768", "core.graphpeg.scratchpad_limit=2KiB", "ctrlproc.interval=64", "ctrlproc.latency=60", "core.graphpeg.request_queue=1"}, smallPeg...)
 	_, m := pegCycles(t, g, "vortex-6c32w32t", set...)
 	_, err := m.Run(context.Background(), g.program(t)) // finds vertices in list 1
 	require.NoError(t, err)
@@ -219,7 +224,9 @@ list: .word 1`))
 // TestPegsAllocateNothing in a launch, but for its beginning.
 func TestPegsAllocateNothing(t *testing.T) {
 	p := newPegGraph(4, 2000, 2000).program(t)
-	m, err := sim.New(load(t, "vortex-6c32w32t", append([]string{"ctrlproc.policy=ef+vl", "ctrlproc.interval=64", "core.graphpeg.scratchpad_limit=3KiB"}, smallPeg...)...), sim.Options{})
+	m, err := sim.New(load(t, "vortex-6c32w32t",
+		append([]string{"ctrlproc.policy=ef+vl", "ctrlproc.interval=64", "core.graphpeg.scratchpad_limit=3KiB"},
+			smallPeg...)...), sim.Options{})
 	require.NoError(t, err)
 	launch := func() {
 		_, err := m.Launch(context.Background(), p, 0)

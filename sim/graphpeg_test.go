@@ -131,12 +131,13 @@ func untimedPeg(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine
 	t.Helper()
 	var h graphpeg.Host
 	cores := cfg.Sockets * cfg.CoresPerSocket
-	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := graphpeg.NewFunctional(*cfg.Core.Unit.Spec.(*graphpeg.Spec), cfg.UnitShape(n))
-		require.NoError(t, err)
-		h.Units = append(h.Units, u.Engine)
-		return []emu.Unit{u}
-	}})
+	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
+		Units: func(n int) []emu.Unit {
+			u, err := graphpeg.NewFunctional(*cfg.Core.Unit.Spec.(*graphpeg.Spec), cfg.UnitShape(n))
+			require.NoError(t, err)
+			h.Units = append(h.Units, u.Engine)
+			return []emu.Unit{u}
+		}})
 	require.NoError(t, err)
 	require.NoError(t, h.Carry(p))
 	m.Load(p)
@@ -159,7 +160,8 @@ func TestPegPrograms(t *testing.T) {
 				t.Parallel()
 				g := newPegGraph(uint64(10*i+j), 400, 900)
 				p := g.program(t)
-				cfg := load(t, machine, append([]string{"core.scratchpad_bytes=48KiB", "core.graphpeg.vertex_lists=3"}, strings.Fields(knobs)...)...)
+				cfg := load(t, machine, append([]string{"core.scratchpad_bytes=48KiB", "core.graphpeg.vertex_lists=3"},
+					strings.Fields(knobs)...)...)
 				m, err := sim.New(cfg, sim.Options{MaxCycles: 3_000_000, Check: true})
 				require.NoError(t, err)
 				for n := range uint32(2) {

@@ -30,7 +30,8 @@ func hwwlProgram(t testing.TB, n int) *isa.Program {
 	for v := range n {
 		fmt.Fprintf(&text, ".word %d\n", v)
 	}
-	p, err := asm.Assemble("hwwl.s", []byte(text.String()), asm.Options{Base: 0x80000000, Defines: map[string]int64{"SLOW": int64(3 * n / 4)}})
+	p, err := asm.Assemble("hwwl.s", []byte(text.String()),
+		asm.Options{Base: 0x80000000, Defines: map[string]int64{"SLOW": int64(3 * n / 4)}})
 	require.NoError(t, err)
 	return p
 }
@@ -76,12 +77,13 @@ func hwwlCycles(t *testing.T, n int, set ...string) (uint64, *sim.Machine) {
 func untimedWorklists(t *testing.T, cfg configs.Machine) (*emu.Machine, *graphpeg.Host) {
 	t.Helper()
 	h, cores := &graphpeg.Host{}, cfg.Sockets*cfg.CoresPerSocket
-	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(n int) []emu.Unit {
-		u, err := graphpeg.NewFunctionalWorklist(cfg.Core.Unit.Spec.(*hwwl.Spec).PEG(), cfg.UnitShape(n))
-		require.NoError(t, err)
-		h.Units = append(h.Units, u.Engine)
-		return []emu.Unit{u}
-	}})
+	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
+		Units: func(n int) []emu.Unit {
+			u, err := graphpeg.NewFunctionalWorklist(cfg.Core.Unit.Spec.(*hwwl.Spec).PEG(), cfg.UnitShape(n))
+			require.NoError(t, err)
+			h.Units = append(h.Units, u.Engine)
+			return []emu.Unit{u}
+		}})
 	require.NoError(t, err)
 	return m, h
 }
@@ -90,11 +92,13 @@ func untimedWorklists(t *testing.T, cfg configs.Machine) (*emu.Machine, *graphpe
 func TestWorklists(t *testing.T) {
 	base := []string{"core.hwwl.bytes=1KiB", "core.hwwl.interval=400"}
 	want, m := hwwlCycles(t, 5000, base...)
-	for _, name := range []string{"hwwl.vertices.donated", "hwwl.vertices.spilled", "hwwl.vertices.refilled", "hwwl.pops.partial", "hwwl.pops.stall_done", "hwwl.pops.wait"} {
+	for _, name := range []string{"hwwl.vertices.donated", "hwwl.vertices.spilled", "hwwl.vertices.refilled",
+		"hwwl.pops.partial", "hwwl.pops.stall_done", "hwwl.pops.wait"} {
 		require.NotZero(t, statistic(t, m, name), name)
 	}
 	require.Equal(t, statistic(t, m, "hwwl.vertices.donated"), statistic(t, m, "hwwl.vertices.received"))
-	for _, k := range []string{"core.hwwl.bytes=8KiB", "core.hwwl.interval=100", "core.hwwl.interval=100000", "core.hwwl.latency=50", "core.hwwl.bypass_l1=false", "core.hwwl.request_queue=1"} {
+	for _, k := range []string{"core.hwwl.bytes=8KiB", "core.hwwl.interval=100", "core.hwwl.interval=100000",
+		"core.hwwl.latency=50", "core.hwwl.bypass_l1=false", "core.hwwl.request_queue=1"} {
 		got, _ := hwwlCycles(t, 5000, append(base, k)...)
 		t.Logf("%-30s %6d cycles, without %d", k, got, want)
 		require.NotEqual(t, want, got, k)
@@ -111,6 +115,7 @@ func TestWorklists(t *testing.T) {
 
 // TestWorklistsInAnyOrder of units.
 func TestWorklistsInAnyOrder(t *testing.T) {
-	cfg := load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=8", "core.hwwl.bytes=1KiB", "core.hwwl.interval=150")
+	cfg := load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=8", "core.hwwl.bytes=1KiB",
+		"core.hwwl.interval=150")
 	sameInAllOrders(t, cfg, hwwlProgram(t, 2000), 2, 3)
 }

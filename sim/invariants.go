@@ -29,7 +29,8 @@ type audited struct {
 // served returns the number of requests that a cache has received, in timed and functional execution.
 func served(c *cache.Cache) cache.Sent {
 	s, without := c.Stats(), c.Served()
-	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes, Atomics: s.Atomics + without.Atomics}
+	return cache.Sent{Reads: s.Reads + without.Reads, Writes: s.Writes + without.Writes,
+		Atomics: s.Atomics + without.Atomics}
 }
 
 // passed returns the counts of requests that a concentrator has received and passed on.
@@ -77,7 +78,8 @@ func (a *auditor) fail(place, invariant, format string, args ...any) {
 const maxBroken = 20
 
 // watch makes the auditor observe a port.
-func (a *auditor) watch(name string, from *source, to *audited, req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+func (a *auditor) watch(name string, from *source, to *audited, req *clock.Link[mem.Request],
+	rsp *clock.Link[mem.Response]) {
 	w := &wire{name: name, a: a, from: from, req: req, rsp: rsp, open: map[uint32]mem.Request{}}
 	if len(from.wires) == 0 {
 		a.sources = append(a.sources, from)
@@ -94,7 +96,8 @@ func (w *wire) request(r *mem.Request) {
 		return
 	}
 	if before, ok := w.open[r.Tag]; ok {
-		w.a.fail(w.name, allAnswered, "%s of 0x%08x has tag %d, and so has a %s that is not answered", r.Op, r.Addr, r.Tag, before.Op)
+		w.a.fail(w.name, allAnswered, "%s of 0x%08x has tag %d, and so has a %s that is not answered", r.Op, r.Addr,
+			r.Tag, before.Op)
 	}
 	w.open[r.Tag] = *r
 	if line := r.Addr / w.from.line; r.Op == mem.Read && w.from.fills != nil {
@@ -205,9 +208,11 @@ func (a *auditor) same(u *source, verb string, says, wires cache.Sent) {
 	for _, k := range []struct {
 		what        string
 		says, wires uint64
-	}{{"reads", says.Reads, wires.Reads}, {"writes", says.Writes, wires.Writes}, {"atomics", says.Atomics, wires.Atomics}} {
+	}{{"reads", says.Reads, wires.Reads}, {"writes", says.Writes, wires.Writes},
+		{"atomics", says.Atomics, wires.Atomics}} {
 		if k.says != k.wires {
-			a.fail(u.name, conserved, "it has %s %s of %d bytes, and on the wires were %d", verb, k.what, k.says*uint64(u.line), k.wires*uint64(u.line))
+			a.fail(u.name, conserved, "it has %s %s of %d bytes, and on the wires were %d", verb, k.what,
+				k.says*uint64(u.line), k.wires*uint64(u.line))
 		}
 	}
 }

@@ -59,11 +59,13 @@ func TestBrokenInvariantsAreFound(t *testing.T) {
 					m.auditor.port(t, "Socket1.L1D.port2").request(&mem.Request{Addr: far, Tag: 7, Op: mem.Atomic})
 				}
 			},
-			[]string{"Socket1.L1D.port2: invariant violated: " + allAnswered + ": atomic of 0xf0000000 has tag 7, and so has a atomic that is not answered"},
+			[]string{"Socket1.L1D.port2: invariant violated: " + allAnswered +
+				": atomic of 0xf0000000 has tag 7, and so has a atomic that is not answered"},
 		},
 		"an answer to nothing": {
 			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port0").response(&mem.Response{Tag: 99}) },
-			[]string{"L2.port0: invariant violated: " + allAnswered + ": an answer with tag 99, which nothing asked for"},
+			[]string{"L2.port0: invariant violated: " + allAnswered +
+				": an answer with tag 99, which nothing asked for"},
 		},
 		"two fills of a line": {
 			func(t *testing.T, m *Machine) {
@@ -76,7 +78,8 @@ func TestBrokenInvariantsAreFound(t *testing.T) {
 			func(t *testing.T, m *Machine) {
 				m.auditor.port(t, "Memory.port0").request(&mem.Request{Addr: far, Op: mem.Write})
 			},
-			[]string{"L2: invariant violated: " + conserved + ": it has sent writes of ", "Memory: invariant violated: " + conserved + ": it has received writes of "},
+			[]string{"L2: invariant violated: " + conserved + ": it has sent writes of ",
+				"Memory: invariant violated: " + conserved + ": it has received writes of "},
 		},
 		"a write that comes from nowhere": {
 			func(t *testing.T, m *Machine) { m.auditor.port(t, "L2.port3").sent[mem.Write]-- },

@@ -59,10 +59,12 @@ func TestLaunchesFollowEachOther(t *testing.T) {
 			}
 			require.Equal(t, first.WarpInstrs, r.WarpInstrs)
 			require.Positive(t, r.Cycles)
-			require.Less(t, r.Cycles, first.Cycles+uint64(m.Caches[1].Spec().Sets()), "only the L1s forget, which takes a walk of their sets")
+			require.Less(t, r.Cycles, first.Cycles+uint64(m.Caches[1].Spec().Sets()),
+				"only the L1s forget, which takes a walk of their sets")
 			now := m.Arch.Mem.Load32(word + 4)
 			require.Greater(t, now, cycle)
-			require.Less(t, now-cycle, uint32(3*first.Cycles), "launches wait for nothing but the end of the one before")
+			require.Less(t, now-cycle, uint32(3*first.Cycles),
+				"launches wait for nothing but the end of the one before")
 			cycle = now
 			if cores == 1 {
 				sum += i

@@ -44,7 +44,8 @@ func TestLoadEfficiency(t *testing.T) {
 	sw a1, 0(t5)
 	lw a2, 0(t5)
 	tmc zero`, lanes-1, c.stride, c.load))
-				_, m := run(t, load(t, "vortex-1c4w4t", "memory.preset=ideal", "core.channel_bytes=16", "atomics.mode="+mode), p)
+				_, m := run(t, load(t, "vortex-1c4w4t", "memory.preset=ideal", "core.channel_bytes=16",
+					"atomics.mode="+mode), p)
 				blocks := map[int]bool{}
 				for l := range lanes {
 					blocks[l*c.stride/block] = true

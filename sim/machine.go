@@ -289,7 +289,8 @@ func (b *builder) memory() (Memory, error) {
 func depth(latency int) int { return latency + 1 }
 
 // links connects the current requesters to the unit that serves them.
-func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
+func (b *builder) links(to *audited, server clock.Handle,
+	connect func(int, *clock.Link[mem.Request], *clock.Link[mem.Response])) {
 	for i, p := range b.out {
 		there, back := p.wires.Entries()
 		req, rsp := b.link(i, p, to, server, cmp.Or(p.slots, there), max(back, p.awaits))
@@ -301,7 +302,8 @@ func (b *builder) links(to *audited, server clock.Handle, connect func(int, *clo
 }
 
 // link connects p to port i of a unit, with there and back slots for requests and responses.
-func (b *builder) link(i int, p port, to *audited, server clock.Handle, there, back int) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
+func (b *builder) link(i int, p port, to *audited, server clock.Handle, there, back int) (*clock.Link[mem.Request],
+	*clock.Link[mem.Response]) {
 	name := fmt.Sprintf("%s.port%d", to.name, i)
 	req := clock.NewLink[mem.Request](name+".req", there, clock.Cycle(p.wires.Request), p.owner, server)
 	rsp := clock.NewLink[mem.Response](name+".rsp", back, clock.Cycle(p.wires.Response), server, p.owner)
@@ -323,7 +325,8 @@ func (b *builder) concentrators() error {
 	b.out = nil
 	for s := 0; s < len(b.end); s += spec.Sockets {
 		end := b.end[min(s+spec.Sockets, len(b.end))-1]
-		if err := b.concentrator(fmt.Sprintf("Concentrator%d", len(b.m.Concentrators)), *spec, all[begin:end], b.shardOf(s)); err != nil {
+		if err := b.concentrator(fmt.Sprintf("Concentrator%d", len(b.m.Concentrators)), *spec, all[begin:end],
+			b.shardOf(s)); err != nil {
 			return err
 		}
 		begin = end
@@ -349,9 +352,10 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *c
 	}
 	from := &source{name: name, count: c.Sent, line: uint32(b.cfg.L1D.LineBytes)}
 	for i := range c.NextPorts() {
-		b.out = append(b.out, port{c.ClockHandle(), from, b.cfg.ToL2, len(b.out), 0, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
-			c.ConnectPort(i, req, rsp)
-		}})
+		b.out = append(b.out, port{c.ClockHandle(), from, b.cfg.ToL2, len(b.out), 0, 0,
+			func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+				c.ConnectPort(i, req, rsp)
+			}})
 	}
 	return nil
 }
@@ -373,8 +377,10 @@ func (b *builder) socket(s int) error {
 		c.Join(d, &watched{Core: c, w: &b.m.watchdog})
 		b.m.Cores = append(b.m.Cores, c)
 		b.m.plug(n, c)
-		fetch = append(fetch, b.ports(c, c.ClockHandle(), c.Fetches, spec.FetchWidth, configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
-		ports := b.ports(c, c.DataHandle(), c.Requests, spec.Channels(), configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)
+		fetch = append(fetch, b.ports(c, c.ClockHandle(), c.Fetches, spec.FetchWidth,
+			configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
+		ports := b.ports(c, c.DataHandle(), c.Requests, spec.Channels(),
+			configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)
 		ports[0].from.kinds = c.ToL1D
 		for k := range ports {
 			ports[k].slots = spec.RequestSlots()
@@ -486,9 +492,10 @@ func (b *builder) level(name string, s cache.Spec, w configs.Wires, d *clock.Dom
 	b.out = nil
 	from := &source{name: name, cache: c, line: uint32(s.LineBytes), fills: map[uint32]bool{}}
 	for i := range s.MemoryPorts {
-		b.out = append(b.out, port{c.ClockHandle(), from, w, i, 0, 0, func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
-			c.ConnectMemory(i, req, rsp)
-		}})
+		b.out = append(b.out, port{c.ClockHandle(), from, w, i, 0, 0,
+			func(req *clock.Link[mem.Request], rsp *clock.Link[mem.Response]) {
+				c.ConnectMemory(i, req, rsp)
+			}})
 	}
 	return nil
 }

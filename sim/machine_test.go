@@ -57,7 +57,8 @@ func run(t *testing.T, cfg configs.Machine, p *isa.Program, prepare ...func(*cor
 func runWith(t *testing.T, cfg configs.Machine, p *isa.Program, prepare func(*sim.Machine)) (outcome, *sim.Machine) {
 	t.Helper()
 	var o outcome
-	m, err := sim.New(cfg, sim.Options{MaxCycles: 10_000_000, Check: true, Out: func(line []byte) { o.Console += string(line) }})
+	m, err := sim.New(cfg, sim.Options{MaxCycles: 10_000_000, Check: true,
+		Out: func(line []byte) { o.Console += string(line) }})
 	require.NoError(t, err)
 	prepare(m)
 	o.Result, err = m.Run(context.Background(), p)
@@ -118,7 +119,8 @@ func TestSleepChangesNothing(t *testing.T) {
 		if name != "vortex-rtl-a" {
 			few = "sockets=2"
 		}
-		for _, prog := range []string{"alu_chain", "barrier", "diverge", "fma_chain", "ld_rand", "lmem_ld", "st_coal", "lat_csr"} {
+		for _, prog := range []string{"alu_chain", "barrier", "diverge", "fma_chain", "ld_rand", "lmem_ld", "st_coal",
+			"lat_csr"} {
 			p, err := micro.Program(prog, 2)
 			require.NoError(t, err)
 			cfg := load(t, name, "memory.preset=hbm2-2gbps", few)
@@ -206,7 +208,8 @@ func TestConservation(t *testing.T) {
 		for _, prog := range []string{"ld_rand", "ld_coal", "st_coal", "diverge", "barrier"} {
 			p := program(t, prog)
 			cfg := load(t, machine)
-			untimed, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads})
+			untimed, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,
+				Threads: cfg.Core.Threads})
 			require.NoError(t, err)
 			untimed.Load(p)
 			require.NoError(t, untimed.Run(context.Background()))
@@ -265,7 +268,8 @@ func TestL3(t *testing.T) {
 	base, m := run(t, load(t, "vortex-6c32w32t", with...), p)
 	require.Equal(t, "L3", m.Caches[len(m.Caches)-1].Name())
 	require.Positive(t, base.Caches[len(base.Caches)-1].ReadHits)
-	for _, set := range []string{"l3.bytes=128KiB", "l3.banks=1", "l3.ways=1", "to_l3.request=20", "to_l3.response=20"} {
+	for _, set := range []string{"l3.bytes=128KiB", "l3.banks=1", "l3.ways=1", "to_l3.request=20",
+		"to_l3.response=20"} {
 		o, _ := run(t, load(t, "vortex-6c32w32t", append(with, set)...), p)
 		require.Equal(t, base.Stats, o.Stats)
 		require.NotEqual(t, base.Cycles, o.Cycles, set)
@@ -421,7 +425,8 @@ _start:	li t3, 0x88
 	}
 	const other = "lw t5, 64(t2)\n"
 	wait, flush := "core.fence=wait", "core.fence=flush"
-	require.LessOrEqual(t, took("fence\n fence\n fence\n fence\n", wait)-took("fence\n fence\n", wait), uint32(2*8), "SimX: 7 or 8 cycles a fence")
+	require.LessOrEqual(t, took("fence\n fence\n fence\n fence\n", wait)-took("fence\n fence\n", wait), uint32(2*8),
+		"SimX: 7 or 8 cycles a fence")
 	require.Greater(t, took("fence\n"+other, flush)-took("fence\n"+other, wait), uint32(64), "the walk of 64 sets")
 	one := took(other, wait)
 	require.Greater(t, took("lw t4, 0(t2)\n fence\n"+other, wait), one+one/2, "a miss behind a miss")
@@ -461,7 +466,8 @@ bad:	lw t0, 2(zero)`)
 
 // TestScratchpadBytes: addresses within the scratchpad can be used, and no others.
 func TestScratchpadBytes(t *testing.T) {
-	p, err := asm.Assemble("test.s", []byte("li a0, 0xFFFF5000\n sw zero, (a0)\n sw zero, 0x88(zero)\n tmc zero\n"), asm.Options{})
+	p, err := asm.Assemble("test.s", []byte("li a0, 0xFFFF5000\n sw zero, (a0)\n sw zero, 0x88(zero)\n tmc zero\n"),
+		asm.Options{})
 	require.NoError(t, err)
 	run := func(set string) error {
 		m, err := sim.New(load(t, "vortex-1c4w4t", set), sim.Options{})

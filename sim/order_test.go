@@ -114,7 +114,8 @@ func randomProgram(r *rand.Rand, cfg configs.Machine) ([]operation, string) {
 	ops := make([]operation, 20+r.IntN(25))
 	var s strings.Builder
 	s.WriteString(spread)
-	fmt.Fprintf(&s, "\tli gp, %d\n\tli sp, %d\n\tmul tp, t1, sp\n\tli sp, %d\n\tadd sp, sp, tp\n", cores, logBytes, uint32(logBase))
+	fmt.Fprintf(&s, "\tli gp, %d\n\tli sp, %d\n\tmul tp, t1, sp\n\tli sp, %d\n\tadd sp, sp, tp\n", cores, logBytes,
+		uint32(logBase))
 	for i := range ops {
 		ops[i] = randomOperation(r, cfg.Core.Threads, cores)
 		ops[i].emit(&s, i)
@@ -216,7 +217,8 @@ type reference struct {
 func newReference(cfg configs.Machine, ops []operation) *reference {
 	f := &reference{cfg: cfg, ops: ops, memory: map[place]uint32{}, reserved: map[uint32]place{}}
 	for range harts(cfg) {
-		f.value, f.done, f.when = append(f.value, map[int]uint32{}), append(f.done, map[int]bool{}), append(f.when, map[int]int{})
+		f.value, f.done, f.when = append(f.value, map[int]uint32{}), append(f.done, map[int]bool{}),
+			append(f.when, map[int]int{})
 	}
 	return f
 }
@@ -375,7 +377,8 @@ func (f *reference) agrees(t *testing.T, m *sim.Machine) {
 		for i := range f.ops {
 			if f.ops[i].loads {
 				got := m.Arch.Mem.Load32(logBase + h*logBytes + 4*uint32(i))
-				require.Equal(t, f.register(t, h, f.ops[i].into, i), got, "hart %d: register s%d before operation %d", h, f.ops[i].into+2, i)
+				require.Equal(t, f.register(t, h, f.ops[i].into, i), got, "hart %d: register s%d before operation %d",
+					h, f.ops[i].into+2, i)
 			}
 		}
 		for v := range values {

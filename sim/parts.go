@@ -25,7 +25,8 @@ type partWatch struct {
 
 // LaunchParts is Launch for a program with parts: ended is called after each part and may read the machine and its
 // memory; its error ends the run. The result is that of the rest after the last part.
-func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(Part) error) (rest Result, err error) {
+func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(Part) error) (rest Result,
+	err error) {
 	if m.partWatch == nil {
 		d, err := m.System.AddObserver("parts", corePeriod)
 		if err != nil {
@@ -47,7 +48,8 @@ func (m *Machine) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 // has then been done, and warps that it held have executed at most one instruction.
 func (t *partWatch) note(name string) {
 	if t.name != "" {
-		panic(fmt.Sprintf("BUG: sim @%d: part %s has ended before the end of %s was told", t.m.domain.Cycle(), name, t.name))
+		panic(fmt.Sprintf("BUG: sim @%d: part %s has ended before the end of %s was told", t.m.domain.Cycle(), name,
+			t.name))
 	}
 	t.name = name
 	t.handle.Wake()
@@ -59,7 +61,8 @@ func (t *partWatch) now(cycle clock.Cycle) Result {
 }
 
 func (r Result) since(before *Result) Result {
-	return Result{Cycles: r.Cycles - before.Cycles, Stats: r.Stats.Since(before.Stats), Phases: r.Phases.Since(&before.Phases)}
+	return Result{Cycles: r.Cycles - before.Cycles, Stats: r.Stats.Since(before.Stats),
+		Phases: r.Phases.Since(&before.Phases)}
 }
 
 // Tick reports a part's end.

@@ -18,7 +18,8 @@ import (
 )
 
 // profiled runs a program with a profile, checks it against the machine's counts, and returns both as text.
-func profiled(t *testing.T, cfg configs.Machine, p *isa.Program, threads int, prepare ...func(*core.Core)) (counts, profile []string) {
+func profiled(t *testing.T, cfg configs.Machine, p *isa.Program, threads int, prepare ...func(*core.Core)) (counts,
+	profile []string) {
 	t.Helper()
 	var m *sim.Machine
 	counts = threadedRun(t, cfg, p, threads, 1, func(x *sim.Machine) {
@@ -96,7 +97,8 @@ func TestProfilesOfRandomPrograms(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 17))
 			name, set := randomShape(r)
-			set = append(set, fmt.Sprintf("core.issue.dispatch_per_slice=%d", 1+r.IntN(2)), "core.schedule.policy="+[]string{"vortex", "rr", "gto", "two-level"}[r.IntN(4)])
+			set = append(set, fmt.Sprintf("core.issue.dispatch_per_slice=%d", 1+r.IntN(2)),
+				"core.schedule.policy="+[]string{"vortex", "rr", "gto", "two-level"}[r.IntN(4)])
 			if r.IntN(2) == 0 {
 				set = append(set, "core.issue.policy="+[]string{"rr", "gto", "two-level"}[r.IntN(3)])
 			}
@@ -138,7 +140,8 @@ func TestProfilesOfMachines(t *testing.T) {
 
 // blames runs a program on one core, and returns what stalls the instructions at symbols have, by symbol and cause, and
 // what the scheduler has.
-func blames(t *testing.T, text string, set ...string) (stall func(symbol, cause string) uint64, all func(cause string) uint64) {
+func blames(t *testing.T, text string, set ...string) (stall func(symbol, cause string) uint64,
+	all func(cause string) uint64) {
 	t.Helper()
 	p := source(t, text)
 	m, err := sim.New(load(t, "vortex-1c4w4t", set...), sim.Options{})
@@ -182,11 +185,13 @@ turn:	bnez t3, loop
 	div t5, t5, t6
 quotient: add t5, t5, t5
 end:	tmc zero`, "core.idiv=serial", "core.latency.div_serial=200", "to_memory.response=300")
-	require.Equal(t, all("stall.scoreboard.memory"), stall("use", "stall.scoreboard.memory"), "only the sum waits for the load")
+	require.Equal(t, all("stall.scoreboard.memory"), stall("use", "stall.scoreboard.memory"),
+		"only the sum waits for the load")
 	require.Greater(t, stall("use", "stall.scoreboard.memory"), uint64(300))
 	require.Greater(t, stall("quotient", "stall.scoreboard.alu"), uint64(190))
 	require.Greater(t, stall("turn", "stall.ibuffer"), uint64(50*5), "fetch waits for the branch")
-	require.Greater(t, stall("_start", "stall.ibuffer"), uint64(100), "the first line of instructions comes from memory")
+	require.Greater(t, stall("_start", "stall.ibuffer"), uint64(100),
+		"the first line of instructions comes from memory")
 
 	stall, all = blames(t, `
 _start:	la a0, warp

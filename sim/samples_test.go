@@ -15,7 +15,8 @@ import (
 )
 
 // sampled runs a program twice on one machine, with samples unless s is nil.
-func sampled(t *testing.T, cfg configs.Machine, p *isa.Program, s *sim.Sampling, prepare ...func(*core.Core)) (cycles [2]uint64, all stats.Tree, got *sim.Samples) {
+func sampled(t *testing.T, cfg configs.Machine, p *isa.Program, s *sim.Sampling,
+	prepare ...func(*core.Core)) (cycles [2]uint64, all stats.Tree, got *sim.Samples) {
 	t.Helper()
 	m, err := sim.New(cfg, sim.Options{Sampling: s, Check: true})
 	require.NoError(t, err)
@@ -168,12 +169,14 @@ func TestSelect(t *testing.T) {
 	require.NoError(t, err)
 	names, err := m.Select([]string{"ipc", "core.scheduler.stall.scoreboard.s*", "l1?.reads"})
 	require.NoError(t, err)
-	require.Equal(t, []string{"ipc", "core.scheduler.stall.scoreboard.scratchpad", "core.scheduler.stall.scoreboard.sfu", "l1i.reads", "l1d.reads"}, names)
+	require.Equal(t, []string{"ipc", "core.scheduler.stall.scoreboard.scratchpad",
+		"core.scheduler.stall.scoreboard.sfu", "l1i.reads", "l1d.reads"}, names)
 	_, err = m.Select([]string{"ipc", "icp"})
 	require.ErrorContains(t, err, "icp: the machine has no such statistic")
 	_, err = m.Select([]string{"[z"})
 	require.ErrorContains(t, err, "[z: expected a statistic's name")
-	for _, s := range []sim.Sampling{{Interval: 0, MaxRows: 9}, {Interval: 9, MaxRows: 1}, {Interval: 9, MaxRows: 9, Keys: []string{"x"}}} {
+	for _, s := range []sim.Sampling{{Interval: 0, MaxRows: 9}, {Interval: 9, MaxRows: 1},
+		{Interval: 9, MaxRows: 9, Keys: []string{"x"}}} {
 		_, err := sim.New(load(t, "vortex-1c4w4t"), sim.Options{Sampling: &s})
 		require.Error(t, err)
 	}

@@ -21,7 +21,8 @@ import (
 // cycle, by core number, which is the order in which cores tick. The programs here have
 // no such races; on the machine as it is assembled, cores tick by number.
 func TestOrderOfUnitsIsNoInput(t *testing.T) {
-	machines := []string{"vortex-rtl-w1", "vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-m6", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1"}
+	machines := []string{"vortex-rtl-w1", "vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-m6", "vortex-6c32w32t",
+		"vortex-6c32w32t-sharedl1"}
 	for _, machine := range machines {
 		for _, prog := range micro.Names() {
 			t.Run(machine+"/"+prog, func(t *testing.T) {
@@ -48,7 +49,8 @@ func TestOrderOfUnitsBeyondLoads(t *testing.T) {
 	}
 	t.Run("concentrators", func(t *testing.T) {
 		t.Parallel()
-		set := append([]string{"concentrator.sockets=2", "concentrator.outstanding=2", "concentrator.ports=2"}, small...)
+		set := append([]string{"concentrator.sockets=2", "concentrator.outstanding=2", "concentrator.ports=2"},
+			small...)
 		sameInAllOrders(t, load(t, "vortex-6c32w32t", set...), source(t, mixed), 2, 3)
 	})
 	for _, machine := range []string{"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver"} {
@@ -68,7 +70,8 @@ func TestOrderOfUnitsWhateverTheKnobs(t *testing.T) {
 		"core.schedule.policy=two-level core.schedule.active_warps=1 core.issue.policy=two-level core.issue.active_warps=1",
 		"core.issue.policy=two-level core.issue.active_warps=2 core.ibuffer=1",
 	} {
-		for i, p := range []*isa.Program{program(t, "barrier"), program(t, "lmem_ld"), source(t, exchange), source(t, tickets), weaverProgram(t, 40)} {
+		for i, p := range []*isa.Program{program(t, "barrier"), program(t, "lmem_ld"), source(t, exchange),
+			source(t, tickets), weaverProgram(t, 40)} {
 			t.Run(fmt.Sprint(knobs, " ", i), func(t *testing.T) {
 				t.Parallel()
 				set := append(strings.Fields(knobs), "sockets=2", "core.warps=16", "core.threads=16")

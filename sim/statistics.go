@@ -123,7 +123,8 @@ func (m *Machine) cacheStats() (levels []stats.Tree, each stats.Tree) {
 		t := stats.Sum(level, of[level])
 		reads, _ := t.Get(level + ".reads")
 		hits, _ := t.Get(level + ".read_hits")
-		levels = append(levels, append(t, stats.Ratio(level+".hit_rate", "", "Share of reads whose line was there.", hits.Float(), reads.Float())))
+		levels = append(levels, append(t, stats.Ratio(level+".hit_rate", "", "Share of reads whose line was there.",
+			hits.Float(), reads.Float())))
 	}
 	return levels, each
 }
@@ -132,7 +133,8 @@ func (m *Machine) cacheStats() (levels []stats.Tree, each stats.Tree) {
 func Instructions(s emu.Stats) (t stats.Tree) {
 	for i, n := range s.ByClass {
 		class := isa.Class(i).String()
-		t = append(t, stats.Count("warp_instrs."+class, "warp instructions", "Executed instructions of class "+class+".", n))
+		t = append(t, stats.Count("warp_instrs."+class, "warp instructions",
+			"Executed instructions of class "+class+".", n))
 	}
 	return append(t, software(&s)...)
 }
@@ -141,7 +143,8 @@ func Instructions(s emu.Stats) (t stats.Tree) {
 func software(s *emu.Stats) stats.Tree {
 	return stats.Tree{
 		stats.Count("barriers", "arrivals", "Warps that came to a barrier of several warps or cores.", s.Barriers),
-		stats.Count("scratchpad.accesses", "lane accesses", "Lanes' reads and writes of scratchpads; an atomic is both.", s.Scratchpad),
+		stats.Count("scratchpad.accesses", "lane accesses",
+			"Lanes' reads and writes of scratchpads; an atomic is both.", s.Scratchpad),
 		stats.Count("atomics", "lane operations", "Lanes' atomics, in memory and in scratchpads.", s.Atomics),
 		stats.Count("shuffles", "lane operations", "Lanes that executed a shuffle.", s.Shuffles),
 	}
@@ -151,7 +154,8 @@ func software(s *emu.Stats) stats.Tree {
 func executed(s *emu.Stats) stats.Tree {
 	return stats.Tree{
 		stats.Count("warp_instrs", "warp instructions", "Executed warp instructions.", s.WarpInstrs),
-		stats.Count("thread_instrs", "thread instructions", "Executed instructions times active lanes.", s.ThreadInstrs),
+		stats.Count("thread_instrs", "thread instructions", "Executed instructions times active lanes.",
+			s.ThreadInstrs),
 	}
 }
 
@@ -230,19 +234,27 @@ func (m *Machine) storage() (t stats.Tree) {
 func (m *Machine) headline() stats.Tree {
 	s, t := m.Arch.Stats(), m.totals()
 	warps := float64(s.WarpInstrs)
-	out := append(stats.Tree{stats.Count("cycles", "cycles", "Until the last core was done.", m.lastCycle())}, executed(&s)...)
+	out := append(stats.Tree{stats.Count("cycles", "cycles", "Until the last core was done.", m.lastCycle())},
+		executed(&s)...)
 	return append(append(out, m.storage()...),
-		stats.Ratio("ipc", "warp instructions/cycle", "Warp instructions a cycle, of all cores together.", warps, t.cycles),
-		stats.Ratio("simd_efficiency", "", "Share of lanes that were active, over warp instructions.", float64(s.ThreadInstrs), warps*t.threads),
-		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.", t.resident, t.warps),
-		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible, t.schedulers),
+		stats.Ratio("ipc", "warp instructions/cycle", "Warp instructions a cycle, of all cores together.", warps,
+			t.cycles),
+		stats.Ratio("simd_efficiency", "", "Share of lanes that were active, over warp instructions.",
+			float64(s.ThreadInstrs), warps*t.threads),
+		stats.Ratio("achieved_occupancy", "", "Share of warp slots that held a warp, over the cores' cycles.",
+			t.resident, t.warps),
+		stats.Ratio("eligible_warps", "warps", "Warps that could issue, per scheduler and cycle.", t.eligible,
+			t.schedulers),
 		stats.Ratio("issue_active", "", "Share of the schedulers' issue slots that were used.", t.issued, t.slots),
 		edges(&s),
-		stats.Count("warp_iterations", "warp instructions", "Warps that executed heddle.edge: a warp's iterations over edges (SparseWeaver, Fig. 2).", s.Iterations),
+		stats.Count("warp_iterations", "warp instructions",
+			"Warps that executed heddle.edge: a warp's iterations over edges (SparseWeaver, Fig. 2).", s.Iterations),
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
 		stats.Ratio("load_efficiency", "", "Bytes that lanes' loads asked of memory over those that their requests to the L1D cover, channel_bytes each: above 1 where lanes share words. nvprof: gld_efficiency, over sectors of 32 bytes.", t.asked, t.covered),
-		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.", 1000*t.l1dMisses, warps),
-		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.", float64(m.Memory.Bytes()), t.cycles),
+		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.",
+			1000*t.l1dMisses, warps),
+		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.",
+			float64(m.Memory.Bytes()), t.cycles),
 		stats.Constant("dram.peak_bytes_per_cycle", "bytes/cycle",
 			"What the DRAM's data buses can move, per core cycle; 0: no limit, or no DRAM.",
 			peakBytesPerCycle(m.cfg.Memory)),

@@ -17,7 +17,8 @@ import (
 var never = regexp.MustCompile(`^(` +
 	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|warp_instrs\.unit` + // no graph unit
 	`|edges|edges_per_cycle|warp_iterations|warp_instrs\.(vote|fcvt|fsqrt)|shuffles` + // other programs
-	`|l1i\.(writes|write_hits|write_misses|write_resends|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` + // nobody writes there
+	// nobody writes there
+	`|l1i\.(writes|write_hits|write_misses|write_resends|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` +
 	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
 	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
 	`|dram\.commands\.(rda|wra)` + // closed page
@@ -96,7 +97,8 @@ func TestNoStatisticIsDead(t *testing.T) {
 	}
 	look("vortex-rtl-d", source(t, mixed), "memory.channels=1", "l1d.bytes=64KiB")
 	look("vortex-rtl-c", source(t, mixed))
-	look("vortex-rtl-c", source(t, mixed), "l1d.write_policy=back", "l1d.bytes=4KiB", "l2.write_policy=back", "l2.bytes=8KiB")
+	look("vortex-rtl-c", source(t, mixed), "l1d.write_policy=back", "l1d.bytes=4KiB", "l2.write_policy=back",
+		"l2.bytes=8KiB")
 	look("vortex-rtl-a", source(t, tickets))
 	look("vortex-rtl-a", source(t, trapping))
 	look("vortex-rtl-c", source(t, tickets))

@@ -16,7 +16,8 @@ import (
 
 // threadedRun returns all that launches of a program count on so many goroutines, as text, and the words of memory from
 // an address on.
-func threadedRun(t *testing.T, cfg configs.Machine, p *isa.Program, threads, launches int, watch func(*sim.Machine)) (counts []string) {
+func threadedRun(t *testing.T, cfg configs.Machine, p *isa.Program, threads, launches int,
+	watch func(*sim.Machine)) (counts []string) {
 	t.Helper()
 	m, err := sim.New(cfg, sim.Options{Threads: threads, MaxCycles: 20_000_000})
 	require.NoError(t, err)
@@ -58,7 +59,8 @@ func TestThreadsAreNoInput(t *testing.T) {
 			require.NoError(t, err)
 			want := threadedRun(t, cfg, p, 1, 2, nil)
 			for _, threads := range []int{2, 3, 8} {
-				require.Equal(t, want, threadedRun(t, cfg, p, threads, 2, nil), "%d threads on %s %v", threads, name, set)
+				require.Equal(t, want, threadedRun(t, cfg, p, threads, 2, nil), "%d threads on %s %v", threads, name,
+					set)
 			}
 			alone := func(m *sim.Machine) { m.System.Alone() }
 			require.Equal(t, want, threadedRun(t, cfg, p, 3, 2, alone), "three shards, one thread")
@@ -77,7 +79,8 @@ func TestThreadsWithUnits(t *testing.T) {
 		}
 	}
 	t.Run("concentrators", func(t *testing.T) {
-		set := append([]string{"concentrator.sockets=2", "concentrator.outstanding=2", "concentrator.ports=2"}, small...)
+		set := append([]string{"concentrator.sockets=2", "concentrator.outstanding=2", "concentrator.ports=2"},
+			small...)
 		sameOnThreads(t, load(t, "vortex-6c32w32t", set...), source(t, mixed))
 	})
 	t.Run("weaver", func(t *testing.T) {

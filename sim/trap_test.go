@@ -70,7 +70,8 @@ func TestTrapsOnWholeMachines(t *testing.T) {
 	p := source(t, trapping)
 	for _, name := range []string{"vortex-1c4w4t", "vortex-rtl-a", "vortex-rtl-c"} {
 		cfg := load(t, name)
-		u, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads})
+		u, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,
+			Threads: cfg.Core.Threads})
 		require.NoError(t, err)
 		u.Load(p)
 		require.NoError(t, u.Run(context.Background()))
@@ -154,7 +155,8 @@ tohost:	.word 0, 0
 
 func TestHostEndsTheProgramInTime(t *testing.T) {
 	for end := int64(1); end < 400; end += 7 + end/2 {
-		p, err := asm.Assemble("ending.s", []byte(ending), asm.Options{Base: 0x80000000, Defines: map[string]int64{"END": end}})
+		p, err := asm.Assemble("ending.s", []byte(ending),
+			asm.Options{Base: 0x80000000, Defines: map[string]int64{"END": end}})
 		require.NoError(t, err)
 		for _, name := range []string{"vortex-rtl-a", "vortex-1c4w4t", "vortex-6c32w32t"} {
 			cfg := load(t, name, "core.warps=4", "core.threads=4")
@@ -179,7 +181,8 @@ func TestHostEndsTheProgramWithoutTime(t *testing.T) {
 	run := func(text string) (*sim.Machine, error) {
 		p, err := asm.Assemble("x.s", []byte(text), asm.Options{Base: 0x80000000})
 		require.NoError(t, err)
-		m, err := sim.New(load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=4"), sim.Options{MaxCycles: 1_000_000})
+		m, err := sim.New(load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=4"),
+			sim.Options{MaxCycles: 1_000_000})
 		require.NoError(t, err)
 		_, err = m.Execute(context.Background(), p, 0)
 		return m, err

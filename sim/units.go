@@ -105,8 +105,10 @@ func (b *builder) control() error {
 	}
 	for i, u := range units {
 		name := fmt.Sprintf("CtrlProc.core%d", i)
-		commands := clock.NewLink[balance.Command](name+".commands", depth(back), clock.Cycle(back), c.ClockHandle(), u.ClockHandle())
-		reports := clock.NewLink[balance.Report](name+".reports", depth(there), clock.Cycle(there), u.ClockHandle(), c.ClockHandle())
+		commands := clock.NewLink[balance.Command](name+".commands", depth(back), clock.Cycle(back), c.ClockHandle(),
+			u.ClockHandle())
+		reports := clock.NewLink[balance.Report](name+".reports", depth(there), clock.Cycle(there), u.ClockHandle(),
+			c.ClockHandle())
 		c.Connect(commands, reports)
 		u.ConnectBalance(commands, reports)
 	}

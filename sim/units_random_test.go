@@ -53,7 +53,8 @@ func weaverStream(r *rand.Rand) string {
 // TestRandomStreamsEqualUntimed: what one warp does with its Weaver does not depend on time, up to
 // the registers at the end, or to the trap.
 func TestRandomStreamsEqualUntimed(t *testing.T) {
-	knobs := []string{"table_latency=1", "table_latency=30", "request_queue=1", "mask_by_unit=true", "st_entries=3", "st_row=1", "skip_empty=false", "prefetch=false"}
+	knobs := []string{"table_latency=1", "table_latency=30", "request_queue=1", "mask_by_unit=true", "st_entries=3",
+		"st_row=1", "skip_empty=false", "prefetch=false"}
 	traps := 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -80,7 +81,8 @@ func TestRandomStreamsEqualUntimed(t *testing.T) {
 		require.NoError(t, m.CheckInvariants())
 		for reg := range isa.Reg(32) {
 			for l := range cfg.Core.Threads {
-				require.Equal(t, want.Core(0).Warp(0).Reg(reg, l), m.Arch.Core(0).Warp(0).Reg(reg, l), "seed %d: %v of lane %d\n%s", seed, reg, l, text)
+				require.Equal(t, want.Core(0).Warp(0).Reg(reg, l), m.Arch.Core(0).Warp(0).Reg(reg, l),
+					"seed %d: %v of lane %d\n%s", seed, reg, l, text)
 			}
 		}
 	}
@@ -89,11 +91,12 @@ func TestRandomStreamsEqualUntimed(t *testing.T) {
 }
 
 func runUntimed(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine, error) {
-	m, err := emu.New(emu.Config{Cores: 1, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(int) []emu.Unit {
-		u, err := weaver.NewFunctional(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
-		require.NoError(t, err)
-		return []emu.Unit{u}
-	}})
+	m, err := emu.New(emu.Config{Cores: 1, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
+		Units: func(int) []emu.Unit {
+			u, err := weaver.NewFunctional(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
+			require.NoError(t, err)
+			return []emu.Unit{u}
+		}})
 	require.NoError(t, err)
 	m.Load(p)
 	return m, m.Run(context.Background())

@@ -31,7 +31,8 @@ func assembleWeaver(t testing.TB, vertices, skip int) *isa.Program {
 	t.Helper()
 	src, err := os.ReadFile("testdata/weaver.s")
 	require.NoError(t, err)
-	p, err := asm.Assemble("weaver.s", src, asm.Options{Base: 0x80000000, Defines: map[string]int64{"VERTICES": int64(vertices), "SKIP": int64(skip)}})
+	p, err := asm.Assemble("weaver.s", src, asm.Options{Base: 0x80000000,
+		Defines: map[string]int64{"VERTICES": int64(vertices), "SKIP": int64(skip)}})
 	require.NoError(t, err)
 	return p
 }
@@ -68,11 +69,12 @@ func checkMarks(t *testing.T, m *emu.Machine, vertices int) {
 // untimedWeaver runs the program on the untimed functional model of the machine.
 func untimedWeaver(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine {
 	t.Helper()
-	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Units: func(int) []emu.Unit {
-		u, err := weaver.NewFunctional(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
-		require.NoError(t, err)
-		return []emu.Unit{u}
-	}})
+	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,
+		Threads: cfg.Core.Threads, Units: func(int) []emu.Unit {
+			u, err := weaver.NewFunctional(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)
+			require.NoError(t, err)
+			return []emu.Unit{u}
+		}})
 	require.NoError(t, err)
 	m.Load(p)
 	require.NoError(t, m.Run(context.Background()))
@@ -99,7 +101,8 @@ func checkUnits(t *testing.T, m *sim.Machine, cycles uint64) (all weaver.Stats) 
 func TestWeaverPrograms(t *testing.T) {
 	const vertices = 300
 	p := weaverProgram(t, vertices)
-	for _, machine := range []string{"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver", "vortex-8c32w32t-weaver", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "vortex-rtl-w1"} {
+	for _, machine := range []string{"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver", "vortex-8c32w32t-weaver",
+		"vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "vortex-rtl-w1"} {
 		for _, knobs := range []string{
 			"", "table_latency=1", "table_latency=160", "st_entries=3", "st_row=1 prefetch=false skip_empty=false", "request_queue=1",
 			"mask_by_unit=true", "mask_by_unit=true request_queue=1 table_latency=40 st_entries=20", "st_row=7 skip_empty=false",
@@ -140,7 +143,9 @@ func TestWeaverOnOtherPipelines(t *testing.T) {
 	p := weaverProgram(t, vertices)
 	for _, knobs := range pipelines {
 		for _, mask := range []string{"false", "true"} {
-			cfg := load(t, "vortex-6c32w32t-weaver", pipeline(knobs, "sockets=2", "core.weaver.st_entries=40", "core.weaver.request_queue=3", "core.weaver.mask_by_unit="+mask)...)
+			cfg := load(t, "vortex-6c32w32t-weaver",
+				pipeline(knobs, "sockets=2", "core.weaver.st_entries=40", "core.weaver.request_queue=3",
+					"core.weaver.mask_by_unit="+mask)...)
 			o, m := run(t, cfg, p)
 			checkMarks(t, m.Arch, vertices)
 			checkUnits(t, m, o.Cycles)
@@ -160,7 +165,8 @@ func TestSkips(t *testing.T) {
 			for v := range vertices {
 				for i := range 64 {
 					got := m.Arch.Mem.Load32(uint32(weaverOut + 4*(64*v+i)))
-					require.True(t, got == 0 || got == uint32(v+1) && i < degree(v), "vertex %d, edge %d: %d", v, i, got)
+					require.True(t, got == 0 || got == uint32(v+1) && i < degree(v), "vertex %d, edge %d: %d", v, i,
+						got)
 					marked += uint64(min(got, 1))
 				}
 			}
@@ -191,7 +197,8 @@ func TestNoWeaverStatisticIsDead(t *testing.T) {
 			require.NotEmpty(t, s.Doc)
 		}
 	}
-	for _, name := range []string{"core.scheduler.stall.scoreboard.unit", "core.warps.unit_wait", "core.vortex.scrb_unit", "warp_instrs.unit"} {
+	for _, name := range []string{"core.scheduler.stall.scoreboard.unit", "core.warps.unit_wait",
+		"core.vortex.scrb_unit", "warp_instrs.unit"} {
 		require.NotZero(t, sums[name], name)
 	}
 	require.Equal(t, sums["weaver.edges.issued"], sums["core0.weaver.edges.issued"])
@@ -200,7 +207,8 @@ func TestNoWeaverStatisticIsDead(t *testing.T) {
 // TestWaitsForTheUnitAreItsOwn, also those of warps that fetch nothing until the unit has set their mask.
 func TestWaitsForTheUnitAreItsOwn(t *testing.T) {
 	for _, mask := range []string{"false", "true"} {
-		o, m := run(t, load(t, "vortex-1c4w4t-weaver", "core.weaver.table_latency=5000", "core.weaver.mask_by_unit="+mask), weaverProgram(t, 40))
+		o, m := run(t, load(t, "vortex-1c4w4t-weaver", "core.weaver.table_latency=5000",
+			"core.weaver.mask_by_unit="+mask), weaverProgram(t, 40))
 		checkUnits(t, m, o.Cycles)
 		all := m.Statistics()
 		get := func(name string) float64 {
@@ -295,14 +303,16 @@ func TestWeaverTraps(t *testing.T) {
 	}
 	m, err := sim.New(load(t, "vortex-1c4w4t"), sim.Options{})
 	require.NoError(t, err)
-	_, err = m.Run(context.Background(), source(t, "_start: csrr a0, units\n csrr a1, weaver_capacity\n or a0, a0, a1\n bnez a0, ok\n weaver.dec.id a0\nok: tmc zero"))
+	_, err = m.Run(context.Background(), source(t,
+		"_start: csrr a0, units\n csrr a1, weaver_capacity\n or a0, a0, a1\n bnez a0, ok\n weaver.dec.id a0\nok: tmc zero"))
 	require.ErrorContains(t, err, "this machine has no weaver unit")
 }
 
 // TestWeaverCSRs: programs find the unit.
 func TestWeaverCSRs(t *testing.T) {
 	p := source(t, "_start: csrr a0, units\n csrr a1, weaver_capacity\n slli a0, a0, 16\n or a0, a0, a1\n sw a0, 0x88(zero)\n tmc zero")
-	for set, want := range map[string]uint32{"core.weaver.st_entries=512": 1<<16 | 16, "core.weaver.st_entries=7": 1<<16 | 7} {
+	for set, want := range map[string]uint32{"core.weaver.st_entries=512": 1<<16 | 16,
+		"core.weaver.st_entries=7": 1<<16 | 7} {
 		_, m := run(t, load(t, "vortex-1c4w4t-weaver", set), p)
 		code, _ := m.Arch.ExitCode()
 		require.Equal(t, want, code)
@@ -341,7 +351,8 @@ over:	sw s1, 0x88(zero)
 end:	tmc zero`)
 	for _, knobs := range pipelines {
 		for _, queue := range []string{"1", "2", "0"} {
-			cfg := load(t, "vortex-6c32w32t-weaver", pipeline(knobs, "sockets=1", "core.weaver.st_entries=1024", "core.weaver.request_queue="+queue)...)
+			cfg := load(t, "vortex-6c32w32t-weaver",
+				pipeline(knobs, "sockets=1", "core.weaver.st_entries=1024", "core.weaver.request_queue="+queue)...)
 			_, m := run(t, cfg, p)
 			code, _ := m.Arch.ExitCode()
 			require.EqualValues(t, cfg.Core.Warps*cfg.Core.Threads, code, "%s, request_queue=%s", knobs, queue)
@@ -425,7 +436,8 @@ wait:	addi t2, t2, -1
 `
 	skips := func(n int) (outcome, *sim.Machine) {
 		p := source(t, text+strings.Repeat("weaver.skip zero\n", n)+"sw zero, 0x88(zero)\ntmc zero")
-		return run(t, load(t, "vortex-1c4w4t-weaver", "core.weaver.request_queue=64", "core.weaver.table_latency=9000"), p)
+		return run(t, load(t, "vortex-1c4w4t-weaver", "core.weaver.request_queue=64", "core.weaver.table_latency=9000"),
+			p)
 	}
 	none, _ := skips(0)
 	o, m := skips(40)

@@ -48,7 +48,8 @@ func (m *Machine) assembleUntimed() {
 	}
 	for n, c := range m.Cores {
 		l1 := m.Caches[2*(n/m.cfg.CoresPerSocket):] // of its socket: L1I, L1D
-		m.untimed = append(m.untimed, core.NewFunctional(c, m.outer, m.Arch.Core(n), l1[0], l1[1], m.cfg.L1D.LineBytes, m.look))
+		m.untimed = append(m.untimed, core.NewFunctional(c, m.outer, m.Arch.Core(n), l1[0], l1[1], m.cfg.L1D.LineBytes,
+			m.look))
 	}
 }
 

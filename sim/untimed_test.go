@@ -53,7 +53,8 @@ func TestRandomStreamsOfUnitsUntimed(t *testing.T) {
 		require.NoError(t, m.CheckInvariants())
 		for reg := range isa.Reg(32) {
 			for l := range cfg.Core.Threads {
-				require.Equal(t, want.Core(0).Warp(0).Reg(reg, l), m.Arch.Core(0).Warp(0).Reg(reg, l), "seed %d: %v of lane %d\n%s", seed, reg, l, text)
+				require.Equal(t, want.Core(0).Warp(0).Reg(reg, l), m.Arch.Core(0).Warp(0).Reg(reg, l),
+					"seed %d: %v of lane %d\n%s", seed, reg, l, text)
 			}
 		}
 	}
@@ -93,9 +94,11 @@ loop:	li t2, 1103515245
 // hold the same afterwards, with time and without: a second launch has the same hits, and takes about the same cycles.
 func TestExecutionWarms(t *testing.T) {
 	for _, set := range [][]string{
-		nil, {"l2.write_policy=back", "l1d.write_policy=back"}, {"l2.replacement=lru", "l2.bytes=32KiB", "l2.banks=1", "l2.memory_ports=1"}, {"l2.replacement=random", "l2.bytes=16KiB", "l2.banks=1", "l2.memory_ports=1", "atomics.mode=simx24"},
+		nil, {"l2.write_policy=back", "l1d.write_policy=back"},
+		{"l2.replacement=lru", "l2.bytes=32KiB", "l2.banks=1", "l2.memory_ports=1"}, {"l2.replacement=random", "l2.bytes=16KiB", "l2.banks=1", "l2.memory_ports=1", "atomics.mode=simx24"},
 	} {
-		cfg := load(t, "vortex-6c32w32t", append([]string{"sockets=1", "core.threads=4", "memory.preset=hbm2-2gbps", "memory.mapping=RoBaRaCoCh"}, set...)...)
+		cfg := load(t, "vortex-6c32w32t", append([]string{"sockets=1", "core.threads=4", "memory.preset=hbm2-2gbps",
+			"memory.mapping=RoBaRaCoCh"}, set...)...)
 		p := source(t, walk)
 		second := func(first func(m *sim.Machine)) (r sim.Result, hits float64) {
 			m, err := sim.New(cfg, sim.Options{Check: true, MaxCycles: 10_000_000})
@@ -124,7 +127,8 @@ func TestTimeGoesOnAfterExecution(t *testing.T) {
 		for i, text := range []string{tickets, mixed, exchange, counter, walk} {
 			r := rand.New(rand.NewPCG(uint64(i), 3))
 			p := source(t, text)
-			m, err := sim.New(load(t, machine, "core.threads=8", "core.warps=4"), sim.Options{MaxCycles: 10_000_000, Check: true})
+			m, err := sim.New(load(t, machine, "core.threads=8", "core.warps=4"),
+				sim.Options{MaxCycles: 10_000_000, Check: true})
 			require.NoError(t, err)
 			before := m.Arch.Stats()
 			for n := range 8 {

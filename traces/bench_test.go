@@ -16,7 +16,8 @@ import (
 )
 
 // machines are those on which schedules are measured: all have the same cores.
-var machines = map[string]string{"weaver": "vortex-6c32w32t-weaver", "peg": "vortex-6c32w32t-graphpeg", "hwwl": "vortex-6c32w32t-hwwl", "eghw": "vortex-6c32w32t-eghw"}
+var machines = map[string]string{"weaver": "vortex-6c32w32t-weaver", "peg": "vortex-6c32w32t-graphpeg",
+	"hwwl": "vortex-6c32w32t-hwwl", "eghw": "vortex-6c32w32t-eghw"}
 
 // BenchmarkTraces measures files, and the processor time of simulating: executed, recorded and replayed, each the least
 // of all repetitions. What an execution does beside simulating (compiling, the reference, checking) is not in it.

@@ -19,7 +19,8 @@ const (
 )
 
 // columnNames are the names in docs/reference/traces.md.
-var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high", "wrote", "host"}
+var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high",
+	"wrote", "host"}
 
 // column is a column being written.
 type column struct{ b []byte }

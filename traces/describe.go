@@ -74,7 +74,8 @@ func (f *File) Describe(out io.Writer) error {
 			i, l.Program, l.Arg, l.label(), l.Step, l.Cycles, l.WarpInstrs, l.LaneAddresses,
 			per(f.addressBytes(i), l.LaneAddresses))
 	}
-	fmt.Fprintf(&b, "in all      %d cycles in %d launches; host overhead %d cycles a launch\n", m.Cycles, len(m.Launches), m.Overhead)
+	fmt.Fprintf(&b, "in all      %d cycles in %d launches; host overhead %d cycles a launch\n", m.Cycles,
+		len(m.Launches), m.Overhead)
 	fmt.Fprintf(&b, "blocks      %d, %d bytes: %s a warp instruction; addresses %s a lane\n", len(f.index.blocks),
 		t.packed, per(t.packed, t.instrs), per(t.columns[colForms]+t.columns[colLow]+t.columns[colHigh], t.lanes))
 	for c, n := range t.columns {
@@ -106,5 +107,6 @@ func timing(causes []string) string {
 	if len(causes) == 0 {
 		return "no instruction told a warp what depends on timing, but for loads of what others store"
 	}
-	return "what warps executed may depend on " + strings.Join(causes, ", ") + ": on another machine a replay times what was recorded"
+	return "what warps executed may depend on " + strings.Join(causes, ", ") +
+		": on another machine a replay times what was recorded"
 }

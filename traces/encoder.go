@@ -129,7 +129,8 @@ func (e *encoder) settle() {
 // full reports whether a chunk should be written.
 func (e *encoder) full(limit int) bool {
 	return len(e.columns[colLow].b) >= limit || len(e.columns[colHigh].b) >= limit ||
-		len(e.columns[colTurns].b) >= limit || len(e.columns[colControl].b) >= limit || len(e.columns[colForms].b) >= limit
+		len(e.columns[colTurns].b) >= limit || len(e.columns[colControl].b) >= limit ||
+		len(e.columns[colForms].b) >= limit
 }
 
 // holds reports whether there are data for a chunk.

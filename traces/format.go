@@ -58,7 +58,8 @@ func (s *section) put(b []byte) []byte {
 
 func (s *section) get(b []byte) {
 	s.offset = binary.LittleEndian.Uint64(b)
-	s.bytes, s.full, s.sum = binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]), binary.LittleEndian.Uint32(b[16:])
+	s.bytes, s.full, s.sum = binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:]),
+		binary.LittleEndian.Uint32(b[16:])
 }
 
 // block is an entry of the index: chunks of one launch, and their columns, each compressed separately.
@@ -107,7 +108,8 @@ func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
 // compressor returns a compressor that works synchronously, in the caller's goroutine; expander is its counterpart.
 func compressor() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		panic(fmt.Sprintf("BUG: traces: zstd: %v", err))
 	}
@@ -115,7 +117,8 @@ func compressor() *zstd.Encoder {
 }
 
 func expander() *zstd.Decoder {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSectionBytes), zstd.WithDecodeAllCapLimit(true))
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSectionBytes),
+		zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		panic(fmt.Sprintf("BUG: traces: zstd: %v", err))
 	}

@@ -187,7 +187,8 @@ func (h *replayedHost) begin(c *cursor) error {
 		e := c.entry()
 		switch {
 		case c.bad:
-			return fmt.Errorf("%w: the column %s ends too soon, or holds what cannot be", ErrTrace, columnNames[colHost])
+			return fmt.Errorf("%w: the column %s ends too soon, or holds what cannot be", ErrTrace,
+				columnNames[colHost])
 		case e.kind == entryMemory:
 			h.mem.Write(e.addr, bytesOf(e.words))
 		case h.hand == nil:

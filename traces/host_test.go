@@ -39,7 +39,8 @@ end:	tmc zero
 const arrays = 0x2000_0000
 
 func gatheringMachine(t testing.TB) configs.Machine {
-	l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil, []string{"cores_per_socket=2", "core.warps=1", "core.graphpeg.list_region=1KiB"})
+	l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil,
+		[]string{"cores_per_socket=2", "core.warps=1", "core.graphpeg.list_region=1KiB"})
 	require.NoError(t, err)
 	return l.Value
 }
@@ -61,7 +62,8 @@ func gather(t testing.TB, meddle func(m *sim.Machine, launch int)) (path string,
 		m.Arch.Mem.Store32(arrays+0x4000+4*v, (v+1)%n)
 	}
 	h := m.Hand().(graphpeg.Host)
-	setup := graphpeg.Setup{Fields: graphpeg.FieldDst, Vertices: n, Offsets: arrays, Edges: n, Neighbours: arrays + 0x4000, In: 0, Out: 1, Regions: 0x4000_0000}
+	setup := graphpeg.Setup{Fields: graphpeg.FieldDst, Vertices: n, Offsets: arrays, Edges: n,
+		Neighbours: arrays + 0x4000, In: 0, Out: 1, Regions: 0x4000_0000}
 	h.Forget()
 	require.NoError(t, h.Configure(setup))
 	require.NoError(t, h.Fill(0, []uint32{3, 5, 8, 1999}, graphpeg.Cyclic))
@@ -85,7 +87,8 @@ func nothing(*sim.Machine, int) {}
 func playGather(t testing.TB, f *File, change ...string) (*sim.Machine, error) {
 	cfg := gatheringMachine(t)
 	if len(change) > 0 {
-		l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil, append([]string{"cores_per_socket=2", "core.warps=1", "core.graphpeg.list_region=1KiB"}, change...))
+		l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil,
+			append([]string{"cores_per_socket=2", "core.warps=1", "core.graphpeg.list_region=1KiB"}, change...))
 		require.NoError(t, err)
 		cfg = l.Value
 	}
@@ -128,14 +131,16 @@ func TestHost(t *testing.T) {
 		all[i], err = hostLines(host)
 		require.NoError(t, err)
 	}
-	require.Equal(t, []string{"act [3]", "act [0 0 0 2 7d0 20000000 7d0 20004000 0 0 1 40000000 a00]", "act [1 0 1 3 5 8 7cf]"}, all[0][:3])
+	require.Equal(t, []string{"act [3]", "act [0 0 0 2 7d0 20000000 7d0 20004000 0 0 1 40000000 a00]",
+		"act [1 0 1 3 5 8 7cf]"}, all[0][:3])
 	require.Len(t, all[0], 5)
 	require.Regexp(t, "^memory 20000000 2001 words, sum ", all[0][3])
 	require.Regexp(t, "^memory 20004000 2000 words, sum ", all[0][4])
 	require.Equal(t, []string{"act [2 0 1]", all[0][1]}, all[1])
 	m, err := playGather(t, f)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []uint32{5, 7, 10, 1}, m.Hand().(graphpeg.Host).Read(1), "nobody has swapped the lists after the last launch")
+	require.ElementsMatch(t, []uint32{5, 7, 10, 1}, m.Hand().(graphpeg.Host).Read(1),
+		"nobody has swapped the lists after the last launch")
 	var b bytes.Buffer
 	require.NoError(t, f.Dump(&b, Selection{Launch: 1, Warp: -1}))
 	require.Contains(t, b.String(), "# launch 1, host: act [2 0 1]\n")
@@ -247,7 +252,8 @@ func TestHostOnOtherMachines(t *testing.T) {
 	f, err := Open(path)
 	require.NoError(t, err)
 	defer f.Close() //nolint:errcheck // read only
-	for _, ok := range []string{"core.graphpeg.alwt_entries=1", "memory.preset=ddr4-3200", "core.graphpeg.bypass_l1=false", "ctrlproc.policy=none"} {
+	for _, ok := range []string{"core.graphpeg.alwt_entries=1", "memory.preset=ddr4-3200",
+		"core.graphpeg.bypass_l1=false", "ctrlproc.policy=none"} {
 		_, err := playGather(t, f, ok)
 		require.NoError(t, err, ok)
 	}

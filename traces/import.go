@@ -26,7 +26,8 @@ func (t *text) write(out *writer, meta *Meta, i int) error {
 	launch := Launch{Program: i, Kernel: "imported", Step: i + 1}
 	out.begin(i)
 	for _, w := range slices.Sorted(maps.Keys(l.warps)) {
-		m := &importer{Walker: Walker{full: uint32(1<<t.shape.Threads - 1), ipdom: isa.NewIPDOM(max(1, t.shape.Threads-1))}}
+		m := &importer{Walker: Walker{full: uint32(1<<t.shape.Threads - 1),
+			ipdom: isa.NewIPDOM(max(1, t.shape.Threads-1))}}
 		m.begin(c)
 		for k := range l.warps[w] {
 			line := &l.warps[w][k]
@@ -74,7 +75,8 @@ func (t *text) program(l *textLaunch, number int) (*isa.Program, error) {
 			p.Entry = first[0].pc
 		}
 		if first[0].pc != p.Entry {
-			return nil, fmt.Errorf("core %d warp 0 begins at %08x, and that of core 0 at %08x: expected the same", c, first[0].pc, p.Entry)
+			return nil, fmt.Errorf("core %d warp 0 begins at %08x, and that of core 0 at %08x: expected the same", c,
+				first[0].pc, p.Entry)
 		}
 	}
 	return p, nil

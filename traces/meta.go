@@ -146,7 +146,8 @@ func newProgram(p *isa.Program) Program {
 func (p *Program) program() *isa.Program {
 	out := &isa.Program{Name: p.Name, Entry: p.Entry}
 	for _, s := range p.Segments {
-		out.Segments = append(out.Segments, isa.Segment{Addr: s.Addr, Data: s.Data, Size: s.Size, Executable: s.Executable})
+		out.Segments = append(out.Segments, isa.Segment{Addr: s.Addr, Data: s.Data, Size: s.Size,
+			Executable: s.Executable})
 	}
 	for _, s := range p.Symbols {
 		out.Symbols = append(out.Symbols, isa.Symbol{Name: s.Name, Addr: s.Addr})

@@ -130,7 +130,8 @@ func (f *File) trailer() (meta, index section, err error) {
 func (f *File) section(name string, s section) ([]byte, error) {
 	end := uint64(f.Size) - uint64(trailerBytes)
 	if s.offset > end || uint64(s.bytes) > end-s.offset || s.full > maxSectionBytes {
-		return nil, fmt.Errorf("%s: %d bytes at %d, %d expanded: not in a file of %d bytes", name, s.bytes, s.offset, s.full, f.Size)
+		return nil, fmt.Errorf("%s: %d bytes at %d, %d expanded: not in a file of %d bytes", name, s.bytes, s.offset,
+			s.full, f.Size)
 	}
 	b := make([]byte, s.bytes)
 	if _, err := f.in.ReadAt(b, int64(s.offset)); err != nil {
@@ -169,7 +170,8 @@ func (m *Meta) check() error {
 		}
 		for _, s := range p.Segments {
 			if uint64(s.Size) < uint64(len(s.Data)) || uint64(s.Addr)+uint64(s.Size) > 1<<32 {
-				return fmt.Errorf("program %s: a segment of %d bytes at 0x%08x with %d bytes of data", p.Name, s.Size, s.Addr, len(s.Data))
+				return fmt.Errorf("program %s: a segment of %d bytes at 0x%08x with %d bytes of data", p.Name, s.Size,
+					s.Addr, len(s.Data))
 			}
 		}
 	}
@@ -264,7 +266,8 @@ func (f *File) launch(launch int, want func(warp int) bool) (warps []decoder, ho
 		total += list[i].full()
 	}
 	if total > maxLaunchBytes {
-		return nil, host, fmt.Errorf("%s: launch %d has %d bytes expanded: expected at most %d", f.path, launch, total, uint64(maxLaunchBytes))
+		return nil, host, fmt.Errorf("%s: launch %d has %d bytes expanded: expected at most %d", f.path, launch, total,
+			uint64(maxLaunchBytes))
 	}
 	d := expander()
 	defer d.Close()
@@ -274,7 +277,8 @@ func (f *File) launch(launch int, want func(warp int) bool) (warps []decoder, ho
 		}
 		columns, err := f.expand(d, &list[i])
 		if err != nil {
-			return nil, host, fmt.Errorf("%s: block %d of launch %d (at byte %d): %w", f.path, first+i, launch, list[i].offset, err)
+			return nil, host, fmt.Errorf("%s: block %d of launch %d (at byte %d): %w", f.path, first+i, launch,
+				list[i].offset, err)
 		}
 		list[i].deal(columns, all, want)
 	}

@@ -155,7 +155,8 @@ func (r *Recorder) unchanged(m *emu.Memory, p *isa.Program) error {
 	for _, s := range p.Segments {
 		now := make([]byte, len(s.Data))
 		if m.Read(s.Addr, now); s.Executable && !bytes.Equal(now, s.Data) {
-			return fmt.Errorf("%s: the program has changed its own code at 0x%08x: a trace holds it as it was loaded", p.Name, s.Addr)
+			return fmt.Errorf("%s: the program has changed its own code at 0x%08x: a trace holds it as it was loaded",
+				p.Name, s.Addr)
 		}
 	}
 	return nil
@@ -253,7 +254,8 @@ func (w *recorded) untrapped(err error) error {
 // tellsTime reports whether a CSR's value depends on timing.
 func tellsTime(csr uint16) bool {
 	switch csr {
-	case isa.CSRMcycle, isa.CSRMcycleh, isa.CSRMinstret, isa.CSRMinstreth, isa.CSRCycle, isa.CSRCycleh, isa.CSRInstret, isa.CSRInstreth:
+	case isa.CSRMcycle, isa.CSRMcycleh, isa.CSRMinstret, isa.CSRMinstreth, isa.CSRCycle, isa.CSRCycleh, isa.CSRInstret,
+		isa.CSRInstreth:
 		return true
 	}
 	return csr-isa.CSRCounters < isa.NumCounters || csr-isa.CSRCountersh < isa.NumCounters
@@ -353,7 +355,8 @@ func (w *recorded) end() {
 	w.settle()
 	w.endTurns()
 	if !w.asked.empty() || !w.chosen.empty() {
-		w.to.fail(fmt.Errorf("%s: an answer or an atomic is missing at the end of a launch", w.to.Meta.Shape.Name(w.id)))
+		w.to.fail(fmt.Errorf("%s: an answer or an atomic is missing at the end of a launch",
+			w.to.Meta.Shape.Name(w.id)))
 	}
 	if w.instrs > 0 || w.holds() {
 		w.to.out.add(w.id, &w.encoder)

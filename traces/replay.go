@@ -127,7 +127,8 @@ var ErrTrace = errors.New("the trace does not fit its program")
 
 func (w *replayed) wrong(format string, args ...any) error {
 	f := w.by.file
-	return fmt.Errorf("%s: launch %d, %s, pc 0x%08x: %w: %s", f.path, w.by.launch, f.Meta.Shape.Name(w.id), w.PC(), ErrTrace, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s: launch %d, %s, pc 0x%08x: %w: %s", f.path, w.by.launch, f.Meta.Shape.Name(w.id), w.PC(),
+		ErrTrace, fmt.Sprintf(format, args...))
 }
 
 // next begins an instruction.

@@ -54,19 +54,23 @@ func shapeOf(m *configs.Machine) traces.Shape {
 }
 
 func testGraph(t testing.TB, scale int) *graph.Graph {
-	g, err := graph.Load(graphspec.Graph{RMAT: &graphspec.RMAT{Scale: scale, EdgeFactor: 8, A: .57, B: .19, C: .19, ShuffleIDs: true, Seed: 3}, Clean: graphspec.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64}})
+	g, err := graph.Load(graphspec.Graph{RMAT: &graphspec.RMAT{Scale: scale, EdgeFactor: 8, A: .57, B: .19, C: .19,
+		ShuffleIDs: true, Seed: 3}, Clean: graphspec.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true},
+		Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64}})
 	require.NoError(t, err)
 	return g
 }
 
 func testWorkload(t testing.TB, algorithm, schedule string, steps int) workload.Workload {
-	p, err := parse("vortex-1c4w4t-weaver", fmt.Sprintf("algorithm: %s, schedule: %s, max_iterations: %d", algorithm, schedule, steps))
+	p, err := parse("vortex-1c4w4t-weaver", fmt.Sprintf("algorithm: %s, schedule: %s, max_iterations: %d", algorithm,
+		schedule, steps))
 	require.NoError(t, err)
 	return p.Workload
 }
 
 func parse(machine, workload string) (config.Experiment, error) {
-	return config.Parse("test", []byte("name: t\nmachine: "+machine+"\ngraph: {grid: {width: 2, height: 2}}\nworkload: {"+workload+"}\n"))
+	return config.Parse("test", []byte("name: t\nmachine: "+machine+
+		"\ngraph: {grid: {width: 2, height: 2}}\nworkload: {"+workload+"}\n"))
 }
 
 // cpu is the processor time that the process has taken.
@@ -90,7 +94,8 @@ func (d *clocked) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 }
 
 // execute runs a workload, and records it if there is a path. It returns the processor time of its launches.
-func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w workload.Workload, path string) (compose.Result, stats.Tree, time.Duration) {
+func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w workload.Workload, path string) (compose.Result,
+	stats.Tree, time.Duration) {
 	var rec *traces.Recorder
 	opt := sim.Options{}
 	if path != "" {
@@ -116,7 +121,8 @@ func execute(t testing.TB, cfg configs.Machine, g *graph.Graph, w workload.Workl
 	return res, d.Machine.Statistics(), on.spent
 }
 
-func replay(t testing.TB, cfg configs.Machine, path string) (cycles uint64, tree stats.Tree, r *traces.Replayer, took time.Duration) {
+func replay(t testing.TB, cfg configs.Machine, path string) (cycles uint64, tree stats.Tree, r *traces.Replayer,
+	took time.Duration) {
 	f, err := traces.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
@@ -155,7 +161,8 @@ var unitKeys = map[string]string{
 
 // point reads a workload for a machine of two cores with a graph unit.
 func point(unit, workload string) (config.Experiment, error) {
-	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+unitKey(unit)+"}, ctrlproc: {interval: 64}}", workload)
+	return parse("{extends: vortex-1c4w4t, cores_per_socket: 2, core: {warps: 8, "+unitKey(unit)+
+		"}, ctrlproc: {interval: 64}}", workload)
 }
 
 // equals checks that recording changes nothing, and that a replay comes to the cycles and to every statistic.

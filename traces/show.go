@@ -45,7 +45,8 @@ func (f *File) Dump(out io.Writer, sel Selection) error {
 }
 
 // each calls do with the trace of each warp, or of one, in each launch, or in one.
-func (f *File) each(launch, warp int, host func(launch int, did cursor) error, do func(launch, warp int, k *Walker) error) error {
+func (f *File) each(launch, warp int, host func(launch int, did cursor) error,
+	do func(launch, warp int, k *Walker) error) error {
 	first, end := launch, launch+1
 	if launch < 0 {
 		first, end = 0, len(f.Meta.Launches)
@@ -162,7 +163,8 @@ type Difference struct {
 // Diff returns, for each launch and warp in which two files differ, the first difference; and for the host.
 func Diff(a, b *File) (out []Difference, err error) {
 	if a.Meta.Shape != b.Meta.Shape {
-		return nil, fmt.Errorf("%s was recorded on %v, %s on %v: their warps are not the same", a.path, a.Meta.Shape, b.path, b.Meta.Shape)
+		return nil, fmt.Errorf("%s was recorded on %v, %s on %v: their warps are not the same", a.path, a.Meta.Shape,
+			b.path, b.Meta.Shape)
 	}
 	for i := range max(len(a.Meta.Launches), len(b.Meta.Launches)) {
 		x, didA, err := a.warps(i)
@@ -240,7 +242,8 @@ func parting(x, y *Walker) (d Difference, differ bool, err error) {
 
 // same compares instructions and their effects.
 func (s *Step) same(o *Step) bool {
-	if s.PC != o.PC || s.Mask != o.Mask || s.Next != o.Next || s.Active != o.Active || s.Wrote != o.Wrote || s.Start != o.Start {
+	if s.PC != o.PC || s.Mask != o.Mask || s.Next != o.Next || s.Active != o.Active || s.Wrote != o.Wrote ||
+		s.Start != o.Start {
 		return false
 	}
 	if !sameLanes(s.Addrs, o.Addrs, s.Mask) || !sameLanes(s.Out, o.Out, s.Mask) || (s.In == nil) != (o.In == nil) {

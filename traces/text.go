@@ -49,7 +49,8 @@ const maxTextLine = 1 << 16
 // Import converts a text in Dump's format to a file. Unit instructions are refused.
 func Import(in io.Reader, name, path string, shape Shape, version string) error {
 	t := text{shape: shape, words: map[string]uint32{}}
-	meta := Meta{Heddle: version, Experiment: "imported from " + name, Shape: shape, Timing: []string{"what an imported trace does not say"}}
+	meta := Meta{Heddle: version, Experiment: "imported from " + name, Shape: shape,
+		Timing: []string{"what an imported trace does not say"}}
 	if err := meta.check(); err != nil {
 		return err
 	}
@@ -245,7 +246,8 @@ func assemble(pc uint32, s string) (uint32, error) {
 		return 0, fmt.Errorf("an instruction at %08x: expected none below %x", pc, codePage)
 	}
 	skip := int(pc % codePage)
-	p, err := asm.Assemble("instruction", fmt.Appendf(nil, ".skip %d; %s\n", skip, s), asm.Options{Base: pc - pc%codePage})
+	p, err := asm.Assemble("instruction", fmt.Appendf(nil, ".skip %d; %s\n", skip, s),
+		asm.Options{Base: pc - pc%codePage})
 	if err != nil {
 		return 0, err
 	}

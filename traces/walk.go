@@ -48,7 +48,8 @@ func (f *File) Walk(launch, warp int) (*Walker, error) {
 		return nil, fmt.Errorf("%s has no launch %d: expected 0 to %d", f.path, launch, len(f.Meta.Launches)-1)
 	}
 	if warp < 0 || warp >= s.Cores*s.Warps {
-		return nil, fmt.Errorf("%s has no warp %d: expected 0 to %d (core·%d + warp)", f.path, warp, s.Cores*s.Warps-1, s.Warps)
+		return nil, fmt.Errorf("%s has no warp %d: expected 0 to %d (core·%d + warp)", f.path, warp, s.Cores*s.Warps-1,
+			s.Warps)
 	}
 	all, _, err := f.launch(launch, func(w int) bool { return w == warp })
 	if err != nil {
@@ -60,7 +61,8 @@ func (f *File) Walk(launch, warp int) (*Walker, error) {
 func (f *File) walker(launch, warp int, d decoder) *Walker {
 	n := f.Meta.Shape.Threads
 	d.begin(f.codes[f.Meta.Launches[launch].Program])
-	return &Walker{decoder: d, file: f, launch: launch, warp: warp, full: uint32(1<<n - 1), ipdom: isa.NewIPDOM(max(1, n-1))}
+	return &Walker{decoder: d, file: f, launch: launch, warp: warp, full: uint32(1<<n - 1),
+		ipdom: isa.NewIPDOM(max(1, n-1))}
 }
 
 // Left returns the number of remaining instructions.
@@ -98,7 +100,8 @@ func (w *Walker) Next() (bool, error) {
 }
 
 func (w *Walker) wrong(err error) error {
-	return fmt.Errorf("%s: launch %d, %s, pc 0x%08x: %w: %w", w.file.path, w.launch, w.file.Meta.Shape.Name(w.warp), w.pc, ErrTrace, err)
+	return fmt.Errorf("%s: launch %d, %s, pc 0x%08x: %w: %w", w.file.path, w.launch, w.file.Meta.Shape.Name(w.warp),
+		w.pc, ErrTrace, err)
 }
 
 // execute reads the instruction's decision from the trace.

@@ -35,7 +35,8 @@ func create(path string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{path: path, file: f, out: bufio.NewWriterSize(f, 1<<18), zstd: compressor(), same: map[[sha256.Size]byte]uint64{}}
+	w := &writer{path: path, file: f, out: bufio.NewWriterSize(f, 1<<18), zstd: compressor(),
+		same: map[[sha256.Size]byte]uint64{}}
 	w.write(binary.LittleEndian.AppendUint32([]byte(magic), Version))
 	return w, nil
 }
@@ -125,7 +126,8 @@ func (w *writer) section(b []byte) section {
 	s := section{offset: w.at, bytes: uint32(len(packed)), full: uint32(len(b)), sum: checksum(packed)}
 	w.write(packed)
 	if len(b) > maxSectionBytes && w.err == nil {
-		w.err = fmt.Errorf("description or index of %d bytes: expected at most %d; record fewer super-steps", len(b), maxSectionBytes)
+		w.err = fmt.Errorf("description or index of %d bytes: expected at most %d; record fewer super-steps", len(b),
+			maxSectionBytes)
 	}
 	return s
 }

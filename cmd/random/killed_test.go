@@ -48,7 +48,8 @@ func killed(t *testing.T, r *rand.Rand, name string, e config.Experiment) (kills
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "experiment.yaml"), config.Schema.YAML(e), 0o644))
 	command := func(out string) *exec.Cmd {
-		args := []string{"run", "experiment.yaml", "--json", "--out", out, "--max-cycles", maxCycles, "--checkpoint", "1ns", "--threads", fmt.Sprint(1 + r.IntN(3))}
+		args := []string{"run", "experiment.yaml", "--json", "--out", out, "--max-cycles", maxCycles, "--checkpoint",
+			"1ns", "--threads", fmt.Sprint(1 + r.IntN(3))}
 		c := exec.Command(command(t), args...)
 		c.Dir = dir
 		return c
@@ -69,10 +70,12 @@ func killed(t *testing.T, r *rand.Rand, name string, e config.Experiment) (kills
 			resumed++
 		}
 		if c.ProcessState.ExitCode() >= 0 {
-			require.Equal(t, calm.ProcessState.ExitCode(), c.ProcessState.ExitCode(), "%s: %v\n%s", name, err, errs.String())
+			require.Equal(t, calm.ProcessState.ExitCode(), c.ProcessState.ExitCode(), "%s: %v\n%s", name, err,
+				errs.String())
 			require.Equal(t, figures(t, want), figures(t, out.Bytes()), name)
 			if err == nil { // who reaches a limit may go on from there with a higher one
-				require.NoDirExists(t, filepath.Join(dir, "killed", e.Name, "checkpoints"), "%s: %s", name, errs.String())
+				require.NoDirExists(t, filepath.Join(dir, "killed", e.Name, "checkpoints"), "%s: %s", name,
+					errs.String())
 			}
 			return kills, resumed
 		}

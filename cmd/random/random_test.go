@@ -69,7 +69,8 @@ var maxDrawn = map[string]int64{
 func drawing(r *rand.Rand, unit string) schema.Drawing[config.Experiment] {
 	return schema.Drawing[config.Experiment]{
 		Rand: r, Most: maxDrawn, Fit: func(e *config.Experiment) { fit(&e.Machine, unit) },
-		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report", "trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule", "workload.features"},
+		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report",
+			"trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule", "workload.features"},
 	}
 }
 
@@ -190,7 +191,8 @@ func randomFeatures(t testing.TB, r *rand.Rand, e config.Experiment) config.Expe
 		}
 		list := feature.Algorithms()
 		w.Algorithm, w.Iterations, w.Tolerance = workload.Algorithm(list[r.IntN(len(list))].Name), 1+r.IntN(4), 0
-		w.Direction, w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = workload.Auto, workload.Auto, workload.Auto, "none", "none", "hardware", false
+		w.Direction, w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = workload.Auto, workload.Auto,
+			workload.Auto, "none", "none", "hardware", false
 		w.Skip, w.Sum, w.HybridRule, w.Buckets = "early", "register", "beamer", activeset.DefaultBuckets
 		featuredtest.Fit(r, w)
 		d, err := host.NewRehearsal(&p.Machine)
@@ -277,7 +279,8 @@ func drawProgram(r *rand.Rand, e *config.Experiment) {
 		switch kind {
 		case 0:
 		case 1:
-			entries = append(entries, fmt.Sprintf("%s: {threshold: %.2f, below: %s, above: %s}", label, r.Float64(), simple(), simple()))
+			entries = append(entries, fmt.Sprintf("%s: {threshold: %.2f, below: %s, above: %s}", label, r.Float64(),
+				simple(), simple()))
 		default:
 			entries = append(entries, label+": "+simple())
 		}
@@ -362,22 +365,26 @@ func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
 	start := graphspec.Schema.Default()
 	start.Grid = &graphspec.Grid{Width: 1, Height: 1}
 	g, err := graphspec.Schema.Draw(start, schema.Drawing[graphspec.Graph]{
-		Rand: r, Keep: []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}, Most: map[string]int64{"min": 100, "max": 1000},
-		Fit: func(g *graphspec.Graph) { g.Weights.Max = max(g.Weights.Max, g.Weights.Min) },
+		Rand: r, Keep: []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"},
+		Most: map[string]int64{"min": 100, "max": 1000},
+		Fit:  func(g *graphspec.Graph) { g.Weights.Max = max(g.Weights.Max, g.Weights.Min) },
 	})
 	require.NoError(t, err)
 	g.Grid = nil
 	n := 2 + r.IntN(30)
 	switch seed := r.Uint64(); r.IntN(5) {
 	case 0:
-		g.RMAT = &graphspec.RMAT{Scale: 1 + r.IntN(4), EdgeFactor: 1 + r.IntN(6), A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: r.IntN(2) == 0, Seed: seed}
+		g.RMAT = &graphspec.RMAT{Scale: 1 + r.IntN(4), EdgeFactor: 1 + r.IntN(6), A: 0.57, B: 0.19, C: 0.19,
+			ShuffleIDs: r.IntN(2) == 0, Seed: seed}
 	case 1:
-		g.PowerlawCluster = &graphspec.PowerlawCluster{Vertices: n, EdgesPerStep: 1 + r.IntN(min(4, n-1)), TriangleProb: r.Float64(), Seed: seed}
+		g.PowerlawCluster = &graphspec.PowerlawCluster{Vertices: n, EdgesPerStep: 1 + r.IntN(min(4, n-1)),
+			TriangleProb: r.Float64(), Seed: seed}
 	case 2:
 		g.ErdosRenyi = &graphspec.ErdosRenyi{Vertices: n, Edges: 1 + r.IntN(n*(n-1)/2), Seed: seed}
 		g.ErdosRenyi.Edges = min(g.ErdosRenyi.Edges, 3*n)
 	case 3:
-		g.Grid = &graphspec.Grid{Width: 1 + r.IntN(9), Height: 1 + r.IntN(7), Remove: r.Float64() / 2, Rewire: r.Float64() / 4, Seed: seed}
+		g.Grid = &graphspec.Grid{Width: 1 + r.IntN(9), Height: 1 + r.IntN(7), Remove: r.Float64() / 2,
+			Rewire: r.Float64() / 4, Seed: seed}
 	case 4:
 		g.Bipartite = &graphspec.Bipartite{Left: 1 + r.IntN(20), Right: 1 + r.IntN(20), Seed: seed}
 		g.Bipartite.Edges = 1 + r.IntN(g.Bipartite.Left*g.Bipartite.Right)
@@ -395,11 +402,13 @@ func outcome(t *testing.T, name string, e config.Experiment) string {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "experiment.yaml")
 	require.NoError(t, os.WriteFile(file, config.Schema.YAML(e), 0o644))
-	out, errs, code := run(t, "run", file, "--check", "--out", filepath.Join(dir, "results"), "--jobs", "1", "--max-cycles", maxCycles)
+	out, errs, code := run(t, "run", file, "--check", "--out", filepath.Join(dir, "results"), "--jobs", "1",
+		"--max-cycles", maxCycles)
 	switch {
 	case code == exitOK && strings.Contains(out, " yes "):
 		return "ran"
-	case code == exitUsage && strings.Contains(errs, "heddle: ") && out == "", code == exitFailed && refusedLate.MatchString(errs):
+	case code == exitUsage && strings.Contains(errs, "heddle: ") && out == "",
+		code == exitFailed && refusedLate.MatchString(errs):
 		return "refused"
 	case code == exitNoProgress && strings.Contains(errs+out, "cycle limit"):
 		return "limit"
@@ -450,7 +459,8 @@ func TestRandomExperiments(t *testing.T) {
 		}
 	}
 	t.Logf("%d experiments: %v", cases, counts)
-	require.Greater(t, 10*counts["ran"], 4*int(cases), "enough draws run, of which one in ten is a sample of too few intervals: %v", counts)
+	require.Greater(t, 10*counts["ran"], 4*int(cases),
+		"enough draws run, of which one in ten is a sample of too few intervals: %v", counts)
 }
 
 // TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values:
@@ -475,10 +485,12 @@ func TestEveryKnobAtItsEnds(t *testing.T) {
 	}
 	add("", "machine.", workload.VertexSchedule)
 	for _, u := range accel.Registered() {
-		add(u.Name, "machine.core."+u.Key, workload.Schedule(schedule.OfUnit(u.Name)[0].Name), "core."+u.Key+"={}", "core.scratchpad_bytes=64KiB")
+		add(u.Name, "machine.core."+u.Key, workload.Schedule(schedule.OfUnit(u.Name)[0].Name), "core."+u.Key+"={}",
+			"core.scratchpad_bytes=64KiB")
 	}
 	names := slices.Sorted(maps.Keys(cases))
-	rand.New(rand.NewPCG(testenv.Seed(t, uint64(len(names))), 1)).Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
+	rand.New(rand.NewPCG(testenv.Seed(t, uint64(len(names))), 1)).Shuffle(len(names),
+		func(i, k int) { names[i], names[k] = names[k], names[i] })
 	if testenv.Long(t) == 0 {
 		names = names[:25]
 	}

@@ -41,7 +41,10 @@ func TestRandomVariants(t *testing.T) {
 		require.Len(t, laidOut, len(want), "%d\n%s", seed, text)
 		for _, p := range laidOut {
 			name := experiment.Label(p.Axes)
-			at := slices.IndexFunc(want, func(w expected) bool { return w.config == unsealed(&p) && w.variant == p.Place[0] })
+			at := slices.IndexFunc(want, func(w expected) bool {
+				return w.config == unsealed(&p) &&
+					w.variant == p.Place[0]
+			})
 			require.NotEqual(t, -1, at, "%d: %s\n%s", seed, name, text)
 			baseline := ""
 			if p.Baseline >= 0 {
@@ -56,7 +59,8 @@ func TestRandomVariants(t *testing.T) {
 			ran++
 		}
 	}
-	t.Logf("%d experiments of %d points, %d settings of axes, %d axes of all, %d run", cases, points, swept, shared, ran)
+	t.Logf("%d experiments of %d points, %d settings of axes, %d axes of all, %d run", cases, points, swept, shared,
+		ran)
 	require.Positive(t, ran)
 }
 
@@ -101,7 +105,8 @@ func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 			continue
 		}
 		v := schema.Variant{Name: fmt.Sprintf("v %d", len(c.variants)), Set: settings(base, e)}
-		if key, values := randomAxis(r, &e); r.IntN(3) > 0 && !slices.ContainsFunc(v.Set, func(s schema.Setting) bool { return s.Key == key }) {
+		if key, values := randomAxis(r, &e); r.IntN(3) > 0 &&
+			!slices.ContainsFunc(v.Set, func(s schema.Setting) bool { return s.Key == key }) {
 			own := comparison{variants: []config.Experiment{e}}
 			if own.legal(key, values) {
 				v.Sweep = schema.Axes{{Key: key, Values: values}}
@@ -112,8 +117,10 @@ func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 	}
 	for range r.IntN(3) {
 		key, values := randomAxis(r, &c.variants[r.IntN(len(c.variants))])
-		taken := slices.Contains(c.whole.Compare.Keys(), key) || slices.ContainsFunc(c.whole.Sweep, func(a schema.Axis) bool { return a.Key == key }) ||
-			slices.ContainsFunc(c.whole.Compare, func(v schema.Variant) bool { return len(v.Sweep) > 0 && v.Sweep[0].Key == key })
+		taken := slices.Contains(c.whole.Compare.Keys(), key) ||
+			slices.ContainsFunc(c.whole.Sweep, func(a schema.Axis) bool { return a.Key == key }) ||
+			slices.ContainsFunc(c.whole.Compare,
+				func(v schema.Variant) bool { return len(v.Sweep) > 0 && v.Sweep[0].Key == key })
 		if !taken && c.legal(key, values) {
 			c.whole.Sweep = append(c.whole.Sweep, schema.Axis{Key: key, Values: values})
 		}

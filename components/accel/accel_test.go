@@ -27,7 +27,8 @@ func (f *fake) Statistics(clock.Cycle) any        { return nil }
 func (f *fake) CheckInvariants(clock.Cycle) error { return nil }
 func (f *fake) Waits() string                     { return "" }
 func (f *fake) Traits() []Traits {
-	return []Traits{isa.WeaverReg: {}, isa.WeaverSkip: {}, isa.WeaverDecID: {Answered: true, Exclusive: true}, isa.WeaverDecLoc: {Answered: true}}
+	return []Traits{isa.WeaverReg: {}, isa.WeaverSkip: {}, isa.WeaverDecID: {Answered: true, Exclusive: true},
+		isa.WeaverDecLoc: {Answered: true}}
 }
 
 type fakeArchitecture struct{}
@@ -62,8 +63,10 @@ func newBench(t *testing.T) (*bench, *clock.System) {
 	sys := clock.NewSystem("Clock", akita.NewSerialEngine())
 	d, err := sys.AddDomain("core", 1_000_000)
 	require.NoError(t, err)
-	b := &bench{Base: clock.NewBase("Bench"), t: t, unit: &fake{Base: clock.NewBase("Unit")}, script: map[clock.Cycle]func(){}, end: 30}
-	m, err := emu.New(emu.Config{Cores: 1, Warps: 2, Threads: 2, Units: func(int) []emu.Unit { return []emu.Unit{b.unit.Architecture()} }})
+	b := &bench{Base: clock.NewBase("Bench"), t: t, unit: &fake{Base: clock.NewBase("Unit")},
+		script: map[clock.Cycle]func(){}, end: 30}
+	m, err := emu.New(emu.Config{Cores: 1, Warps: 2, Threads: 2,
+		Units: func(int) []emu.Unit { return []emu.Unit{b.unit.Architecture()} }})
 	require.NoError(t, err)
 	p, err := asm.Assemble("b.s", []byte("weaver.reg a0, a1, a2; weaver.skip a0; weaver.dec.id a3; weaver.dec.loc a4; addi a0, a0, 1"), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)
@@ -111,10 +114,16 @@ func TestExclusive(t *testing.T) {
 	}
 	b.script[5] = func() { b.socket.Take(); b.socket.Reply(loc); b.socket.Take(); b.socket.Reply(id) }
 	b.script[6] = func() { b.socket.Receive(); require.False(t, b.can(isa.WeaverDecLoc)) }
-	b.script[7] = func() { b.socket.Receive(); require.True(t, b.can(isa.WeaverDecLoc)); require.True(t, b.socket.Idle()) }
+	b.script[7] = func() {
+		b.socket.Receive()
+		require.True(t, b.can(isa.WeaverDecLoc))
+		require.True(t,
+			b.socket.Idle())
+	}
 	b.script[8] = func() {
 		require.NoError(t, b.socket.CheckInvariants(2))
-		require.ErrorContains(t, b.socket.CheckInvariants(3), "2 requests of 2 and 2 answers of 2 came out; the unit says that it has answered 3")
+		require.ErrorContains(t, b.socket.CheckInvariants(3),
+			"2 requests of 2 and 2 answers of 2 came out; the unit says that it has answered 3")
 	}
 	require.NoError(t, sys.Run())
 }

@@ -46,9 +46,11 @@ func TestRows(t *testing.T) {
 
 func TestRegisterRefuses(t *testing.T) {
 	w := *accel.KindNamed("weaver")
-	require.PanicsWithValue(t, "BUG: accel: weaver has the name, the key or the Spec of weaver", func() { accel.Register(w) })
+	require.PanicsWithValue(t, "BUG: accel: weaver has the name, the key or the Spec of weaver",
+		func() { accel.Register(w) })
 	w.Instructions = isa.UnitExtension("x", "x", 3<<20)
-	require.PanicsWithValue(t, "BUG: accel: x has 0x300000 as its bit of the CSR units: expected one bit", func() { accel.Register(w) })
+	require.PanicsWithValue(t, "BUG: accel: x has 0x300000 as its bit of the CSR units: expected one bit",
+		func() { accel.Register(w) })
 }
 
 // TestExtendRefuses: what is another's name, bit or encoding.

@@ -9,14 +9,16 @@ type Order uint8
 
 // Orders.
 const (
-	Read            Order = iota // of the loads: answered by Value
-	Donate                       // R_BC = ED: donate up to Edges edges; answered by Donated or Refused
-	Standby                      // R_BC = ERS: edges will come
-	Release                      // R_BC back to none: no edges will come
-	Receive                      // R_BC = ER: Range is in R_BW; answered by Inserted, once it is in the table
-	Done                         // no unit has work left
-	DonateVertices               // donate up to Vertices of the output list; answered by DonatedVertices, possibly of none
-	ReceiveVertices              // Vertices are in memory at Addr; answered by InsertedVertices, once they are in the output list
+	Read    Order = iota // of the loads: answered by Value
+	Donate               // R_BC = ED: donate up to Edges edges; answered by Donated or Refused
+	Standby              // R_BC = ERS: edges will come
+	Release              // R_BC back to none: no edges will come
+	Receive              // R_BC = ER: Range is in R_BW; answered by Inserted, once it is in the table
+	Done                 // no unit has work left
+	// donate up to Vertices of the output list; answered by DonatedVertices, possibly of none
+	DonateVertices
+	// Vertices are in memory at Addr; answered by InsertedVertices, once they are in the output list
+	ReceiveVertices
 )
 
 // Range is a piece of one adjacency list that has not been requested.

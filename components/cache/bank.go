@@ -117,10 +117,12 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 		// A replay that writes must not wait for a next level that itself waits for the fills behind the replay: one
 		// more slot per MSHR prevents that.
 		mreq:  queue.New[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
-		owner: of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(), lineMask: ^uint32(s.LineBytes - 1),
+		owner: of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(),
+		lineMask:    ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
-		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, writeBackPolicy: s.WritePolicy == Back, flushSteps: s.Sets(),
-		resend: s.ResendWrites && s.WritePolicy == Through,
+		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, writeBackPolicy: s.WritePolicy == Back,
+		flushSteps: s.Sets(),
+		resend:     s.ResendWrites && s.WritePolicy == Through,
 	}
 	if b.writeBackPolicy {
 		b.flushSteps *= s.Ways
@@ -130,7 +132,8 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 
 // idle reports whether a cycle without inputs changes nothing.
 func (b *bank) idle() bool {
-	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle && !b.performing()
+	return b.st0.kind == bubble && b.st1.kind == bubble && b.mshr.replay == none && b.flush.state == flushIdle &&
+		!b.performing()
 }
 
 // busy reports whether the pipeline holds an operation.

@@ -101,7 +101,8 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	}
 	c := &Cache{
 		Base: clock.NewBase(name), self: queue.Owner{Unit: name}, spec: s, lineShift: s.lineShift(),
-		allBanks: ^uint64(0) >> (64 - s.Banks), allPorts: ^uint64(0) >> (64 - s.MemoryPorts), direct: s.ResponseQueue == 0,
+		allBanks: ^uint64(0) >> (64 - s.Banks), allPorts: ^uint64(0) >> (64 - s.MemoryPorts),
+		direct:  s.ResponseQueue == 0,
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
 	c.names = c.spec.bankNames()

@@ -89,7 +89,8 @@ func TestTheLinkCanBeTheResponseQueue(t *testing.T) {
 	accept := func(slots int) (last clock.Cycle) {
 		s := DefaultSpec()
 		s.Bytes, s.ResponseQueue, s.Ports = 4<<10, slots, 1
-		m := run(t, plan{specs: []Spec{s}, todo: [][]timed{todo}, latency: fixed(10), deaf: func(now clock.Cycle) bool { return now > 190 && now < 250 }})
+		m := run(t, plan{specs: []Spec{s}, todo: [][]timed{todo}, latency: fixed(10),
+			deaf: func(now clock.Cycle) bool { return now > 190 && now < 250 }})
 		for _, at := range m.sources[0].sent {
 			if at < 250 {
 				last = at
@@ -347,7 +348,8 @@ func TestValidate(t *testing.T) {
 	var r Replacement
 	require.NoError(t, r.UnmarshalText([]byte("lru")))
 	require.Equal(t, LRU, r)
-	require.EqualError(t, r.UnmarshalText([]byte("plru")), `cache replacement = "plru": expected one of fifo, lru, random`)
+	require.EqualError(t, r.UnmarshalText([]byte("plru")),
+		`cache replacement = "plru": expected one of fifo, lru, random`)
 }
 
 func TestABrokenInvariantNamesTheUnit(t *testing.T) {
@@ -368,7 +370,8 @@ func randomPlan(seed uint64) plan {
 	second.Ports, second.Inputs, second.LineBytes = first.MemoryPorts, nil, first.LineBytes
 	second.Bytes *= 4
 	second.Fit()
-	p := plan{specs: []Spec{first}, capacity: 1 + r.IntN(4), memory: []clock.Femto{ns, ns, 1_700_000, 300_000}[r.IntN(4)]}
+	p := plan{specs: []Spec{first}, capacity: 1 + r.IntN(4),
+		memory: []clock.Femto{ns, ns, 1_700_000, 300_000}[r.IntN(4)]}
 	if r.IntN(2) == 0 {
 		p.specs = append(p.specs, second)
 	}
@@ -397,7 +400,8 @@ func randomStream(r *rand.Rand) (todo []timed) {
 		case r.IntN(100) == 0:
 			todo = append(todo, timed{at, mem.Request{Tag: i, Op: mem.Invalidate}})
 		case r.IntN(6) == 0:
-			todo = append(todo, timed{at, mem.Request{Addr: line * 64, Tag: i, Atomic: mem.MakeAtomicRef(line<<8|r.Uint32N(3), 1+r.IntN(4)), Op: mem.Atomic}})
+			todo = append(todo, timed{at, mem.Request{Addr: line * 64, Tag: i,
+				Atomic: mem.MakeAtomicRef(line<<8|r.Uint32N(3), 1+r.IntN(4)), Op: mem.Atomic}})
 		case r.IntN(4) == 0:
 			todo = append(todo, write(at, line))
 		default:
@@ -507,8 +511,10 @@ func TestRandomMachines(t *testing.T) {
 		}
 	}
 	for _, n := range []uint64{
-		stalls.MSHRFull.Count(), stalls.MemoryQueueFull.Count(), stalls.ResponseQueueFull.Count(), stalls.BankConflicts, stalls.Merges, stalls.Evictions,
-		stalls.FlushCycles.Count(), stalls.WriteHits, stalls.Writebacks, stalls.AtomicWaits, stalls.Invalidations, stalls.WriteResends,
+		stalls.MSHRFull.Count(), stalls.MemoryQueueFull.Count(), stalls.ResponseQueueFull.Count(), stalls.BankConflicts,
+		stalls.Merges, stalls.Evictions,
+		stalls.FlushCycles.Count(), stalls.WriteHits, stalls.Writebacks, stalls.AtomicWaits, stalls.Invalidations,
+		stalls.WriteResends,
 	} {
 		require.NotZero(t, n, "the machines are varied enough: %+v", stalls)
 	}

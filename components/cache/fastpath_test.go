@@ -18,7 +18,8 @@ func shortCycle(b *bank, now uint64, r *request) (answers []uint32, done actions
 	if b.st1.kind != bubble {
 		line = b.hit()
 	}
-	if b.in.fill != none || b.rsp.Len()+b.mreq.Len() > 0 || !b.calm() || r != nil && !b.takes(&r.mem) || b.st1.kind != bubble && line < 0 {
+	if b.in.fill != none || b.rsp.Len()+b.mreq.Len() > 0 || !b.calm() || r != nil && !b.takes(&r.mem) ||
+		b.st1.kind != bubble && line < 0 {
 		return nil, 0, false
 	}
 	if line >= 0 {

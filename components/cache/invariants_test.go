@@ -27,7 +27,8 @@ func TestInvariantsCanBeBroken(t *testing.T) {
 // TestSent: by write policy.
 func TestSent(t *testing.T) {
 	for policy, want := range map[WritePolicy]Sent{Through: {Reads: 1, Writes: 2}, Back: {Reads: 1, Writes: 1}} {
-		m := one(t, func(s *Spec) { s.WritePolicy = policy }, 10, read(pushed, 5, 1), write(300, 5), write(310, 5), flushAt(320, 2))
+		m := one(t, func(s *Spec) { s.WritePolicy = policy }, 10, read(pushed, 5, 1), write(300, 5), write(310, 5),
+			flushAt(320, 2))
 		require.Equal(t, want, m.levels[0].Sent(), "%v", policy)
 	}
 }

@@ -276,7 +276,8 @@ func run(t testing.TB, p plan) *machine {
 func specs(r *rand.Rand) schema.Drawing[Spec] {
 	d := schema.Drawing[Spec]{
 		Rand: r, Keep: []string{"write_enable"}, Fit: (*Spec).Fit,
-		Most: map[string]int64{"bytes": 4 << 10, "line_bytes": 128, "ways": 7, "banks": 7, "mshrs": 9, "memory_ports": 7, "request_queue": 5, "response_queue": 4, "memory_queue": 7},
+		Most: map[string]int64{"bytes": 4 << 10, "line_bytes": 128, "ways": 7, "banks": 7, "mshrs": 9,
+			"memory_ports": 7, "request_queue": 5, "response_queue": 4, "memory_queue": 7},
 	}
 	if r.IntN(4) == 0 {
 		d.Most = map[string]int64{"bytes": 64 << 10}

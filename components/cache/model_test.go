@@ -33,8 +33,9 @@ type model struct {
 
 func newModel(s Spec) *model {
 	return &model{
-		ways: s.Ways, sets: s.Sets(), back: s.WritePolicy == Back, resend: s.WritePolicy == Through && s.ResendWrites, dirty: map[uint32]bool{},
-		set: map[uint32][]uint32{}, turn: map[uint32]int{}, waiters: map[uint32][]mem.Request{},
+		ways: s.Ways, sets: s.Sets(), back: s.WritePolicy == Back, resend: s.WritePolicy == Through && s.ResendWrites,
+		dirty: map[uint32]bool{},
+		set:   map[uint32][]uint32{}, turn: map[uint32]int{}, waiters: map[uint32][]mem.Request{},
 	}
 }
 
@@ -195,7 +196,8 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 			if next == nil && now < 1500 && r.IntN(busy) == 0 {
 				at := r.Uint32N(lines)
 				op := [...]mem.Op{mem.Read, mem.Read, mem.Read, mem.Write, mem.Write, mem.Atomic}[r.IntN(6)]
-				next = &request{line: at, mem: mem.Request{Addr: at * line, Tag: tag, Op: op, Atomic: mem.MakeAtomicRef(tag, 1+r.IntN(4))}}
+				next = &request{line: at, mem: mem.Request{Addr: at * line, Tag: tag, Op: op,
+					Atomic: mem.MakeAtomicRef(tag, 1+r.IntN(4))}}
 				atomic[tag] = op == mem.Atomic
 				tag++
 			}
@@ -242,7 +244,8 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		require.Equal(t, m.passed, passed, "seed %d: atomics passed on, in order", seed)
 		require.ElementsMatch(t, append(m.performed, m.passed...), results, "seed %d: every atomic is answered", seed)
 		got := b.stats
-		got.MSHRFull, got.MemoryQueueFull, got.ResponseQueueFull, got.AtomicWaits = count.Span{}, count.Span{}, count.Span{}, 0
+		got.MSHRFull, got.MemoryQueueFull, got.ResponseQueueFull, got.AtomicWaits = count.Span{}, count.Span{},
+			count.Span{}, 0
 		require.Equal(t, m.stats, got, "seed %d", seed)
 	}
 }

@@ -131,7 +131,8 @@ func (m *mshr) join(head, id int16) {
 
 // waits reports whether an answer of memory may name the entry.
 func (m *mshr) waits(id int16) bool {
-	return id >= 0 && int(id) < len(m.entries) && (m.entries[id].state == entryHead || m.entries[id].state == entryPassed)
+	return id >= 0 && int(id) < len(m.entries) &&
+		(m.entries[id].state == entryHead || m.entries[id].state == entryPassed)
 }
 
 // passed reports whether the answer to the entry's request carries no line.

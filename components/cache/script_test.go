@@ -118,7 +118,8 @@ func (s *mshrScript) run(t *testing.T, w []string) string {
 }
 
 func opOf(t *testing.T, word string) mem.Op {
-	op, ok := map[string]mem.Op{"read": mem.Read, "write": mem.Write, "flush": mem.Flush, "invalidate": mem.Invalidate, "atomic": mem.Atomic}[word]
+	op, ok := map[string]mem.Op{"read": mem.Read, "write": mem.Write, "flush": mem.Flush, "invalidate": mem.Invalidate,
+		"atomic": mem.Atomic}[word]
 	require.True(t, ok, "operation %q", word)
 	return op
 }

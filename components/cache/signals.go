@@ -9,8 +9,10 @@ import (
 )
 
 var (
-	kindNames  = [...]string{bubble: "none", creq: "request", replayed: "replay", fill: "fill", passed: "passed", flushSet: "flush"}
-	flushNames = [...]string{flushIdle: "idle", flushMSHR: "mshr", flushWalk: "walk", flushEmpty: "empty", flushDone: "done"}
+	kindNames = [...]string{bubble: "none", creq: "request", replayed: "replay", fill: "fill", passed: "passed",
+		flushSet: "flush"}
+	flushNames = [...]string{flushIdle: "idle", flushMSHR: "mshr", flushWalk: "walk", flushEmpty: "empty",
+		flushDone: "done"}
 )
 
 // Signals returns the signals of the cache: pending requests, and each bank's stages and queues.

@@ -10,7 +10,8 @@ func (c *Cache) Waits() (out []string) {
 	}
 	for _, in := range c.shared {
 		if n := in.buf.Len(); n > 0 {
-			out = append(out, fmt.Sprintf("%s: %d of %d slots behind the arbiter of input %d taken", c.Name(), n, arbiterEntries, c.ports[in.port].in))
+			out = append(out, fmt.Sprintf("%s: %d of %d slots behind the arbiter of input %d taken", c.Name(), n,
+				arbiterEntries, c.ports[in.port].in))
 		}
 	}
 	for i, b := range c.banks {
@@ -18,7 +19,8 @@ func (c *Cache) Waits() (out []string) {
 			continue
 		}
 		line := fmt.Sprintf("%s bank %d: MSHRs %d of %d, responses %d of %d, to memory %d of %d",
-			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.Len(), b.rsp.Capacity(), b.mreq.Len(), b.mreq.Capacity())
+			c.Name(), i, b.mshr.used, len(b.mshr.entries), b.rsp.Len(), b.rsp.Capacity(), b.mreq.Len(),
+			b.mreq.Capacity())
 		if c.buffered {
 			line += fmt.Sprintf(", waiting %d of %d", b.front.buffer.Len(), b.front.buffer.Capacity())
 		}
@@ -34,7 +36,8 @@ func (b *bank) atRest() bool {
 }
 
 var entryWaits = [...]string{
-	entryLookup: "is in the pipeline", entryHead: "waits for its line", entryJoined: "waits for a line that another asked for",
+	entryLookup: "is in the pipeline", entryHead: "waits for its line",
+	entryJoined: "waits for a line that another asked for",
 	entryPassed: "waits for the next level's answer", entryPerforming: "is an atomic under way",
 }
 
@@ -42,7 +45,8 @@ func (m *mshr) describe(cache string, bank, lineShift int) (out []string) {
 	for id := range m.entries {
 		if r := &m.entries[id]; r.state != entryFree {
 			out = append(out,
-				fmt.Sprintf("%s bank %d MSHR %d: address 0x%08x, line 0x%08x, of port %d: %s", cache, bank, id, r.mem.Addr, r.line<<lineShift, r.port, entryWaits[r.state]))
+				fmt.Sprintf("%s bank %d MSHR %d: address 0x%08x, line 0x%08x, of port %d: %s", cache, bank, id,
+					r.mem.Addr, r.line<<lineShift, r.port, entryWaits[r.state]))
 		}
 	}
 	return out

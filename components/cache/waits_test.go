@@ -12,7 +12,8 @@ import (
 func TestWaitsNamesWhatIsHeld(t *testing.T) {
 	s := DefaultSpec()
 	s.Bytes = 4 << 10
-	p := plan{specs: []Spec{s}, todo: [][]timed{{read(pushed, 5, 1), read(pushed+1, 5, 2), read(pushed+2, 6, 3)}}, latency: fixed(1_000_000)}
+	p := plan{specs: []Spec{s}, todo: [][]timed{{read(pushed, 5, 1), read(pushed+1, 5, 2), read(pushed+2, 6, 3)}},
+		latency: fixed(1_000_000)}
 	m := build(t, p)
 	stop := m.d.Add(tick(func(clock.Cycle) bool { m.s.Stop(); return false }))
 	stop.WakeAt(200)

@@ -137,7 +137,8 @@ func (c *Cache) serveHead(r *request, now clock.Cycle) {
 		s.Atomics++
 		wrote = c.untimed.performer.Perform(r.mem.Atomic.Name())
 	}
-	_, at := c.Warm(mem.Access{Op: r.mem.Op, Addr: r.mem.Addr, Wrote: wrote, Operations: uint16(r.mem.Atomic.Operations())}, now)
+	_, at := c.Warm(mem.Access{Op: r.mem.Op, Addr: r.mem.Addr, Wrote: wrote,
+		Operations: uint16(r.mem.Atomic.Operations())}, now)
 	if r.mem.Op != mem.Write {
 		c.answerAt(late{max(at, now+1), r.mem.Tag, r.port})
 	}

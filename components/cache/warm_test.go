@@ -105,7 +105,8 @@ func (t *tags) held() string {
 		}
 		if t.used != nil {
 			set := t.used[i/t.ways*t.ways:][:t.ways]
-			text += strings.Repeat("<", len(slices.DeleteFunc(slices.Clone(set), func(at uint64) bool { return at >= t.used[i] })))
+			text += strings.Repeat("<", len(slices.DeleteFunc(slices.Clone(set),
+				func(at uint64) bool { return at >= t.used[i] })))
 		}
 	}
 	return text
@@ -119,7 +120,8 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		spec := draw(r)
 		spec.Ports, spec.Inputs = 1, nil
-		for spec.Bytes = spec.Banks * spec.Ways * spec.LineBytes; spec.Bytes < 64 || r.IntN(2) == 0 && spec.Bytes < 1<<16; spec.Bytes *= 2 {
+		for spec.Bytes = spec.Banks * spec.Ways * spec.LineBytes; spec.Bytes < 64 ||
+			r.IntN(2) == 0 && spec.Bytes < 1<<16; spec.Bytes *= 2 {
 		}
 		s, timed := newSlow(t, spec)
 		_, warm := newSlow(t, spec)
@@ -132,7 +134,8 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 		}
 		lines := uint32(1 + r.IntN(3*len(timed.banks)*len(timed.banks[0].tags.line)))
 		for n := range 200 {
-			q := mem.Request{Addr: r.Uint32N(lines * uint32(spec.LineBytes)), Tag: uint32(n), Atomic: mem.MakeAtomicRef(1, 1)}
+			q := mem.Request{Addr: r.Uint32N(lines * uint32(spec.LineBytes)), Tag: uint32(n),
+				Atomic: mem.MakeAtomicRef(1, 1)}
 			switch k := r.IntN(100); {
 			case k < 45 || !spec.WriteEnable && k < 97:
 			case k < 75:
@@ -149,7 +152,8 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 			next.seen = nil
 			warm.Warm(mem.Access{Op: q.Op, Addr: q.Addr, Wrote: atomic.wrote, Operations: 1}, 0)
 			for i, b := range timed.banks {
-				require.Equal(t, b.tags.held(), warm.banks[i].tags.held(), "seed %d, access %d: %s %x", seed, n, q.Op, q.Addr)
+				require.Equal(t, b.tags.held(), warm.banks[i].tags.held(), "seed %d, access %d: %s %x", seed, n, q.Op,
+					q.Addr)
 			}
 			same(t, spec, q, s.seen, next.seen)
 		}

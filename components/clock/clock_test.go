@@ -219,7 +219,8 @@ func chain(t *testing.T, seed uint64, order func(n int) []int) (arrivals []strin
 	}
 	links := make([]*clock.Link[int], stages)
 	for i := 1; i < stages; i++ {
-		links[i] = clock.NewLink[int](fmt.Sprint("l", i), 1+r.IntN(3), clock.Cycle(1+r.IntN(4)), units[i-1].at, units[i].at)
+		links[i] = clock.NewLink[int](fmt.Sprint("l", i), 1+r.IntN(3), clock.Cycle(1+r.IntN(4)), units[i-1].at,
+			units[i].at)
 	}
 	sent := 0
 	for i, u := range units {

@@ -297,7 +297,8 @@ func (l *linkState) arrived() bool {
 // BackedUp reports to the consumer whether every slot holds a value that is readable in this cycle, so that the
 // producer has been blocked since an earlier one. The result does not depend on the order in which the ends tick.
 func (l *linkState) BackedUp() bool {
-	return l.known()-l.popped == l.capacity && l.ready[(l.head+int(l.capacity)-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
+	return l.known()-l.popped == l.capacity &&
+		l.ready[(l.head+int(l.capacity)-1)&(len(l.ready)-1)] <= l.consumer.d.cycle
 }
 
 // known returns the number of pushed values visible to the consumer.

@@ -137,7 +137,8 @@ func TestShardsAreOneClock(t *testing.T) {
 				for i, log := range want {
 					require.Len(t, got[i], len(log))
 					for k, line := range log {
-						require.Equal(t, line, got[i][k], "seed %d: %d shards, %d workers: station %d", seed, shards, workers, i)
+						require.Equal(t, line, got[i][k], "seed %d: %d shards, %d workers: station %d", seed, shards,
+							workers, i)
 					}
 				}
 			}

@@ -44,7 +44,8 @@ func New(name string, s Spec, requesters int, d *clock.Domain) (*Concentrator, e
 		return nil, fmt.Errorf("%s: %d requesters: expected 1..%d", name, requesters, MaxRequesters)
 	}
 	c := &Concentrator{
-		Base: clock.NewBase(name), requesters: make([]requester, requesters), ports: make([]port, min(s.Ports, requesters)),
+		Base: clock.NewBase(name), requesters: make([]requester, requesters),
+		ports:   make([]port, min(s.Ports, requesters)),
 		tagBits: bits.Len(uint(requesters - 1)),
 	}
 	for i := range c.ports {
@@ -149,7 +150,8 @@ func (c *Concentrator) take(i int) mem.Request {
 		return r
 	}
 	if bits.LeadingZeros32(r.Tag) < c.tagBits {
-		panic(fmt.Sprintf("BUG: %s @%d: requester %d: tag %#x has no room for %d bits", c.Name(), c.ClockHandle().Domain().Cycle(), i, r.Tag, c.tagBits))
+		panic(fmt.Sprintf("BUG: %s @%d: requester %d: tag %#x has no room for %d bits", c.Name(),
+			c.ClockHandle().Domain().Cycle(), i, r.Tag, c.tagBits))
 	}
 	c.requesters[i].open++
 	r.Tag = r.Tag<<c.tagBits | uint32(i)

@@ -127,8 +127,10 @@ func build(t testing.TB, p plan) *bench {
 	b.register(t, d, p)
 	for i, a := range b.askers {
 		a.todo, a.deaf, a.begin = p.todo[i], p.deaf, 10
-		a.req = clock.NewLink[mem.Request](fmt.Sprint("req", i), p.spec.RequestEntries(), clock.Cycle(p.spec.Request), a.at, b.c.ClockHandle())
-		a.rsp = clock.NewLink[mem.Response](fmt.Sprint("rsp", i), p.spec.Outstanding, clock.Cycle(p.spec.Response), b.c.ClockHandle(), a.at)
+		a.req = clock.NewLink[mem.Request](fmt.Sprint("req", i), p.spec.RequestEntries(), clock.Cycle(p.spec.Request),
+			a.at, b.c.ClockHandle())
+		a.rsp = clock.NewLink[mem.Response](fmt.Sprint("rsp", i), p.spec.Outstanding, clock.Cycle(p.spec.Response),
+			b.c.ClockHandle(), a.at)
 		b.c.ConnectRequester(i, a.req, a.rsp)
 		b.links = append(b.links, a.req, a.rsp)
 		a.at.Wake()
@@ -212,9 +214,11 @@ func order(b *bench) (who []uint32) {
 func TestArbiters(t *testing.T) {
 	s := defaults()
 	todo := [][]mem.Request{reads(0, 4), reads(1, 4), reads(2, 4)}
-	require.Equal(t, []uint32{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}, order(run(t, plan{spec: s, todo: todo, latency: fixed(1)})))
+	require.Equal(t, []uint32{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2},
+		order(run(t, plan{spec: s, todo: todo, latency: fixed(1)})))
 	s.Arbiter = Priority
-	require.Equal(t, []uint32{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}, order(run(t, plan{spec: s, todo: todo, latency: fixed(1)})))
+	require.Equal(t, []uint32{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2},
+		order(run(t, plan{spec: s, todo: todo, latency: fixed(1)})))
 }
 
 // TestAPortTakesARequestACycle, and two ports two, each always from the same requesters.
@@ -261,7 +265,8 @@ var specSchema = schema.New[Spec]("")
 // randomPlan draws a concentrator, its requests, and the load of its neighbours.
 func randomPlan(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
-	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"ports": 5, "request": 6, "response": 6, "request_queue": 4, "outstanding": 9}}
+	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"ports": 5, "request": 6, "response": 6,
+		"request_queue": 4, "outstanding": 9}}
 	if r.IntN(4) == 0 {
 		d.Most = map[string]int64{"request": 200, "response": 200}
 	}
@@ -361,7 +366,8 @@ func TestEveryKnobCounts(t *testing.T) {
 		s := defaults()
 		s.RequestQueue, s.Outstanding = 1, 6
 		change(&s)
-		b := run(t, plan{spec: s, todo: [][]mem.Request{reads(0, 90), reads(1, 30), reads(2, 60)}, latency: fixed(20), closed: func(now clock.Cycle) bool { return now%7 == 0 }})
+		b := run(t, plan{spec: s, todo: [][]mem.Request{reads(0, 90), reads(1, 30), reads(2, 60)}, latency: fixed(20),
+			closed: func(now clock.Cycle) bool { return now%7 == 0 }})
 		for _, a := range b.askers {
 			last = max(last, a.got[len(a.got)-1].at)
 		}
@@ -394,7 +400,8 @@ func TestValidate(t *testing.T) {
 	}
 	require.NoError(t, defaults().Validate())
 	var a Arbiter
-	require.ErrorContains(t, a.UnmarshalText([]byte("random")), `concentrator arbiter = "random": expected one of round_robin, priority`)
+	require.ErrorContains(t, a.UnmarshalText([]byte("random")),
+		`concentrator arbiter = "random": expected one of round_robin, priority`)
 	_, err := New("Concentrator0", defaults(), MaxRequesters+1, nil)
 	require.ErrorContains(t, err, "65 requesters")
 }
@@ -410,7 +417,8 @@ func TestATagThatIsTooWideIsABug(t *testing.T) {
 func TestInvariantsCanBeBroken(t *testing.T) {
 	b := run(t, plan{spec: defaults(), todo: [][]mem.Request{reads(0, 3)}, latency: fixed(1)})
 	b.c.stats.Answers++
-	require.ErrorContains(t, b.c.CheckInvariants(), "Concentrator0: invariant violated: answers = reads + atomics + flushes: 4, 3")
+	require.ErrorContains(t, b.c.CheckInvariants(),
+		"Concentrator0: invariant violated: answers = reads + atomics + flushes: 4, 3")
 	b.c.stats.Answers--
 	b.c.requesters[0].open = 2
 	require.ErrorContains(t, b.c.CheckInvariants(), "nothing is outstanding: 2, 0")
@@ -477,5 +485,6 @@ func BenchmarkConcentrator(b *testing.B) {
 
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	s := streaming(t, 40_000)
-	require.Less(t, testing.AllocsPerRun(1, func() { require.NoError(t, s.Run()) }), 20.0, "of the engine, for tens of thousands of requests")
+	require.Less(t, testing.AllocsPerRun(1, func() { require.NoError(t, s.Run()) }), 20.0,
+		"of the engine, for tens of thousands of requests")
 }

@@ -73,7 +73,8 @@ func (l *lsu) posts(in inst) bool {
 
 // posted reports whether the packet belongs to an atomic timed as a store.
 func (l *lsu) posted(in inst) bool {
-	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 && l.scratchpadLanes[in.access] == 0
+	return in.op.LatencyClass() == isa.ClassAtomic && l.spec.Atomics.Mode == AtomicsSimX25 &&
+		l.scratchpadLanes[in.access] == 0
 }
 
 // tagAtomic turns a request into an atomic's: it adds the reference to perform it by and the number of operations,
@@ -123,7 +124,8 @@ func (l *lsu) performAtomic(ref uint32) (wrote bool, err error) {
 	ch, id := ref&(1<<refChannelBits-1), ref>>refChannelBits&(1<<refBatchBits-1)
 	t := &l.coalescer.tags[id]
 	if t.atomic>>ch&1 == 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", l.self.Unit, l.self.Now, id, ch))
+		panic(fmt.Sprintf("BUG: %s @%d: batch %d has no atomic to perform on channel %d", l.self.Unit, l.self.Now, id,
+			ch))
 	}
 	t.atomic &^= 1 << ch
 	return l.accesses[t.access].PerformLanes(l.coalescer.lanesOf(int(id), int(ch)))

@@ -40,7 +40,8 @@ func newBypass(s *Spec, of *queue.Owner, in string) bypass {
 	x.operands = queue.NewTimed[flightID](x.delay, of, in+"operands under way")
 	// The switch alternates between two results that arrive together, so no earlier product or quotient may arrive with
 	// a later integer result.
-	x.alu = x.open && s.ALULanes == s.Threads && s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
+	x.alu = x.open && s.ALULanes == s.Threads &&
+		s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
 	return x
 }
 
@@ -77,7 +78,8 @@ func (sl *slice) materialise(now uint64) {
 func (sl *slice) passALU(id flightID, now uint64) bool {
 	const others = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<bitComputed | 1<<(bitDispatch+int(isa.ALU))
 	f := &sl.all[id]
-	if sl.bypass.operands.Empty() || sl.occupied&others != 0 || !sl.bypass.alu || f.packetsLeft != 0 || f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
+	if sl.bypass.operands.Empty() || sl.occupied&others != 0 || !sl.bypass.alu || f.packetsLeft != 0 ||
+		f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
 		return false
 	}
 	finished := now + sl.latency[f.class]

@@ -32,7 +32,8 @@ func (w *watcher) Tick(now clock.Cycle) bool {
 // Instructions that nothing holds up bypass collectors and integer unit. Cycles, statistics and the level of every
 // buffer after every cycle are those of instructions that move from stage to stage.
 func TestTheExpressWayIsTheStages(t *testing.T) {
-	names := []string{"alu_chain", "mul_chain", "div_chain", "mix_units", "fma_chain", "diverge", "lat_bank", "lmem_conf", "ld_rand", "barrier", "lat_jump"}
+	names := []string{"alu_chain", "mul_chain", "div_chain", "mix_units", "fma_chain", "diverge", "lat_bank",
+		"lmem_conf", "ld_rand", "barrier", "lat_jump"}
 	for seed := range uint64(60) {
 		draw := rand.New(rand.NewPCG(seed, 7))
 		warps, threads := 1+draw.IntN(31), 1<<draw.IntN(6)
@@ -43,7 +44,8 @@ func TestTheExpressWayIsTheStages(t *testing.T) {
 			for s.Issue.Slices = 1 + draw.IntN(warps); warps%s.Issue.Slices != 0; {
 				s.Issue.Slices--
 			}
-			s.Collectors, s.IBuffer, s.FPUQueue, s.LSUQueue = draw.IntN(6), 1+draw.IntN(6), 1+draw.IntN(4), 1+draw.IntN(4)
+			s.Collectors, s.IBuffer, s.FPUQueue, s.LSUQueue = draw.IntN(6), 1+draw.IntN(6), 1+draw.IntN(4),
+				1+draw.IntN(4)
 			s.Issue.Dispatch = 1 + draw.IntN(8)/7
 			s.Latency.ALU, s.Latency.Mul, s.Latency.Div = 2+draw.IntN(8), 2+draw.IntN(8), 2+draw.IntN(8)
 			if draw.IntN(2) == 0 {

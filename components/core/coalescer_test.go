@@ -222,5 +222,6 @@ func (s *coalescerScript) answer(id, ch int) {
 		delete(s.refs, [2]int{id, ch})
 	}
 	lanes := s.core.lsu.answer(id, ch)
-	s.out = append(s.out, fmt.Sprintf("    %d lanes, %d of %d batches free", lanes, len(s.core.lsu.coalescer.free), len(s.core.lsu.coalescer.tags)))
+	s.out = append(s.out, fmt.Sprintf("    %d lanes, %d of %d batches free", lanes, len(s.core.lsu.coalescer.free),
+		len(s.core.lsu.coalescer.tags)))
 }

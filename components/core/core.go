@@ -50,23 +50,27 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	}
 	s = s.Derived()
 	c := &Core{Base: clock.NewBase(name), source: src}
-	c.pipe = pipe{due: never, backDue: never, spec: s, self: queue.Owner{Unit: name}, latency: s.Latency.table(s.IDiv), lanes: s.narrow()}
+	c.pipe = pipe{due: never, backDue: never, spec: s, self: queue.Owner{Unit: name}, latency: s.Latency.table(s.IDiv),
+		lanes: s.narrow()}
 	c.counted = count.In(&c.Stats)
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
 		c.warps[i] = warp{
-			slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i), own: src.Trace(i),
+			slice: uint8(i % s.Issue.Slices), collector: uint8(i / s.Issue.Slices % s.Collectors), trace: src.Trace(i),
+			own:     src.Trace(i),
 			ibuffer: queue.New[*emu.Op](s.IBuffer, &c.self, fmt.Sprintf("instruction buffer of warp %d", i)),
 		}
 		c.warps[i].ibuffer.Flag(&c.buffered, i)
 	}
-	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.launchOrder)
+	c.front.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps,
+		&c.launchOrder)
 	c.front.scheduled = queue.New[flightID](2*s.FetchWidth, &c.self, "schedule buffer")
 	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
 		in := fmt.Sprintf("slice %d, ", i)
 		c.slices[i].build(&c.pipe, in)
-		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps, &c.launchOrder)
+		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps,
+			&c.launchOrder)
 		c.slices[i].groups.build(&s, i, &c.self, in, &c.launchOrder)
 		for w := i; w < s.Warps; w += s.Issue.Slices {
 			c.slices[i].members |= 1 << w
@@ -194,7 +198,8 @@ func (c *Core) writeBack(now uint64) {
 	c.unlock(now)
 	for i := range c.slices {
 		if sl := &c.slices[i]; sl.occupied&resultBits != 0 && sl.commit(now) {
-			c.lsu.due = min(c.lsu.due, now+1) // the load-store unit may have waited for this slot, which is free in the next cycle
+			// the load-store unit may have waited for this slot, which is free in the next cycle
+			c.lsu.due = min(c.lsu.due, now+1)
 		}
 	}
 	if c.sync.state != syncNone {

@@ -73,14 +73,16 @@ func newMachineWith(t testing.TB, u accel.Unit, warps, threads int, change ...fu
 	}
 	answers := map[string]int{"L1I": 4, "L1D": 64} // the I-cache's two stages and two answers
 	at := map[string]clock.Handle{"L1I": m.core.ClockHandle(), "L1D": m.core.DataHandle()}
-	perfect := func(name string, capacity int, after clock.Cycle) (*clock.Link[mem.Request], *clock.Link[mem.Response]) {
+	perfect := func(name string, capacity int, after clock.Cycle) (*clock.Link[mem.Request],
+		*clock.Link[mem.Response]) {
 		h := &hits{Base: clock.NewBase(name)}
 		h.Join(d, h)
 		h.in = clock.NewLink[mem.Request](name+".in", capacity, 1, at[name], h.ClockHandle())
 		h.out = clock.NewLink[mem.Response](name+".out", answers[name], after, h.ClockHandle(), at[name])
 		return h.in, h.out
 	}
-	ports := func(n int, name string, capacity int, after clock.Cycle) (out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
+	ports := func(n int, name string, capacity int, after clock.Cycle) (out []*clock.Link[mem.Request],
+		in []*clock.Link[mem.Response]) {
 		for range n {
 			o, i := perfect(name, capacity, after)
 			out, in = append(out, o), append(in, i)
@@ -151,7 +153,8 @@ func TestFourWarpsAgreeWithTheRTL(t *testing.T) {
 
 // The pipeline executes the same instructions as the functional machine.
 func TestTimedEqualsUntimed(t *testing.T) {
-	for _, name := range []string{"alu_chain", "barrier", "diverge", "fma_chain", "ld_coal", "ld_rand", "lmem_ld", "st_coal"} {
+	for _, name := range []string{"alu_chain", "barrier", "diverge", "fma_chain", "ld_coal", "ld_rand", "lmem_ld",
+		"st_coal"} {
 		for _, shape := range [][2]int{{1, 4}, {4, 4}, {8, 8}, {32, 32}, {6, 2}} {
 			m := newMachine(t, shape[0], shape[1])
 			m.run(t, name, 3)
@@ -192,7 +195,8 @@ func cost(t testing.TB, threads, n int, start, text string, change ...func(*core
 	program := func(n int) string {
 		return "_start: li t0, 7\n li t1, 3\n li t2, 5\n li t6, -1\n" + start + strings.Repeat(text, n) + "tmc zero"
 	}
-	return newMachine(t, 4, threads, change...).cyclesOf(t, program(n)) - newMachine(t, 4, threads, change...).cyclesOf(t, program(0))
+	return newMachine(t, 4, threads, change...).cyclesOf(t, program(n)) - newMachine(t, 4, threads,
+		change...).cyclesOf(t, program(0))
 }
 
 // TestSerialDivider: dependent divisions follow each other after 42 cycles, independent ones after
@@ -204,7 +208,8 @@ func TestSerialDivider(t *testing.T) {
 	require.EqualValues(t, 42, per("div t0, t0, t1\n", serial))
 	require.EqualValues(t, 12, per("div t0, t0, t1\n"))
 	require.EqualValues(t, 34*2, per("div t3, t0, t1\n div t4, t0, t1\n", serial))
-	require.EqualValues(t, 34*2, per("div t3, t0, t1\n div t4, t0, t1\n add t5, t0, t1\n mul t6, t0, t1\n", serial), "behind the second division")
+	require.EqualValues(t, 34*2, per("div t3, t0, t1\n div t4, t0, t1\n add t5, t0, t1\n mul t6, t0, t1\n", serial),
+		"behind the second division")
 	longer := func(s *core.Spec) { serial(s); s.Latency.DivSerial = 45 }
 	require.EqualValues(t, 52, per("div t0, t0, t1\n", longer))
 }
@@ -214,7 +219,8 @@ func TestSerialDivider(t *testing.T) {
 // and one behind it (RTL: PARTIAL_BW).
 func TestNarrowUnits(t *testing.T) {
 	per := func(start, text string, change ...func(*core.Spec)) uint64 {
-		return (cost(t, 16, 40, "tmc t6\n"+start, text, change...) - cost(t, 16, 20, "tmc t6\n"+start, text, change...)) / 20
+		return (cost(t, 16, 40, "tmc t6\n"+start, text, change...) - cost(t, 16, 20, "tmc t6\n"+start, text,
+			change...)) / 20
 	}
 	all, one := "", "li t1, 3\n tmc t1\n" // three: lanes 0 and 1
 	alu := func(s *core.Spec) { s.ALULanes = 4 }
@@ -235,8 +241,10 @@ func TestNarrowUnits(t *testing.T) {
 	load := "lui t3, 0xFFFF0\n csrr t4, vx_tid\n slli t4, t4, 2\n add t3, t3, t4\n"
 	wide := func(s *core.Spec) { s.LSUQueue = 8 }
 	text := "lw t4, 0(t3)\n and t4, t4, x0\n add t3, t3, t4\n"
-	require.Equal(t, per(load, text, wide)+3-2, per(load, text, lsu), "crossbars of 4 lanes have a level less, each way")
-	require.EqualValues(t, 2*4*34, per(all, "div t3, t0, t1\n div t4, t0, t1\n", func(s *core.Spec) { serial(s); alu(s) }), "packets are divided one after the other")
+	require.Equal(t, per(load, text, wide)+3-2, per(load, text, lsu),
+		"crossbars of 4 lanes have a level less, each way")
+	require.EqualValues(t, 2*4*34, per(all, "div t3, t0, t1\n div t4, t0, t1\n",
+		func(s *core.Spec) { serial(s); alu(s) }), "packets are divided one after the other")
 }
 
 func TestProgramErrorStopsTheCore(t *testing.T) {
@@ -311,7 +319,8 @@ func TestInvariantsNoticeLies(t *testing.T) {
 	m.run(t, "ld_coal", 5)
 	require.NoError(t, m.core.CheckInvariants())
 	s := &m.core.Stats
-	for i, n := range []*uint64{&s.Cycles, &s.Scheduled, &s.Issued, &s.Committed, &s.Resident, &s.Eligible, &s.Scheduler[0], &s.Scheduler[6], &s.Warps[0], &s.Warps[5]} {
+	for i, n := range []*uint64{&s.Cycles, &s.Scheduled, &s.Issued, &s.Committed, &s.Resident, &s.Eligible,
+		&s.Scheduler[0], &s.Scheduler[6], &s.Warps[0], &s.Warps[5]} {
 		*n++
 		require.ErrorContains(t, m.core.CheckInvariants(), "invariant violated", "counter %d", i)
 		*n--

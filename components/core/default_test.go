@@ -8,7 +8,8 @@ import (
 
 // DefaultSpec is the spec of a configuration that sets the shape only.
 func DefaultSpec(warps, threads int) Spec {
-	l, err := schema.New[Spec]("").Load(schema.Input{Set: []string{fmt.Sprintf("warps=%d", warps), fmt.Sprintf("threads=%d", threads)}})
+	l, err := schema.New[Spec]("").Load(schema.Input{Set: []string{fmt.Sprintf("warps=%d", warps),
+		fmt.Sprintf("threads=%d", threads)}})
 	if err != nil {
 		panic(err)
 	}

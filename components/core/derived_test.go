@@ -18,7 +18,8 @@ func TestDerivedDefaultsAreTheRTLs(t *testing.T) {
 					for channel := 0; channel <= 128; channel = max(4, 2*channel) {
 						for _, slices := range []int{0, 1, warps} {
 							s := whole
-							s.Warps, s.Threads, s.LSULanes, s.FPULanes, s.ChannelBytes, s.Issue.Slices = warps, threads, lsu, fpu, channel, slices
+							s.Warps, s.Threads, s.LSULanes, s.FPULanes, s.ChannelBytes, s.Issue.Slices = warps, threads,
+								lsu, fpu, channel, slices
 							if s.Validate() == nil {
 								n++
 								requireDerived(t, s)
@@ -45,8 +46,10 @@ func requireDerived(t *testing.T, s core.Spec) {
 	lsuLanes, fpuLanes := or(s.LSULanes, s.Threads), or(s.FPULanes, s.Threads)
 	lineSize := or(s.ChannelBytes, min(lsuLanes*4, 64))
 	lsuqIn := 2 * (s.Threads / lsuLanes)
-	got := []int{d.Issue.Slices, d.Collectors, d.ALULanes, d.SFULanes, d.LSULanes, d.FPULanes, d.ChannelBytes, d.LSUQueue, d.FPUQueue, d.CoalescerTags}
-	want := []int{issueWidth, up(s.Warps / (4 * issueWidth)), s.Threads, s.Threads, lsuLanes, fpuLanes, lineSize, lsuqIn, 2 * (s.Threads / fpuLanes), max(lsuqIn, lineSize/4)}
+	got := []int{d.Issue.Slices, d.Collectors, d.ALULanes, d.SFULanes, d.LSULanes, d.FPULanes, d.ChannelBytes,
+		d.LSUQueue, d.FPUQueue, d.CoalescerTags}
+	want := []int{issueWidth, up(s.Warps / (4 * issueWidth)), s.Threads, s.Threads, lsuLanes, fpuLanes, lineSize,
+		lsuqIn, 2 * (s.Threads / fpuLanes), max(lsuqIn, lineSize/4)}
 	for i := range got {
 		if got[i] != want[i] { // require.Equal on a million specs would take minutes
 			require.Equal(t, want, got, "%+v", s)

@@ -47,7 +47,8 @@ var hazardNames = [numHazards]string{"memory", "scratchpad", "alu", "fpu", "sfu"
 
 // Dump returns the pipeline's state.
 func (c *Core) Dump() Dump {
-	d := Dump{Sync: syncNames[c.sync.state], Loads: c.lsu.loads, Batches: len(c.lsu.coalescer.tags) - len(c.lsu.coalescer.free), Fence: c.lsu.fence, Accesses: c.dumpAccesses()}
+	d := Dump{Sync: syncNames[c.sync.state], Loads: c.lsu.loads,
+		Batches: len(c.lsu.coalescer.tags) - len(c.lsu.coalescer.free), Fence: c.lsu.fence, Accesses: c.dumpAccesses()}
 	for i := range c.warps {
 		d.Warps = append(d.Warps, c.dumpWarp(i))
 	}

@@ -42,7 +42,8 @@ const (
 
 func (s *estimatedSlice) build(c *Core, i int) {
 	spec := &c.spec
-	s.selector = newSelector(policies[spec.Issue.Policy].issue, spec.Issue.Active, i, spec.Issue.Slices, spec.Warps, &c.launchOrder)
+	s.selector = newSelector(policies[spec.Issue.Policy].issue, spec.Issue.Active, i, spec.Issue.Slices, spec.Warps,
+		&c.launchOrder)
 	s.room = uint8(spec.Collectors + dispatched)
 	s.waits, s.fpu = make(mem.Entries, s.room), make(mem.Entries, spec.FPUQueue)
 	s.serial = spec.IDiv == DividerSerial

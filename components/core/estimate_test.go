@@ -64,7 +64,8 @@ func TestEstimatedSlice(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		var started [64]uint32
-		s := estimatedSlice{selector: newSelector(policies[r.IntN(len(policies))].issue, 1+r.IntN(8), 0, 1, 64, &started)}
+		s := estimatedSlice{selector: newSelector(policies[r.IntN(len(policies))].issue, 1+r.IntN(8), 0, 1, 64,
+			&started)}
 		s.room = uint8(1 + r.IntN(16) + dispatched)
 		s.waits = make(mem.Entries, s.room)
 		s.begin()
@@ -96,7 +97,8 @@ func TestEstimatedSlice(t *testing.T) {
 
 // Every legal core fits the estimate's types.
 func TestEstimateHoldsEveryCore(t *testing.T) {
-	most := Spec{Collectors: 16, IBuffer: 64, FetchWidth: 8, Warps: 64, Threads: 32, LSUQueue: 64, FPUQueue: 64, CoalescerTags: 256}
+	most := Spec{Collectors: 16, IBuffer: 64, FetchWidth: 8, Warps: 64, Threads: 32, LSUQueue: 64, FPUQueue: 64,
+		CoalescerTags: 256}
 	most.Issue.Slices = 64
 	require.LessOrEqual(t, most.Collectors+dispatched, maxQueued)
 	require.Zero(t, maxQueued&(maxQueued-1))

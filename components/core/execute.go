@@ -28,7 +28,8 @@ func (c *Core) dispatch(sl *slice, now uint64) {
 	k := &sl.collect
 	k.closed = k.second
 	if len(k.id[0]) == 1 {
-		for n := 0; n < c.spec.Issue.Dispatch && k.out != 0 && c.takes(sl, k.id[2][0], now) && c.dispatchOne(sl, k.id[2][0], now); n++ {
+		for n := 0; n < c.spec.Issue.Dispatch && k.out != 0 && c.takes(sl, k.id[2][0], now) &&
+			c.dispatchOne(sl, k.id[2][0], now); n++ {
 			k.take(0)
 		}
 		return

@@ -52,7 +52,8 @@ const (
 
 // NewFunctional adds functional execution to a core. d must be a domain of the core's clock whose units finish after
 // the core's.
-func NewFunctional(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int, ended func()) *Functional {
+func NewFunctional(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int,
+	ended func()) *Functional {
 	u := &Functional{
 		Base: clock.NewBase(c.Name() + ".Untimed"), core: c, arch: arch, code: code, data: data,
 		line: bits.TrailingZeros(uint(lineBytes)), ended: ended, quantum: quantum, arrives: never,

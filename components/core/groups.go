@@ -38,7 +38,8 @@ func (g *groups) build(s *Spec, i int, of *queue.Owner, in string, started *[64]
 		for k := first; k < last; k++ {
 			one.members |= 1 << (k*s.Issue.Slices + i)
 		}
-		one.selector = newSelector(policies[s.Issue.Policy].issue, 0, first*s.Issue.Slices+i, s.Issue.Slices, last*s.Issue.Slices, started)
+		one.selector = newSelector(policies[s.Issue.Policy].issue, 0, first*s.Issue.Slices+i, s.Issue.Slices,
+			last*s.Issue.Slices, started)
 		one.selected.Flag(&g.selected, len(g.of))
 		g.of = append(g.of, one)
 	}

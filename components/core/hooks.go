@@ -14,9 +14,10 @@ var (
 	HookPosIssue    = &sim.HookPos{Name: "core issue"}    // passed the scoreboard
 	HookPosDispatch = &sim.HookPos{Name: "core dispatch"} // sent to a unit with its operands
 	HookPosExecute  = &sim.HookPos{Name: "core execute"}  // the unit took its last packet
-	HookPosMemory   = &sim.HookPos{Name: "core memory"}   // to the memory system; or an answered request to the graph unit
-	HookPosDiscard  = &sim.HookPos{Name: "core discard"}  // trapped, or behind a trap; without Op: fetched, not decoded
-	HookPosCommit   = &sim.HookPos{Name: "core commit"}   // written back; of a load, its last part
+	// to the memory system; or an answered request to the graph unit
+	HookPosMemory  = &sim.HookPos{Name: "core memory"}
+	HookPosDiscard = &sim.HookPos{Name: "core discard"} // trapped, or behind a trap; without Op: fetched, not decoded
+	HookPosCommit  = &sim.HookPos{Name: "core commit"}  // written back; of a load, its last part
 )
 
 // WriteBack is the number of cycles from commit until an instruction counts as done.
@@ -70,7 +71,8 @@ func (c *Core) warpState(i int) state {
 	for _, s := range [...]struct {
 		of uint64
 		is state
-	}{{c.atBarrier, atBarrier}, {c.atIssue, c.stagedState(i)}, {c.fenced, membar}, {c.awaitingUnit, unitWait}, {c.branching, branchResolving}} {
+	}{{c.atBarrier, atBarrier}, {c.atIssue, c.stagedState(i)}, {c.fenced, membar}, {c.awaitingUnit, unitWait},
+		{c.branching, branchResolving}} {
 		if s.of>>i&1 != 0 {
 			return s.is
 		}

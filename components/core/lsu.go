@@ -90,12 +90,15 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 	s, of := &p.spec, &p.self
 	l := lsu{
 		pipe: p, due: never, slices: slices, from: from, accesses: make([]emu.Access, s.accesses()),
-		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"), pad: newScratchpad(s.LSULanes, of),
+		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"),
+		pad:    newScratchpad(s.LSULanes, of),
 		back:   queue.NewTimed[answer](1, of, "LSU switch, back"),
 		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
-		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad, coalescer: newCoalescer(s),
-		pendingLanes: make([]int16, s.accesses()), scratchpadLanes: make([]uint32, s.accesses()), scratchpadLoads: make([]inst, s.accesses()),
-		atomics: atomics{Atomics: s.Atomics},
+		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad,
+		coalescer:    newCoalescer(s),
+		pendingLanes: make([]int16, s.accesses()), scratchpadLanes: make([]uint32, s.accesses()),
+		scratchpadLoads: make([]inst, s.accesses()),
+		atomics:         atomics{Atomics: s.Atomics},
 	}
 	for i := len(l.accesses) - 1; i >= 0; i-- {
 		l.free = append(l.free, int16(i))
@@ -484,7 +487,8 @@ func (l *lsu) endFence(in inst, now uint64) {
 // blocked reports whether batch id is a fence that cannot end, because an earlier request has no answer or
 // acknowledgement.
 func (l *lsu) blocked(id int) bool {
-	return l.coalescer.tags[id].op.LatencyClass() == isa.ClassFence && (len(l.coalescer.free) < len(l.coalescer.tags)-1 || !l.taken())
+	return l.coalescer.tags[id].op.LatencyClass() == isa.ClassFence &&
+		(len(l.coalescer.free) < len(l.coalescer.tags)-1 || !l.taken())
 }
 
 // finish takes an answer out of the switch's register. The last answer of a load frees its slot; that of a fence

@@ -38,7 +38,8 @@ type view struct {
 }
 
 func newSelector(choose chooser, size, first, stride, warps int, started *[64]uint32) selector {
-	return selector{choose: choose, size: size, first: first, stride: stride, warps: warps, next: first, chosen: first, started: started}
+	return selector{choose: choose, size: size, first: first, stride: stride, warps: warps, next: first, chosen: first,
+		started: started}
 }
 
 // pick asks the policy for a warp; -1: none.

@@ -225,7 +225,8 @@ func TestPolicies(t *testing.T) {
 		}
 	}
 	var p Policy
-	require.EqualError(t, p.UnmarshalText([]byte("lrr")), `core policy = "lrr": expected one of vortex, rr, gto, two-level`)
+	require.EqualError(t, p.UnmarshalText([]byte("lrr")),
+		`core policy = "lrr": expected one of vortex, rr, gto, two-level`)
 }
 
 // At fetch a warp cannot be ready again at once: gto keeps its precedence meanwhile.
@@ -261,7 +262,8 @@ func TestPackets(t *testing.T) {
 	for _, c := range []struct {
 		mask        uint32
 		lanes, want int
-	}{{0xFFFFFFFF, 8, 4}, {0xFFFFFFFF, 1, 32}, {0x80000001, 8, 2}, {0x00000001, 4, 1}, {0x0F0F, 4, 2}, {0xFFFF, 16, 1}} {
+	}{{0xFFFFFFFF, 8, 4}, {0xFFFFFFFF, 1, 32}, {0x80000001, 8, 2}, {0x00000001, 4, 1}, {0x0F0F, 4, 2},
+		{0xFFFF, 16, 1}} {
 		require.Equal(t, c.want, packets(c.mask, c.lanes), "%x in %d lanes", c.mask, c.lanes)
 	}
 }

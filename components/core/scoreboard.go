@@ -52,7 +52,8 @@ func (b *scoreboard) hazard() cause {
 // scratchpad accesses are then moved.
 var causeOf = func() (t [isa.NumClasses]cause) {
 	for k := range t {
-		t[k] = [isa.NumUnits]cause{isa.ALU: waitsALU, isa.FPU: waitsFPU, isa.LSU: waitsMemory, isa.SFU: waitsSFU}[isa.Class(k).Unit()]
+		t[k] = [isa.NumUnits]cause{isa.ALU: waitsALU, isa.FPU: waitsFPU, isa.LSU: waitsMemory,
+			isa.SFU: waitsSFU}[isa.Class(k).Unit()]
 	}
 	t[isa.ClassUnit] = waitsUnit
 	return t

@@ -76,7 +76,8 @@ type packed struct {
 }
 
 func newScratchpad(lanes int, of *queue.Owner) scratchpad {
-	return scratchpad{banks: uint32(lanes - 1), slices: levels(lanes) > 0, packed: queue.NewTimed[packed](2, of, "scratchpad answers")}
+	return scratchpad{banks: uint32(lanes - 1), slices: levels(lanes) > 0,
+		packed: queue.NewTimed[packed](2, of, "scratchpad answers")}
 }
 
 // idle reports whether a step would do nothing.

@@ -69,7 +69,8 @@ func TestTheScratchpadAnswersALoadACycle(t *testing.T) {
 	s := newScratchpad(4, &queue.Owner{})
 	out, conflicts := s.feed(load(1, 7, 0, 1, 2, 3), load(1, 8, 7, 6, 5, 4), load(1, 9, 1, 2, 3, 0))
 	require.Zero(t, conflicts)
-	require.Equal(t, []padAnswered{{ScratchpadLatency + 1, packed{7, 15}}, {ScratchpadLatency + 2, packed{8, 15}}, {ScratchpadLatency + 3, packed{9, 15}}}, out)
+	require.Equal(t, []padAnswered{{ScratchpadLatency + 1, packed{7, 15}}, {ScratchpadLatency + 2, packed{8, 15}},
+		{ScratchpadLatency + 3, packed{9, 15}}}, out)
 }
 
 // Lanes of one bank go one after the other, also to one word, and are answered in parts; the
@@ -129,7 +130,8 @@ type naivePad struct {
 }
 
 func newNaivePad(lanes int) *naivePad {
-	n := &naivePad{lanes: lanes, slices: 1, packed: queue.NewTimed[packed](2, nil, ""), wroteAt: make([]uint64, lanes), word: make([]uint16, lanes)}
+	n := &naivePad{lanes: lanes, slices: 1, packed: queue.NewTimed[packed](2, nil, ""), wroteAt: make([]uint64, lanes),
+		word: make([]uint16, lanes)}
 	if lanes > 12 {
 		n.slices = lanes / 8
 	}

@@ -83,7 +83,8 @@ end:	tmc zero
 
 func (s *script) run() {
 	m := newMachine(s.t, s.spec.Warps, s.spec.Threads, func(spec *core.Spec) { *spec = s.spec })
-	p, err := asm.Assemble("script.s", []byte(prologue+strings.Join(s.text, "\n")+epilogue), asm.Options{Base: 0x80000000})
+	p, err := asm.Assemble("script.s", []byte(prologue+strings.Join(s.text, "\n")+epilogue),
+		asm.Options{Base: 0x80000000})
 	require.NoError(s.t, err)
 	m.emu.Load(p)
 	from, _ := p.Symbol("traced")

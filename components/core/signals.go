@@ -25,7 +25,8 @@ func (c *Core) Signals() (l probe.List) {
 	return l
 }
 
-var syncNames = [...]string{syncNone: "none", syncDrain: "drain", syncInvalidate: "invalidate", syncWait: "wait", syncSignal: "signal"}
+var syncNames = [...]string{syncNone: "none", syncDrain: "drain", syncInvalidate: "invalidate", syncWait: "wait",
+	syncSignal: "signal"}
 
 // Slices returns the number of issue slices: warp w belongs to slice w modulo it.
 func (c *Core) Slices() int { return len(c.slices) }

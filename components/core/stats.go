@@ -70,22 +70,25 @@ const numHazards = waitsUnit - waitsMemory + 1
 type Causes [numCauses]uint64
 
 var causeDocs = [numCauses][2]string{
-	issued:          {"issued", "An instruction was issued."},
-	operandsFull:    {"stall.operands", "Nothing could be issued: the operand collectors hold it up (bank conflict, or all in use)."},
-	aluBusy:         {"stall.alu_busy", "Nothing could be issued: the ALU takes no more."},
-	fpuBusy:         {"stall.fpu_busy", "Nothing could be issued: the FPU takes no more (fpu_queue)."},
-	sfuBusy:         {"stall.sfu_busy", "Nothing could be issued: the SFU takes no more."},
-	lsuFull:         {"stall.lsu_queue", "Nothing could be issued: the load-store unit takes no more (lsu_queue, coalescer, fence)."},
-	waitsMemory:     {"stall.scoreboard.memory", "No warp had its registers; the lowest waits for a load from memory or an atomic."},
+	issued:       {"issued", "An instruction was issued."},
+	operandsFull: {"stall.operands", "Nothing could be issued: the operand collectors hold it up (bank conflict, or all in use)."},
+	aluBusy:      {"stall.alu_busy", "Nothing could be issued: the ALU takes no more."},
+	fpuBusy:      {"stall.fpu_busy", "Nothing could be issued: the FPU takes no more (fpu_queue)."},
+	sfuBusy:      {"stall.sfu_busy", "Nothing could be issued: the SFU takes no more."},
+	lsuFull:      {"stall.lsu_queue", "Nothing could be issued: the load-store unit takes no more (lsu_queue, coalescer, fence)."},
+	waitsMemory: {"stall.scoreboard.memory",
+		"No warp had its registers; the lowest waits for a load from memory or an atomic."},
 	waitsScratchpad: {"stall.scoreboard.scratchpad", "No warp had its registers; the lowest waits for the scratchpad."},
-	waitsALU:        {"stall.scoreboard.alu", "No warp had its registers; the lowest waits for the ALU, multiplier or divider."},
-	waitsFPU:        {"stall.scoreboard.fpu", "No warp had its registers; the lowest waits for the FPU."},
-	waitsSFU:        {"stall.scoreboard.sfu", "No warp had its registers; the lowest waits for the SFU: a CSR or warp control."},
-	waitsUnit:       {"stall.scoreboard.unit", "No warp had its registers; the lowest waits for the graph unit."},
-	ibufferEmpty:    {"stall.ibuffer", "No warp had an instruction: fetch, or control that is not resolved."},
-	inactive:        {"stall.inactive", "Warps had their registers, but issue.policy keeps them out of its active set."},
-	barrier:         {"stall.barrier", "All warps are held by a barrier or a wspawn."},
-	drained:         {"drained", "All warps of the slice have ended."},
+	waitsALU: {"stall.scoreboard.alu",
+		"No warp had its registers; the lowest waits for the ALU, multiplier or divider."},
+	waitsFPU: {"stall.scoreboard.fpu", "No warp had its registers; the lowest waits for the FPU."},
+	waitsSFU: {"stall.scoreboard.sfu",
+		"No warp had its registers; the lowest waits for the SFU: a CSR or warp control."},
+	waitsUnit:    {"stall.scoreboard.unit", "No warp had its registers; the lowest waits for the graph unit."},
+	ibufferEmpty: {"stall.ibuffer", "No warp had an instruction: fetch, or control that is not resolved."},
+	inactive:     {"stall.inactive", "Warps had their registers, but issue.policy keeps them out of its active set."},
+	barrier:      {"stall.barrier", "All warps are held by a barrier or a wspawn."},
+	drained:      {"drained", "All warps of the slice have ended."},
 }
 
 // Registers returns the number of scheduler-cycles in which no warp had its registers.
@@ -146,8 +149,10 @@ func (*States) Describe(i int) (name, doc string) { return stateDocs[i][0], stat
 
 // stateOf maps a cause to the state of a warp that could issue or waits for a register.
 var stateOf = [numCauses]state{
-	issued: notSelected, operandsFull: dispatchStall, aluBusy: mathPipeThrottle, fpuBusy: mathPipeThrottle, sfuBusy: mioThrottle, lsuFull: lgThrottle,
-	waitsMemory: longScoreboard, waitsScratchpad: shortScoreboard, waitsALU: fixedWait, waitsFPU: fixedWait, waitsSFU: shortScoreboard, waitsUnit: unitWait, inactive: notSelected,
+	issued: notSelected, operandsFull: dispatchStall, aluBusy: mathPipeThrottle, fpuBusy: mathPipeThrottle,
+	sfuBusy: mioThrottle, lsuFull: lgThrottle,
+	waitsMemory: longScoreboard, waitsScratchpad: shortScoreboard, waitsALU: fixedWait, waitsFPU: fixedWait,
+	waitsSFU: shortScoreboard, waitsUnit: unitWait, inactive: notSelected,
 }
 
 // Scoreboard counts slice-cycles with a warp that waits for a unit, in the order of Vortex's counters; the last is not

@@ -91,7 +91,8 @@ func runBoth(t *testing.T, warps, threads int, text string, change ...func(*core
 		require.Equal(t, want, got, "memory of warp %d\n%s", w, text)
 		for r := range isa.Reg(isa.NumRegs) {
 			for l := range threads {
-				require.Equal(t, u.Core(0).Warp(w).Reg(r, l), m.emu.Core(0).Warp(w).Reg(r, l), "warp %d, lane %d, %s\n%s", w, l, r, text)
+				require.Equal(t, u.Core(0).Warp(w).Reg(r, l), m.emu.Core(0).Warp(w).Reg(r, l),
+					"warp %d, lane %d, %s\n%s", w, l, r, text)
 			}
 		}
 	}
@@ -103,7 +104,8 @@ func runBoth(t *testing.T, warps, threads int, text string, change ...func(*core
 func TestTrapsAreExactInTime(t *testing.T) {
 	for _, trap := range trapping {
 		for _, around := range harmless {
-			runBoth(t, 2, 4, trapStart+"li s8, 0x10000002\n la s9, main\n"+around+"\n"+trap+"\n"+around+"\n addi a0, a0, 1\n tmc zero\n")
+			runBoth(t, 2, 4, trapStart+"li s8, 0x10000002\n la s9, main\n"+around+"\n"+trap+"\n"+around+
+				"\n addi a0, a0, 1\n tmc zero\n")
 		}
 	}
 }
@@ -149,7 +151,8 @@ func TestTrapCosts(t *testing.T) {
 
 func TestTrapWithoutAHandlerStopsTheCore(t *testing.T) {
 	for _, trap := range trapping {
-		p, err := asm.Assemble("x.s", []byte("_start: li s0, 0x10000000\n li s8, 0x10000002\n la s9, _start\n"+trap+"\n tmc zero\n"), asm.Options{Base: 0x80000000})
+		p, err := asm.Assemble("x.s", []byte("_start: li s0, 0x10000000\n li s8, 0x10000002\n la s9, _start\n"+trap+
+			"\n tmc zero\n"), asm.Options{Base: 0x80000000})
 		require.NoError(t, err)
 		m := newMachine(t, 1, 1)
 		m.emu.Load(p)
@@ -164,7 +167,8 @@ func TestTrapWithoutAHandlerStopsTheCore(t *testing.T) {
 func TestTrapsWithAGraphUnit(t *testing.T) {
 	for _, trap := range trapping[:len(trapping)-2] { // a Weaver's instruction does not trap here
 		text := trapStart + "li s8, 0x10000002\n la s9, main\n weaver.dec.id a0\n" + trap + "\n" +
-			strings.Repeat("weaver.dec.id a1\n weaver.dec.loc a2\n weaver.reg a0, a1, a2\n add a1, a1, a2\n", 3) + " tmc zero\n"
+			strings.Repeat("weaver.dec.id a1\n weaver.dec.loc a2\n weaver.reg a0, a1, a2\n add a1, a1, a2\n", 3) +
+			" tmc zero\n"
 		m := newMachineWith(t, &gate{Base: clock.NewBase("Gate")}, 4, 2)
 		m.cyclesOf(t, text)
 		require.NoError(t, m.core.CheckInvariants())

@@ -46,7 +46,8 @@ func (g *gate) Statistics(clock.Cycle) any        { return nil }
 func (g *gate) CheckInvariants(clock.Cycle) error { return nil }
 func (g *gate) Waits() string                     { return "" }
 func (g *gate) Traits() []accel.Traits {
-	return []accel.Traits{isa.WeaverReg: {}, isa.WeaverSkip: {}, isa.WeaverDecID: {Answered: true, Exclusive: true}, isa.WeaverDecLoc: {Answered: true}}
+	return []accel.Traits{isa.WeaverReg: {}, isa.WeaverSkip: {}, isa.WeaverDecID: {Answered: true, Exclusive: true},
+		isa.WeaverDecLoc: {Answered: true}}
 }
 
 type gateArchitecture struct{}
@@ -83,7 +84,8 @@ last:	` + nops + nops + `
 	require.NoError(t, err)
 	for depth := 1; depth <= 64; depth += 1 + depth/3 {
 		for _, width := range []int{1, 2, 4} {
-			m := newMachineWith(t, &gate{Base: clock.NewBase("Gate"), wanted: 1}, 6, 2, func(s *core.Spec) { s.IBuffer, s.FetchWidth = depth, width })
+			m := newMachineWith(t, &gate{Base: clock.NewBase("Gate"), wanted: 1}, 6, 2,
+				func(s *core.Spec) { s.IBuffer, s.FetchWidth = depth, width })
 			m.emu.Load(p)
 			m.core.Start()
 			require.NoError(t, m.sys.Run())

@@ -61,9 +61,11 @@ func (c *Core) wait(i int) string {
 	case w.trace.Waiting():
 		return w.trace.DescribeWait()
 	case w.issueHead != nil && w.board.wanted&w.board.all != 0:
-		return fmt.Sprintf("%s: %s waits for %s", where, w.issueHead.Text(w.trace.PC()), registerNames(w.board.wanted&w.board.all))
+		return fmt.Sprintf("%s: %s waits for %s", where, w.issueHead.Text(w.trace.PC()),
+			registerNames(w.board.wanted&w.board.all))
 	case w.issueHead != nil && w.board.waits == waitsUnit:
-		return fmt.Sprintf("%s: %s waits for the graph unit to answer an earlier request", where, w.issueHead.Text(w.trace.PC()))
+		return fmt.Sprintf("%s: %s waits for the graph unit to answer an earlier request", where,
+			w.issueHead.Text(w.trace.PC()))
 	case w.issueHead != nil:
 		return fmt.Sprintf("%s: %s waits to issue", where, w.issueHead.Text(w.trace.PC()))
 	case c.stalled>>i&1 != 0:

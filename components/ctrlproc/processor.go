@@ -52,7 +52,8 @@ type core struct {
 
 // NewProcessor returns the control processor of that many cores.
 func NewProcessor(s Spec, cores int) *Processor {
-	return &Processor{spec: s, group: min(max(1, s.Group), cores), moves: policies[s.Policy], cores: make([]core, cores), done: true}
+	return &Processor{spec: s, group: min(max(1, s.Group), cores), moves: policies[s.Policy],
+		cores: make([]core, cores), done: true}
 }
 
 // turn returns the distance between the cores that are read in one cycle: without groups one core is read.

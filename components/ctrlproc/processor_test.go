@@ -79,7 +79,8 @@ func TestThresholds(t *testing.T) {
 			continue
 		}
 		require.EqualValues(t, 1, n.Offers, c.name)
-		require.Equal(t, []balance.Command{{Order: balance.Donate, Epoch: 1, Edges: c.size, Vertices: c.size}}, n.got[c.from], c.name)
+		require.Equal(t, []balance.Command{{Order: balance.Donate, Epoch: 1, Edges: c.size, Vertices: c.size}},
+			n.got[c.from], c.name)
 		require.Equal(t, []balance.Order{balance.Standby}, n.orders(c.to), c.name)
 	}
 }
@@ -196,13 +197,15 @@ func TestThePapersExample(t *testing.T) {
 	donor := graphpeg.NewEngine(spec, graphpeg.Shape{Cores: 2, Warps: 4, Threads: 32, LineBytes: lines})
 	receiver := graphpeg.NewEngine(spec, graphpeg.Shape{Core: 1, Cores: 2, Warps: 4, Threads: 32, LineBytes: lines})
 	host := graphpeg.Host{Units: []*graphpeg.Engine{donor, receiver}}
-	offsets := []uint32{500, 1304, 2304, 2400} // vertices 0, 1, 2: 804, 1000 and 96 edges; 512 of the first fill the buffer
+	// vertices 0, 1, 2: 804, 1000 and 96 edges; 512 of the first fill the buffer
+	offsets := []uint32{500, 1304, 2304, 2400}
 	for i, o := range offsets {
 		mem.Store32(0x1000+uint32(4*i), o)
 	}
 	donor.UseMemory(mem)
 	receiver.UseMemory(mem)
-	require.NoError(t, host.Configure(graphpeg.Setup{Fields: graphpeg.FieldDst, Vertices: 3, Offsets: 0x1000, Edges: 2400, Neighbours: 0x10000, Out: 1, Regions: 0x4000_0000}))
+	require.NoError(t, host.Configure(graphpeg.Setup{Fields: graphpeg.FieldDst, Vertices: 3, Offsets: 0x1000,
+		Edges: 2400, Neighbours: 0x10000, Out: 1, Regions: 0x4000_0000}))
 	donor.Launch()
 	receiver.Launch()
 	require.NoError(t, host.Fill(0, []uint32{0, 1, 2, 2, 2, 2}, graphpeg.Block)) // the last three are the receiver's

@@ -77,7 +77,8 @@ func checkPoints(t *testing.T, points []point) {
 		share := sum.add(p, got)
 		assert.LessOrEqual(t, share, 1.0, "%s %s: %.4f, expected %s", p.run(), p.metric, got, p.value)
 	}
-	t.Logf("%-20s points %4d  exact %4d  within 1%% %4d  within 5%% %4d  outside %d  worst %.2f%%  %s", points[0].config,
+	t.Logf("%-20s points %4d  exact %4d  within 1%% %4d  within 5%% %4d  outside %d  worst %.2f%%  %s",
+		points[0].config,
 		sum.points, sum.exact, sum.near, sum.within, sum.points-sum.within, sum.worst*5, sum.worstPoint)
 }
 

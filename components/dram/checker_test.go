@@ -48,7 +48,8 @@ func newChecker(s Spec) *checker {
 		c.actDelay = 1
 	}
 	for range s.Ranks * c.perRank {
-		c.banks = append(c.banks, checkedBank{act: ages, opened: ages, lastRead: ages, lastWrite: ages, closedFrom: ages})
+		c.banks = append(c.banks, checkedBank{act: ages, opened: ages, lastRead: ages, lastWrite: ages,
+			closedFrom: ages})
 	}
 	for range s.Ranks {
 		c.ranks = append(c.ranks, checkedRank{refresh: ages})
@@ -79,7 +80,8 @@ func (c *checker) check(i Issue) error {
 	if problem == "" {
 		return nil
 	}
-	return fmt.Errorf("%s at %d rank %d group %d bank %d row %d: %s", i.Command, at, i.Rank, i.BankGroup, i.Bank, i.Row, problem)
+	return fmt.Errorf("%s at %d rank %d group %d bank %d row %d: %s", i.Command, at, i.Rank, i.BankGroup, i.Bank, i.Row,
+		problem)
 }
 
 func (c *checker) commandBus(cmd Command, at int) string {

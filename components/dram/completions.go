@@ -18,7 +18,8 @@ type completions struct {
 
 func newCompletions(slots int, of *ring.Owner) completions {
 	return completions{
-		next: never, merged: ring.NewTimed[Done](slots, of, "merged writes"), reads: ring.NewTimed[Done](slots, of, "reads that are done"),
+		next: never, merged: ring.NewTimed[Done](slots, of, "merged writes"),
+		reads:  ring.NewTimed[Done](slots, of, "reads that are done"),
 		writes: ring.NewTimed[Done](slots, of, "writes that are done"),
 	}
 }

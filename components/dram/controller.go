@@ -79,7 +79,8 @@ func NewChannel(s Spec) (*Channel, error) {
 		return nil, err
 	}
 	c := &Channel{
-		self: ring.Owner{Unit: "dram"}, ahead: never, spec: s, mapper: NewMapper(s), state: newBankState(s, newTimingTable(constraints, s.commands())),
+		self: ring.Owner{Unit: "dram"}, ahead: never, spec: s, mapper: NewMapper(s),
+		state: newBankState(s, newTimingTable(constraints, s.commands())),
 		buses: s.CommandBus.table(), nextRefresh: never, wake: never,
 	}
 	c.numBuses = 1 + c.buses[ACT]
@@ -504,7 +505,8 @@ func (c *Channel) transfer(q *queue, e *entry, now uint64) {
 // closing returns the request's column command, in its precharging form if the page policy closes the row and no other
 // request waits for it.
 func (c *Channel) closing(e *entry, now uint64) Command {
-	if c.spec.PagePolicy == OpenPage || e.bank.claimed || c.reads.wants(e.bank, e.row) || c.writes.wants(e.bank, e.row) {
+	if c.spec.PagePolicy == OpenPage || e.bank.claimed || c.reads.wants(e.bank, e.row) ||
+		c.writes.wants(e.bank, e.row) {
 		return e.next
 	}
 	closing := RDA

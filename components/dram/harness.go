@@ -131,7 +131,8 @@ func (h *Harness) send(now clock.Cycle) bool {
 		h.queue, h.head = append(h.queue[:0], h.queue[h.head:]...), 0
 	}
 	p := h.queue[h.head]
-	if h.channels[h.mapper.Channel(p.line)].Enqueue(now, Request{ID: uint64(uint32(p.slot)), Line: p.line, Write: p.write}) {
+	if h.channels[h.mapper.Channel(p.line)].Enqueue(now,
+		Request{ID: uint64(uint32(p.slot)), Line: p.line, Write: p.write}) {
 		if p.write && p.slot >= 0 {
 			h.requests[p.slot].done = true
 		}

@@ -219,7 +219,8 @@ func TestFCFSKeepsTheOrder(t *testing.T) {
 					last = d.ID
 					left--
 				}
-				for r := w.next(spec); w.offered < 400 && c.Enqueue(clock, Request{ID: r.ID, Line: r.Line}); r = w.next(spec) {
+				for r := w.next(spec); w.offered < 400 &&
+					c.Enqueue(clock, Request{ID: r.ID, Line: r.Line}); r = w.next(spec) {
 					w.offered++
 				}
 			}
@@ -249,7 +250,8 @@ func TestOneReadAClock(t *testing.T) {
 			}
 			if clock == 24 { // the RD has issued, and its row is open too shortly to be closed for the writes
 				for i := range 3 {
-					require.True(t, c.Enqueue(clock, Request{ID: uint64(i + 1), Line: lineOf(s, place{row: 1, column: i})}))
+					require.True(t, c.Enqueue(clock,
+						Request{ID: uint64(i + 1), Line: lineOf(s, place{row: 1, column: i})}))
 				}
 			}
 		}

@@ -56,7 +56,8 @@ func (s *Spec) maxReads(ports int) int {
 // NewMemory returns a memory on a clock, for cache lines of lineBytes bytes.
 func NewMemory(name string, s Spec, lineBytes, ports int, d *clock.Domain) (*Memory, error) {
 	if lineBytes < s.LineBytes || lineBytes%s.LineBytes != 0 {
-		return nil, fmt.Errorf("%s: cache lines of %d bytes over a DRAM whose bursts carry %d: expected a multiple", name, lineBytes, s.LineBytes)
+		return nil, fmt.Errorf("%s: cache lines of %d bytes over a DRAM whose bursts carry %d: expected a multiple",
+			name, lineBytes, s.LineBytes)
 	}
 	m := &Memory{
 		Base: clock.NewBase(name), spec: s, ports: make([]memoryPort, ports), bursts: lineBytes / s.LineBytes,
@@ -265,7 +266,8 @@ func channelWaits(name string, channels []*Channel, pending int) (out []string) 
 	for i, c := range channels {
 		if n := c.reads.len() + c.writes.len() + c.active.len(); n > 0 {
 			out = append(out,
-				fmt.Sprintf("%s channel %d: %d reads and %d writes queued, %d with their row being opened", name, i, c.reads.len(), c.writes.len(), c.active.len()))
+				fmt.Sprintf("%s channel %d: %d reads and %d writes queued, %d with their row being opened", name, i,
+					c.reads.len(), c.writes.len(), c.active.len()))
 		}
 	}
 	return out

@@ -66,13 +66,15 @@ type memory interface {
 }
 
 // drive sends each port its requests and returns the ports when every read is back.
-func drive(t *testing.T, make func(s *clock.System, core *clock.Domain) memory, todo [][]mem.Request) ([]*requester, memory) {
+func drive(t *testing.T, make func(s *clock.System, core *clock.Domain) memory, todo [][]mem.Request) ([]*requester,
+	memory) {
 	t.Helper()
 	return driveEvery(t, 1, make, todo)
 }
 
 // driveEvery is drive with ports that send in multiples of that many cycles.
-func driveEvery(t *testing.T, every clock.Cycle, make func(s *clock.System, core *clock.Domain) memory, todo [][]mem.Request) ([]*requester, memory) {
+func driveEvery(t *testing.T, every clock.Cycle, make func(s *clock.System, core *clock.Domain) memory,
+	todo [][]mem.Request) ([]*requester, memory) {
 	t.Helper()
 	s := clock.NewSystem("Clock", sim.NewSerialEngine())
 	core, err := s.AddDomain("core", 1_000_000)
@@ -81,7 +83,8 @@ func driveEvery(t *testing.T, every clock.Cycle, make func(s *clock.System, core
 	reads := 0
 	var ports []*requester
 	for i, q := range todo {
-		r := &requester{Base: clock.NewBase("Requester"), every: every, todo: q, sent: map[uint32]clock.Cycle{}, left: &reads, system: s}
+		r := &requester{Base: clock.NewBase("Requester"), every: every, todo: q, sent: map[uint32]clock.Cycle{},
+			left: &reads, system: s}
 		r.Join(core, r)
 		r.out = clock.NewLink[mem.Request]("Request", 4, 1, r.ClockHandle(), m.ClockHandle())
 		r.in = clock.NewLink[mem.Response]("Response", 2, 1, m.ClockHandle(), r.ClockHandle())
@@ -160,11 +163,13 @@ func TestEveryReadIsAnsweredOnce(t *testing.T) {
 				writes += s.Writes
 			}
 			require.EqualValues(t, ofKind(todo, mem.Read)*memory.bursts, reads)
-			line := uint64(memory.spec.LineBytes) // forwarded reads and merged writes do not go over the bus, unless there is none
+			// forwarded reads and merged writes do not go over the bus, unless there is none
+			line := uint64(memory.spec.LineBytes)
 			require.LessOrEqual(t, memory.Bytes(), (reads+writes)*line)
 			require.Greater(t, memory.Bytes(), (reads+writes)*line/2)
 			require.LessOrEqual(t, writes, uint64(ofKind(todo, mem.Write)*memory.bursts))
-			require.Greater(t, writes, uint64(ofKind(todo, mem.Write)*memory.bursts)-64, "only what the last links hold is missing")
+			require.Greater(t, writes, uint64(ofKind(todo, mem.Write)*memory.bursts)-64,
+				"only what the last links hold is missing")
 		})
 	}
 }
@@ -277,7 +282,8 @@ func TestALoneRead(t *testing.T) {
 				}
 			}
 			ns := clocks * uint64(memory.spec.TCKps) / 1000
-			require.InDelta(t, ns+2, ports[0].latency[0], 3, "%s: %d clocks of %d ps", preset, clocks, memory.spec.TCKps)
+			require.InDelta(t, ns+2, ports[0].latency[0], 3, "%s: %d clocks of %d ps", preset, clocks,
+				memory.spec.TCKps)
 		}
 		require.Less(t, ports[0].latency[0], clock.Cycle(200), preset)
 		require.Greater(t, ports[0].latency[0], clock.Cycle(10), preset)
@@ -339,7 +345,8 @@ func TestNoPortIsOvertakenForEver(t *testing.T) {
 		if spec.Standard == Ideal {
 			continue // a fixed latency, whatever waits
 		}
-		spec.Channels, spec.Rows, spec.Mapping = 2, 64, ChRaBaRoCo // the upper half of the addresses is the second channel's
+		// the upper half of the addresses is the second channel's
+		spec.Channels, spec.Rows, spec.Mapping = 2, 64, ChRaBaRoCo
 		half := uint32(spec.Ranks*spec.BankGroups*spec.Banks*spec.Rows*spec.Columns*spec.LineBytes) / 64
 		rng, todo := rand.New(rand.NewPCG(4, 4)), make([][]mem.Request, every)
 		for i := range uint32(n) {
@@ -350,7 +357,8 @@ func TestNoPortIsOvertakenForEver(t *testing.T) {
 		}
 		ports, _ := drive(t, makeMemoryOf(t, spec, every), todo)
 		for p := 1; p < every; p++ {
-			require.InEpsilon(t, float64(total(ports[1].latency)), float64(total(ports[p].latency)), 0.02, "%s: port %d", preset, p)
+			require.InEpsilon(t, float64(total(ports[1].latency)), float64(total(ports[p].latency)), 0.02,
+				"%s: port %d", preset, p)
 		}
 	}
 }

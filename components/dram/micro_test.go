@@ -115,7 +115,8 @@ func readPlace(t *testing.T, text string) place {
 	for _, word := range strings.Fields(text) {
 		letters := strings.TrimRight(word, "0123456789")
 		n := number(t, word[len(letters):])
-		part := map[string]*int{"pch": &p.rank, "ra": &p.rank, "bg": &p.group, "ba": &p.bank, "row": &p.row, "col": &p.column}[letters]
+		part := map[string]*int{"pch": &p.rank, "ra": &p.rank, "bg": &p.group, "ba": &p.bank, "row": &p.row,
+			"col": &p.column}[letters]
 		require.NotNil(t, part, word)
 		*part = n
 	}

@@ -28,7 +28,8 @@ func TestQueueIsByAge(t *testing.T) {
 					want = slices.Delete(want, i, i+1)
 					continue
 				}
-				e := &entry{request: request{arrival: clock - min(clock, r.Uint64N(20)), bank: &state.banks[r.IntN(4)], row: uint32(r.IntN(2))}}
+				e := &entry{request: request{arrival: clock - min(clock, r.Uint64N(20)), bank: &state.banks[r.IntN(4)],
+					row: uint32(r.IntN(2))}}
 				at := len(want)
 				for at > 0 && want[at-1].arrival > e.arrival {
 					at--

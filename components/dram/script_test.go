@@ -75,7 +75,8 @@ func (s *script) run() {
 	c := newChannel(s.t, s.spec)
 	print := func(format string, args ...any) { s.out = append(s.out, "    "+fmt.Sprintf(format, args...)) }
 	c.Trace = func(i Issue) {
-		print("%4d %-4s %d %d %d row %d column %d, for %d", i.Clock, i.Command, i.Rank, i.BankGroup, i.Bank, i.Row, i.Column, i.ID)
+		print("%4d %-4s %d %d %d row %d column %d, for %d", i.Clock, i.Command, i.Rank, i.BankGroup, i.Bank, i.Row,
+			i.Column, i.ID)
 	}
 	for clock, left := uint64(0), len(s.offered); left > 0; clock++ {
 		c.Tick(clock)

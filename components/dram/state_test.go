@@ -46,7 +46,8 @@ func TestReadyClocks(t *testing.T) {
 				if to.rankWide() {
 					got = state.rankReadyAt(to, asked.rank)
 				}
-				require.Equal(t, readyClock(s, constraints, log, to, int(asked.index)), got, "seed %d: %s %s after %d commands", seed, s.Preset, to, len(log))
+				require.Equal(t, readyClock(s, constraints, log, to, int(asked.index)), got,
+					"seed %d: %s %s after %d commands", seed, s.Preset, to, len(log))
 			}
 		}
 	}
@@ -54,7 +55,8 @@ func TestReadyClocks(t *testing.T) {
 
 // readyClock asks every rule for the first clock at which a command may follow a log.
 func readyClock(s Spec, rules []Constraint, log []issued, to Command, bank int) (at uint64) {
-	size := map[Level]int{LevelChannel: s.Ranks * s.BankGroups * s.Banks, LevelRank: s.BankGroups * s.Banks, LevelBankGroup: s.Banks, LevelBank: 1}
+	size := map[Level]int{LevelChannel: s.Ranks * s.BankGroups * s.Banks, LevelRank: s.BankGroups * s.Banks,
+		LevelBankGroup: s.Banks, LevelBank: 1}
 	for _, c := range rules {
 		if c.To != to || c.Clocks == 0 {
 			continue
@@ -81,5 +83,6 @@ func readyClock(s Spec, rules []Constraint, log []issued, to Command, bank int) 
 // is the longer one or another command's.
 func TestUndominated(t *testing.T) {
 	keep := []update{{5, LevelRank, RD}, {6, LevelBank, RD}, {1, LevelBank, WR}}
-	require.Equal(t, keep, undominated([]update{{5, LevelRank, RD}, {4, LevelBankGroup, RD}, {5, LevelBankGroup, RD}, {6, LevelBank, RD}, {1, LevelBank, WR}}))
+	require.Equal(t, keep, undominated([]update{{5, LevelRank, RD}, {4, LevelBankGroup, RD}, {5, LevelBankGroup, RD},
+		{6, LevelBank, RD}, {1, LevelBank, WR}}))
 }

@@ -16,7 +16,8 @@ func TestConstraints(t *testing.T) {
 	want := map[string]map[string]int{}
 	for _, f := range readCSV(t, "constraints.csv") {
 		config, from, to := f[0], commandOf(f[2]), commandOf(f[3])
-		if strings.HasPrefix(from+to, "REFpb") || strings.Contains(from+to, "REFsb") || strings.HasSuffix(to, "REFpb") || f[6] == "1" {
+		if strings.HasPrefix(from+to, "REFpb") || strings.Contains(from+to, "REFsb") ||
+			strings.HasSuffix(to, "REFpb") || f[6] == "1" {
 			continue
 		}
 		kind := EachPair

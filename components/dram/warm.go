@@ -150,7 +150,8 @@ func (c *Channel) reach(rank *estimatedRank, to Location, at, now uint64) uint64
 // stay closed.
 func (c *Channel) open(at Location, now uint64) {
 	b := &c.state.banks[at.Bank]
-	if c.spec.PagePolicy != OpenPage || b.claimed || b.queued != [numQueues]uint16{} || c.refreshes > 0 || b.rank.refreshed > now {
+	if c.spec.PagePolicy != OpenPage || b.claimed || b.queued != [numQueues]uint16{} || c.refreshes > 0 ||
+		b.rank.refreshed > now {
 		return
 	}
 	if b.row == closedRow {

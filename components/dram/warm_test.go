@@ -28,7 +28,8 @@ func TestWarmOpensRows(t *testing.T) {
 			addr, op := r.Uint32(), mem.Op(r.IntN(mem.NumOps))
 			m.Warm(mem.Access{Op: op, Addr: addr, Wrote: true}, 0)
 			for k := range m.bursts {
-				if line := uint64(addr/m.line)*uint64(m.bursts) + uint64(k); !op.Flushes() && spec.PagePolicy == OpenPage && spec.Standard != Ideal {
+				if line := uint64(addr/m.line)*uint64(m.bursts) + uint64(k); !op.Flushes() &&
+					spec.PagePolicy == OpenPage && spec.Standard != Ideal {
 					at := m.mapper.Map(line)
 					want[[2]int{at.Channel, at.Bank}] = at.Row
 				}

@@ -140,12 +140,15 @@ func (u *EGHW) Statistics(now clock.Cycle) any {
 func (u *EGHW) CheckInvariants(now clock.Cycle) error {
 	s := u.Stats(now)
 	if n := sum(s.Queue[:]); n != s.Cycles {
-		return fmt.Errorf("%s: invariant violated: cycles by length of the queue = cycles: %d, %d", u.Name(), n, s.Cycles)
+		return fmt.Errorf("%s: invariant violated: cycles by length of the queue = cycles: %d, %d", u.Name(), n,
+			s.Cycles)
 	}
 	if sent, _ := u.out.Traffic(); sent != u.Sent() {
-		return fmt.Errorf("%s: invariant violated: requests on the port = lines asked for - waiting: %d, %d", u.Name(), sent, u.Sent())
+		return fmt.Errorf("%s: invariant violated: requests on the port = lines asked for - waiting: %d, %d", u.Name(),
+			sent, u.Sent())
 	}
-	if err := errors.Join(u.engine.CheckInvariants(), u.socket.CheckInvariants(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
+	if err := errors.Join(u.engine.CheckInvariants(),
+		u.socket.CheckInvariants(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
 		return fmt.Errorf("%s: %w", u.Name(), err)
 	}
 	return nil
@@ -158,7 +161,8 @@ func (u *EGHW) Waits() string {
 		return ""
 	}
 	return fmt.Sprintf("%s: %d pops wait, the oldest: %s; %d edges are ready and %d on their way; %d vertices wait, %d are taken up; %d reads under way",
-		u.Name(), e.pops.Len(), stateDocs[e.state].name, e.buffer.Len(), e.reserved, e.vertices.Len(), e.ahead.Len(), e.outstanding())
+		u.Name(), e.pops.Len(), stateDocs[e.state].name, e.buffer.Len(), e.reserved, e.vertices.Len(), e.ahead.Len(),
+		e.outstanding())
 }
 
 // Architecture returns the unit as programs see it.

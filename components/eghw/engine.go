@@ -243,7 +243,8 @@ func (e *Engine) offsets(r *row) {
 	at := e.setup.Offsets + 4*r.vertex
 	r.next, r.end = e.mem.Load32(at), e.mem.Load32(at+4)
 	if r.next > r.end || r.end > e.setup.Edges {
-		e.err = fmt.Errorf("eghw of core %d: vertex %d: its edges are %d..%d, but the set-up says there are %d", e.shape.Core, r.vertex, r.next, r.end, e.setup.Edges)
+		e.err = fmt.Errorf("eghw of core %d: vertex %d: its edges are %d..%d, but the set-up says there are %d",
+			e.shape.Core, r.vertex, r.next, r.end, e.setup.Edges)
 		return
 	}
 	e.Degrees += uint64(r.end - r.next)

@@ -29,7 +29,8 @@ func newRandom(t *testing.T, seed uint64) *random {
 	r := rand.New(rand.NewPCG(seed, 5))
 	shape := Shape{Warps: 1 + r.IntN(4), Threads: 1 << r.IntN(6), LineBytes: 4 << r.IntN(9)}
 	d := schema.Drawing[Spec]{
-		Rand: r, Most: map[string]int64{"buffer_entries": 60, "outstanding_lines": 6, "lookahead": 6, "edges_per_read": 20, "buffer_latency": 6},
+		Rand: r, Most: map[string]int64{"buffer_entries": 60, "outstanding_lines": 6, "lookahead": 6,
+			"edges_per_read": 20, "buffer_latency": 6},
 		Fit: func(s *Spec) {
 			if s.BufferEntries > 0 {
 				s.BufferEntries = max(s.BufferEntries, minEntries(&shape))
@@ -304,7 +305,8 @@ func TestSetup(t *testing.T) {
 	require.ErrorContains(t, u.Exec(x.request(isa.EghwPop, 0, 1)), "no set-up")
 	u.setup, u.configured = x.e.setup, true
 	require.NoError(t, u.Exec(x.request(isa.EghwPush, 0, 1)))
-	require.ErrorContains(t, u.Exec(x.request(isa.EghwPop, 0, 1)), fmt.Sprintf("its edges are 0..1048576, but the set-up says there are %d", x.e.setup.Edges))
+	require.ErrorContains(t, u.Exec(x.request(isa.EghwPop, 0, 1)),
+		fmt.Sprintf("its edges are 0..1048576, but the set-up says there are %d", x.e.setup.Edges))
 }
 
 // TestNoAllocation in a steady state.

@@ -96,7 +96,8 @@ func (s *script) unit(words []string) {
 		k[key] = int(s.numbers([]string{value})[0])
 	}
 	spec := Spec{
-		BufferEntries: k["buffer_entries"], OutstandingLines: k["outstanding_lines"], Lookahead: k["lookahead"], EdgesPerRead: k["edges_per_read"], WriteWords: k["write_words"], ReadWords: k["read_words"],
+		BufferEntries: k["buffer_entries"], OutstandingLines: k["outstanding_lines"], Lookahead: k["lookahead"],
+		EdgesPerRead: k["edges_per_read"], WriteWords: k["write_words"], ReadWords: k["read_words"],
 		BufferLatency: k["buffer_latency"], RequestQueue: 1,
 	}
 	shape := Shape{Warps: k["warps"], Threads: k["threads"], LineBytes: k["line"]}
@@ -128,14 +129,16 @@ func place(mem *emu.Memory, degrees []uint32) Setup {
 	return Setup{Vertices: uint32(len(degrees)), Offsets: 0x1000, Edges: edges, Neighbours: 0x20000, Weights: 0x30008}
 }
 
-var functions = map[string]uint8{"push": isa.EghwPush, "pop": isa.EghwPop, "other": isa.EghwGetOther, "wt": isa.EghwGetWt}
+var functions = map[string]uint8{"push": isa.EghwPush, "pop": isa.EghwPop, "other": isa.EghwGetOther,
+	"wt": isa.EghwGetWt}
 
 func (s *script) op(words []string) {
 	threads := s.e.shape.Threads
 	fn, ok := functions[words[1]]
 	require.True(s.t, ok, words[1])
 	n := s.numbers(words[2:])
-	r := &emu.UnitRequest{Fn: fn, Warp: int(n[0]), Mask: 1<<threads - 1, A: make([]uint32, threads), Out: make([]uint32, threads)}
+	r := &emu.UnitRequest{Fn: fn, Warp: int(n[0]), Mask: 1<<threads - 1, A: make([]uint32, threads),
+		Out: make([]uint32, threads)}
 	switch {
 	case fn == isa.EghwPush:
 		r.Mask = 1<<copy(r.A, n[1:]) - 1
@@ -158,10 +161,12 @@ func (s *script) run() {
 		step := s.e.Cycle(s.now, head, true, true)
 		events = append(events, s.outputs(head, &step)...)
 		if after := s.state(); len(events) > 0 || after != before {
-			s.out = append(s.out, strings.TrimRight(fmt.Sprintf("    %3d %-52s %s", s.now, after, strings.Join(events, "; ")), " "))
+			s.out = append(s.out, strings.TrimRight(fmt.Sprintf("    %3d %-52s %s", s.now, after,
+				strings.Join(events, "; ")), " "))
 			before = after
 		}
-		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && !step.Moved && step.WakeAt == 0 {
+		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && !step.Moved &&
+			step.WakeAt == 0 {
 			break
 		}
 	}
@@ -221,5 +226,6 @@ func (s *script) state() string {
 		}
 		rows = append(rows, text)
 	}
-	return fmt.Sprintf("vertices %d [%s] edges %d+%d %s", s.e.vertices.Len(), strings.Join(rows, " "), s.e.reserved, s.e.buffer.Len(), stateDocs[s.e.state].name)
+	return fmt.Sprintf("vertices %d [%s] edges %d+%d %s", s.e.vertices.Len(), strings.Join(rows, " "), s.e.reserved,
+		s.e.buffer.Len(), stateDocs[s.e.state].name)
 }

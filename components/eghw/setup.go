@@ -30,7 +30,8 @@ func (s *Setup) Check() error {
 		{"weights", s.Weights, uint64(s.Edges), s.Weights != 0},
 	} {
 		if a.used && (a.addr%4 != 0 || a.addr == 0 || uint64(a.addr)+4*a.words > 1<<32) {
-			return fmt.Errorf("set-up of the eghw units: %s: 0x%08x: expected the address of %d words", a.name, a.addr, a.words)
+			return fmt.Errorf("set-up of the eghw units: %s: 0x%08x: expected the address of %d words", a.name, a.addr,
+				a.words)
 		}
 	}
 	return nil

@@ -71,7 +71,8 @@ func (s Spec) Fits(shape Shape) (key, msg string, ok bool) {
 		return "outstanding_lines", fmt.Sprintf("%d: expected at least 1", s.OutstandingLines), false
 	}
 	if s.WriteWords < 1 || s.ReadWords < 1 {
-		return "write_words", fmt.Sprintf("%d, and read_words = %d: expected at least 1", s.WriteWords, s.ReadWords), false
+		return "write_words", fmt.Sprintf("%d, and read_words = %d: expected at least 1", s.WriteWords, s.ReadWords),
+			false
 	}
 	if n, need := s.entries(shape), minEntries(&shape); n < need {
 		return "buffer_entries", fmt.Sprintf(
@@ -91,7 +92,8 @@ func (s Spec) Check(shape Shape) error {
 	if key, msg, ok := s.Fits(shape); !ok {
 		return fmt.Errorf("eghw %s = %s", key, msg)
 	}
-	if min(s.BufferEntries, s.BufferLatency, s.Lookahead, s.EdgesPerRead, s.RequestQueue) < 1 || s.RequestQueue > accel.MaxQueue {
+	if min(s.BufferEntries, s.BufferLatency, s.Lookahead, s.EdgesPerRead, s.RequestQueue) < 1 ||
+		s.RequestQueue > accel.MaxQueue {
 		return fmt.Errorf("eghw buffer_entries %d, buffer_latency %d, lookahead %d, edges_per_read %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
 			s.BufferEntries, s.BufferLatency, s.Lookahead, s.EdgesPerRead, s.RequestQueue, accel.MaxQueue)
 	}

@@ -75,7 +75,8 @@ func (e *Engine) CheckInvariants() error {
 		{"cycles = those of all states", e.Cycles, sum(e.States[:])},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("eghw of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.invariant, l.got, l.want)
+			return fmt.Errorf("eghw of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.invariant, l.got,
+				l.want)
 		}
 	}
 	return nil

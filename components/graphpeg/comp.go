@@ -207,12 +207,15 @@ func (p *PEG) CheckInvariants(now clock.Cycle) error {
 		n += v
 	}
 	if n != s.Cycles {
-		return fmt.Errorf("%s: invariant violated: cycles by length of the queue = cycles: %d, %d", p.Name(), n, s.Cycles)
+		return fmt.Errorf("%s: invariant violated: cycles by length of the queue = cycles: %d, %d", p.Name(), n,
+			s.Cycles)
 	}
 	if sent, _ := p.out.Traffic(); sent != p.Sent() {
-		return fmt.Errorf("%s: invariant violated: requests on the port = lines read + spilled - waiting: %d, %d", p.Name(), sent, p.Sent())
+		return fmt.Errorf("%s: invariant violated: requests on the port = lines read + spilled - waiting: %d, %d",
+			p.Name(), sent, p.Sent())
 	}
-	if err := errors.Join(p.engine.CheckInvariants(), p.socket.CheckInvariants(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
+	if err := errors.Join(p.engine.CheckInvariants(),
+		p.socket.CheckInvariants(s.PopsFull+s.PopsPartial+s.PopsEmpty+s.Gets)); err != nil {
 		return fmt.Errorf("%s: %w", p.Name(), err)
 	}
 	return nil
@@ -225,7 +228,8 @@ func (p *PEG) Waits() string {
 		return ""
 	}
 	return fmt.Sprintf("%s: %d pops wait; %d edges in the buffer, %d of them valid in front; table entries fi %d, rd %d, fe %d; %d requests to memory under way; drained %v, all done %v",
-		p.Name(), e.pops.Len(), e.buffer.n, e.buffer.run, e.table.count[FI], e.table.count[RD], e.table.count[FE], e.port.outstanding(), e.drained(), e.exchange.done)
+		p.Name(), e.pops.Len(), e.buffer.n, e.buffer.run, e.table.count[FI], e.table.count[RD], e.table.count[FE],
+		e.port.outstanding(), e.drained(), e.exchange.done)
 }
 
 // Architecture returns the unit as programs see it.

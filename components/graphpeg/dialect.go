@@ -17,9 +17,10 @@ type dialect struct {
 
 // peg is GraphPEG's own instruction set. A warp with an outstanding pop must not issue any other of these instructions:
 // peg.get depends on the pop without naming a register of it.
-var peg = dialect{name: "peg", presence: isa.HasPeg, traits: pegTraits(), read: func(_ *Engine, r *emu.UnitRequest) (uint8, uint32) {
-	return r.Fn, listOf(r)
-}}
+var peg = dialect{name: "peg", presence: isa.HasPeg, traits: pegTraits(),
+	read: func(_ *Engine, r *emu.UnitRequest) (uint8, uint32) {
+		return r.Fn, listOf(r)
+	}}
 
 func pegTraits() []accel.Traits {
 	t := make([]accel.Traits, isa.PegPush+1)

@@ -60,7 +60,8 @@ func (e *Engine) give() {
 	default:
 		e.DonatedLists++
 		e.exchange.reports = append(e.exchange.reports,
-			balance.Report{Event: balance.DonatedVertices, Epoch: e.exchange.epoch, Vertices: uint32(g.written), Addr: e.donationRegion()})
+			balance.Report{Event: balance.DonatedVertices, Epoch: e.exchange.epoch, Vertices: uint32(g.written),
+				Addr: e.donationRegion()})
 		e.giving = vertexDonation{}
 	}
 }
@@ -115,7 +116,8 @@ func (e *Engine) wrote(n int) {
 
 // receiveVertices begins the intake of a donation.
 func (e *Engine) receiveVertices(n, addr uint32) {
-	e.taking = vertexIntake{active: true, pending: int(n), address: addr, next: addr, linesLeft: (int(n) + int(e.line) - 1) / int(e.line)}
+	e.taking = vertexIntake{active: true, pending: int(n), address: addr, next: addr,
+		linesLeft: (int(n) + int(e.line) - 1) / int(e.line)}
 }
 
 // accrue is one cycle of an intake: it requests a line, and pushes vertices that have arrived, at most as many as a
@@ -145,7 +147,8 @@ func (e *Engine) accrue() {
 	}
 	if t.pending == 0 {
 		t.active, e.moved = false, true
-		e.exchange.reports = append(e.exchange.reports, balance.Report{Event: balance.InsertedVertices, Epoch: e.exchange.epoch})
+		e.exchange.reports = append(e.exchange.reports,
+			balance.Report{Event: balance.InsertedVertices, Epoch: e.exchange.epoch})
 	}
 }
 

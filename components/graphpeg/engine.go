@@ -91,7 +91,8 @@ func NewEngine(s Spec, shape Shape) *Engine {
 		buffer: newBuffer(s.slots(1), s.PopOrder == "arrival"), latch: make([]uint32, shape.Warps*4*shape.Threads),
 		self: queue.Owner{Unit: fmt.Sprintf("graphpeg %d", shape.Core)},
 		choices: choices{
-			donationFirst: s.DonationPriority == "donation", releaseAtReturn: s.FERelease == "return", spillByVertex: s.Spill == "vertex",
+			donationFirst: s.DonationPriority == "donation", releaseAtReturn: s.FERelease == "return",
+			spillByVertex: s.Spill == "vertex",
 		},
 	}
 	e.table = newALWT(s.ALWTEntries, &e.self)
@@ -101,7 +102,8 @@ func NewEngine(s Spec, shape Shape) *Engine {
 	e.Storage = s.storage(&shape)
 	words := s.listWords(shape.LineBytes / 4)
 	for i := range s.VertexLists {
-		e.lists = append(e.lists, newList(words, shape.Threads, shape.LineBytes/4, s.ListRegion/shape.LineBytes, &e.self, fmt.Sprintf("list %d", i)))
+		e.lists = append(e.lists, newList(words, shape.Threads, shape.LineBytes/4, s.ListRegion/shape.LineBytes,
+			&e.self, fmt.Sprintf("list %d", i)))
 	}
 	return e
 }
@@ -132,7 +134,8 @@ func (e *Engine) Configure(s Setup) error {
 // Launch begins a kernel: lists stay, and edges that no warp has popped are discarded.
 func (e *Engine) Launch() {
 	if e.port.outstanding() != 0 {
-		panic(fmt.Sprintf("BUG: %s @%d: launched with %d requests under way", e.self.Unit, e.self.Now, e.port.outstanding()))
+		panic(fmt.Sprintf("BUG: %s @%d: launched with %d requests under way", e.self.Unit, e.self.Now,
+			e.port.outstanding()))
 	}
 	e.EdgesAbandoned += e.left()
 	e.gatheredAbandoned += uint64(e.buffer.filled)

@@ -124,7 +124,8 @@ func (e *Engine) Cut(n uint32) (r balance.Range, ok bool) {
 func (e *Engine) receive(r balance.Range) {
 	x := &e.exchange
 	if x.pending || !x.standby {
-		panic(fmt.Sprintf("BUG: %s @%d: a range received, pending %v, standby %v", e.self.Unit, e.self.Now, x.pending, x.standby))
+		panic(fmt.Sprintf("BUG: %s @%d: a range received, pending %v, standby %v", e.self.Unit, e.self.Now, x.pending,
+			x.standby))
 	}
 	x.bw, x.pending, x.standby = r, true, false
 	if e.table.watch != nil {

@@ -43,7 +43,8 @@ type refill struct {
 // the rest.
 func newList(words, lanes, line, lines int, of *queue.Owner, name string) list {
 	return list{
-		head: queue.New[uint32](words-line-lanes, of, name+", oldest"), tail: queue.New[uint32](line+lanes, of, name+", newest"),
+		head: queue.New[uint32](words-line-lanes, of, name+", oldest"),
+		tail: queue.New[uint32](line+lanes, of, name+", newest"),
 		line: line, lines: lines,
 	}
 }

@@ -50,7 +50,8 @@ func (p *PEG) Manage(h accel.Hand) accel.Hand { return p.engine.Manage(h) }
 func (h Host) SetUp(s accel.Setup) error {
 	e := s.Edges
 	return h.Configure(Setup{
-		VertexMode: e.Fields == 0, Pull: e.Pull, Fields: e.Fields, Vertices: e.Vertices, Offsets: e.Offsets, Edges: e.Edges,
+		VertexMode: e.Fields == 0, Pull: e.Pull, Fields: e.Fields, Vertices: e.Vertices, Offsets: e.Offsets,
+		Edges:      e.Edges,
 		Neighbours: e.Neighbours, Weights: e.Weights, In: s.In, Out: s.Out, Regions: s.Memory,
 	})
 }

@@ -55,7 +55,8 @@ func weightOf(number int) uint32 { return uint32(7*number + 3) }
 
 func (g *testGraph) setup(fields uint32, pull bool) Setup {
 	return Setup{
-		Fields: fields, Pull: pull, Vertices: uint32(len(g.offsets) - 1), Offsets: offsetsAt, Edges: uint32(len(g.neighbours)),
+		Fields: fields, Pull: pull, Vertices: uint32(len(g.offsets) - 1), Offsets: offsetsAt,
+		Edges:      uint32(len(g.neighbours)),
 		Neighbours: neighboursAt, Weights: weightsAt, Out: 1, Regions: regionsAt,
 	}
 }
@@ -115,10 +116,13 @@ func newRig(t *testing.T, seed uint64, cores int) *rig {
 	g.shape = Shape{Cores: cores, Warps: 1 + r.IntN(6), Threads: 1 << r.IntN(6), LineBytes: 16 << r.IntN(4)}
 	line := g.shape.LineBytes / 4
 	d := schema.Drawing[Spec]{
-		Rand: r, Keep: []string{"list_region"}, Most: map[string]int64{"alwt_entries": 30, "edge_buffer_bytes": 2 << 10, "scratchpad_limit": 4 << 10, "vertex_lists": 5, "buffer_latency": 8},
+		Rand: r, Keep: []string{"list_region"},
+		Most: map[string]int64{"alwt_entries": 30, "edge_buffer_bytes": 2 << 10, "scratchpad_limit": 4 << 10,
+			"vertex_lists": 5, "buffer_latency": 8},
 		Fit: func(s *Spec) { // four fields an edge, and room for lists
 			s.EdgeBufferBytes = max(s.EdgeBufferBytes, 16*minSlots(g.shape.Threads, line))
-			s.ScratchpadLimit = max(s.ScratchpadLimit, s.EdgeBufferBytes+s.VertexLists*4*(minListWords(g.shape.Threads, line)+line))
+			s.ScratchpadLimit = max(s.ScratchpadLimit,
+				s.EdgeBufferBytes+s.VertexLists*4*(minListWords(g.shape.Threads, line)+line))
 		},
 	}
 	if r.IntN(4) == 0 {
@@ -146,7 +150,8 @@ func newRig(t *testing.T, seed uint64, cores int) *rig {
 // launch runs a kernel to its end.
 func (g *rig) launch(s Setup) {
 	require.NoError(g.t, g.host.Configure(s))
-	g.edges, g.pushed, g.popped, g.open, g.ended = make([]int, len(g.graph.neighbours)), make([][]uint32, g.spec.VertexLists), nil, 0, false
+	g.edges, g.pushed, g.popped, g.open, g.ended = make([]int, len(g.graph.neighbours)),
+		make([][]uint32, g.spec.VertexLists), nil, 0, false
 	for _, c := range g.cores {
 		c.e.Launch()
 		c.warps, c.drained, c.busy, c.gives, c.commands = make([]rigWarp, g.shape.Warps), false, false, false, nil
@@ -359,7 +364,8 @@ func (g *rig) report(c *rigCore, r balance.Report) {
 			break
 		}
 		c.heir.heir = c
-		c.heir.commands = append(c.heir.commands, balance.Command{Order: balance.ReceiveVertices, Epoch: r.Epoch, Vertices: r.Vertices, Addr: r.Addr})
+		c.heir.commands = append(c.heir.commands,
+			balance.Command{Order: balance.ReceiveVertices, Epoch: r.Epoch, Vertices: r.Vertices, Addr: r.Addr})
 	case balance.InsertedVertices:
 		g.closeGift(c.heir)
 	}
@@ -378,7 +384,8 @@ func (g *rig) gift() {
 	}
 	a.gives, b.gives, a.heir = true, true, b
 	g.open++
-	a.commands = append(a.commands, balance.Command{Order: balance.DonateVertices, Epoch: a.e.exchange.epoch, Vertices: 1 + uint32(g.r.IntN(100))})
+	a.commands = append(a.commands, balance.Command{Order: balance.DonateVertices, Epoch: a.e.exchange.epoch,
+		Vertices: 1 + uint32(g.r.IntN(100))})
 }
 
 // control orders donations at random moments, and ends.
@@ -405,7 +412,8 @@ func (g *rig) control() {
 	a.busy, b.busy, a.partner = true, true, b
 	g.open++
 	b.commands = append(b.commands, balance.Command{Order: balance.Standby, Epoch: b.e.exchange.epoch})
-	a.commands = append(a.commands, balance.Command{Order: balance.Donate, Epoch: a.e.exchange.epoch, Edges: 1 + uint32(g.r.IntN(40))})
+	a.commands = append(a.commands, balance.Command{Order: balance.Donate, Epoch: a.e.exchange.epoch,
+		Edges: 1 + uint32(g.r.IntN(40))})
 }
 
 // expect checks a launch over edges: every edge of every vertex of the frontier once, and every

@@ -103,12 +103,15 @@ func (s *script) unit(words []string) {
 		return no
 	}
 	spec := Spec{
-		ALWTEntries: k["alwt_entries"], EdgeBufferBytes: k["edge_buffer_bytes"], ScratchpadLimit: k["edge_buffer_bytes"] + 2*4*k["list_words"], VertexLists: 2, ListRegion: k["list_region"],
-		BufferLatency: k["buffer_latency"], PopOrder: choose("arrival", "arrival", "ring"), FERelease: choose("return", "return", "issue"), DonationPriority: choose("donation", "donation", "fi"),
+		ALWTEntries: k["alwt_entries"], EdgeBufferBytes: k["edge_buffer_bytes"],
+		ScratchpadLimit: k["edge_buffer_bytes"] + 2*4*k["list_words"], VertexLists: 2, ListRegion: k["list_region"],
+		BufferLatency: k["buffer_latency"], PopOrder: choose("arrival", "arrival", "ring"),
+		FERelease: choose("return", "return", "issue"), DonationPriority: choose("donation", "donation", "fi"),
 	}
 	shape := Shape{Cores: 1, Warps: k["warps"], Threads: k["threads"], LineBytes: k["line"]}
 	require.NoError(s.t, spec.Check(shape.Threads, shape.LineBytes))
-	*s = script{t: s.t, out: s.out, e: NewEngine(spec, shape), mem: emu.NewMemory(), latency: uint64(k["memory"]), threads: k["threads"]}
+	*s = script{t: s.t, out: s.out, e: NewEngine(spec, shape), mem: emu.NewMemory(), latency: uint64(k["memory"]),
+		threads: k["threads"]}
 	s.e.UseMemory(s.mem)
 	s.e.setup = Setup{VertexMode: k["vertex_mode"] != 0, Pull: k["pull"] != 0, Fields: uint32(k["fields"])}
 }
@@ -125,7 +128,8 @@ func (s *script) graph(degrees []uint32) {
 		s.mem.Store32(0x3000+4*i, 1000+i)
 	}
 	set := s.e.setup
-	set.Out, set.Vertices, set.Edges, set.Offsets, set.Neighbours, set.Weights, set.Regions = 1, uint32(len(degrees)), edges, 0x1000, 0x2000, 0x3000, 0x4000
+	set.Out, set.Vertices, set.Edges, set.Offsets, set.Neighbours, set.Weights, set.Regions = 1, uint32(len(degrees)),
+		edges, 0x1000, 0x2000, 0x3000, 0x4000
 	require.NoError(s.t, s.e.Configure(set))
 	s.e.Launch()
 }
@@ -138,7 +142,9 @@ func (s *script) op(words []string) {
 	at := uint64(s.numbers(words[:1])[0])
 	if order, ok := orders[words[1]]; ok {
 		v := append(s.numbers(words[2:]), 0, 0, 0)
-		s.ops = append(s.ops, scriptOp{at: at, command: balance.Command{Order: order, Epoch: s.e.exchange.epoch, Edges: v[0], Vertices: v[0], Addr: v[1], Range: balance.Range{Base: v[0], Start: v[1], End: v[2]}}})
+		s.ops = append(s.ops, scriptOp{at: at,
+			command: balance.Command{Order: order, Epoch: s.e.exchange.epoch, Edges: v[0], Vertices: v[0], Addr: v[1],
+				Range: balance.Range{Base: v[0], Start: v[1], End: v[2]}}})
 		return
 	}
 	r := &emu.UnitRequest{Warp: int(s.numbers(words[2:3])[0]), Mask: 1<<s.threads - 1}
@@ -185,7 +191,8 @@ func (s *script) run() {
 		events = append(events, s.outputs(head, &step)...)
 		after := s.state()
 		if len(events) > 0 || after != before {
-			s.out = append(s.out, strings.TrimRight(fmt.Sprintf("    %3d %-58s %s", s.now, after, strings.Join(events, "; ")), " "))
+			s.out = append(s.out, strings.TrimRight(fmt.Sprintf("    %3d %-58s %s", s.now, after,
+				strings.Join(events, "; ")), " "))
 		}
 		before = after
 		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && !step.Moved {
@@ -244,7 +251,8 @@ func (s *script) outputs(head *emu.UnitRequest, step *Step) (events []string) {
 	}
 	for r, ok := s.e.Report(); ok; r, ok = s.e.Report() {
 		s.e.Reported()
-		text := []string{"value", "drained", "not drained", "donated", "refused", "inserted", "donated vertices", "inserted vertices"}[r.Event]
+		text := []string{"value", "drained", "not drained", "donated", "refused", "inserted", "donated vertices",
+			"inserted vertices"}[r.Event]
 		switch r.Event {
 		case balance.Value:
 			text += fmt.Sprint(" ", r.Edges)
@@ -276,7 +284,8 @@ func (s *script) state() string {
 		}
 		all = append(all, text)
 	}
-	return fmt.Sprintf("[%s] buffer %d/%d/%d lists", strings.Join(all, ", "), s.e.buffer.run, s.e.buffer.filled, s.e.buffer.n) + s.sizes()
+	return fmt.Sprintf("[%s] buffer %d/%d/%d lists", strings.Join(all, ", "), s.e.buffer.run, s.e.buffer.filled,
+		s.e.buffer.n) + s.sizes()
 }
 
 func (s *script) sizes() (text string) {

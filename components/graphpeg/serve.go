@@ -170,7 +170,8 @@ func (e *Engine) legal(fn uint8, list uint32) error {
 	case fn != isa.PegPopV && e.setup.VertexMode:
 		return fmt.Errorf("peg.pop or peg.get in vertex-list mode: the unit gathers no edges")
 	case fn != isa.PegPopV && e.setup.Fields>>(fn&3)&1 == 0:
-		return fmt.Errorf("field %s of an edge: the set-up's fields (0x%x) are without it", fieldNames[fn&3], e.setup.Fields)
+		return fmt.Errorf("field %s of an edge: the set-up's fields (0x%x) are without it", fieldNames[fn&3],
+			e.setup.Fields)
 	case fn >= isa.PegPop && list != e.setup.In:
 		return fmt.Errorf("pop from list %d: the set-up's input list is %d", list, e.setup.In)
 	}

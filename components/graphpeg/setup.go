@@ -43,7 +43,8 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 		return wrong("input list", "%d: there are %d (vertex_lists)", s.In, spec.VertexLists)
 	}
 	if s.Out >= uint32(spec.VertexLists) || s.Out == s.In {
-		return wrong("output list", "%d: expected another than the input list, below %d (vertex_lists)", s.Out, spec.VertexLists)
+		return wrong("output list", "%d: expected another than the input list, below %d (vertex_lists)", s.Out,
+			spec.VertexLists)
 	}
 	if s.Regions%line != 0 || uint64(s.Regions)+size > 1<<32 {
 		return wrong("regions", "0x%08x: expected a multiple of %d with %d bytes behind it (cores × (vertex_lists + 1) × list_region)", s.Regions, line, size)

@@ -123,7 +123,8 @@ func (p *PEG) tell(step *Step) {
 	}
 }
 
-var sourceNames = [numSources]string{offsetSource: "offsets", edgeSource: "edges", spillSource: "a list", refillSource: "a list"}
+var sourceNames = [numSources]string{offsetSource: "offsets", edgeSource: "edges", spillSource: "a list",
+	refillSource: "a list"}
 
 // tell reports the change of an entry's status.
 func (t *alwt) tell(i int, s Status) {

@@ -85,7 +85,8 @@ func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 			s.ScratchpadLimit, max(s.listWords(line), 0), s.VertexLists, threads, lineBytes, need), false
 	}
 	if s.ListRegion < lineBytes || s.ListRegion%lineBytes != 0 {
-		return "list_region", fmt.Sprintf("%d: expected a multiple of the line, %d bytes", s.ListRegion, lineBytes), false
+		return "list_region", fmt.Sprintf("%d: expected a multiple of the line, %d bytes", s.ListRegion, lineBytes),
+			false
 	}
 	return "", "", true
 }

@@ -128,7 +128,8 @@ func (e *Engine) CheckInvariants() error {
 		{"entry-cycles = entries × cycles", e.entryCycles(), e.entryTime},
 	} {
 		if l.got != l.want {
-			return fmt.Errorf("graphpeg of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.invariant, l.got, l.want)
+			return fmt.Errorf("graphpeg of core %d: invariant violated: %s: %d, %d", e.shape.Core, l.invariant, l.got,
+				l.want)
 		}
 	}
 	return nil

@@ -30,7 +30,8 @@ const buffer = 2 << 10
 // PEG returns the spec of the underlying GraphPEG.
 func (s Spec) PEG() graphpeg.Spec {
 	return graphpeg.Spec{
-		ALWTEntries: 1, EdgeBufferBytes: buffer, ScratchpadLimit: s.Bytes + buffer, VertexLists: 2, ListRegion: s.ListRegion,
+		ALWTEntries: 1, EdgeBufferBytes: buffer, ScratchpadLimit: s.Bytes + buffer, VertexLists: 2,
+		ListRegion:    s.ListRegion,
 		BufferLatency: s.Latency, BypassL1: s.BypassL1, RequestQueue: s.RequestQueue,
 	}
 }
@@ -86,9 +87,11 @@ type Stats struct {
 func (u Unit) Statistics(now clock.Cycle) any {
 	s := u.Stats(now)
 	return &Stats{
-		Popped: s.VerticesPopped, Pushed: s.VerticesPushed, Host: s.VerticesHost, Given: s.VerticesGiven, Taken: s.VerticesTaken,
-		Spilled: s.Spilled, Refilled: s.Refilled, PopsFull: s.PopsFull, PopsPartial: s.PopsPartial, PopsEmpty: s.PopsEmpty,
-		PopWait: s.PopWait, StallShort: s.StallShort, StallDone: s.StallDone, PushStalls: s.PushStalls,
+		Popped: s.VerticesPopped, Pushed: s.VerticesPushed, Host: s.VerticesHost, Given: s.VerticesGiven,
+		Taken:   s.VerticesTaken,
+		Spilled: s.Spilled, Refilled: s.Refilled, PopsFull: s.PopsFull, PopsPartial: s.PopsPartial,
+		PopsEmpty: s.PopsEmpty,
+		PopWait:   s.PopWait, StallShort: s.StallShort, StallDone: s.StallDone, PushStalls: s.PushStalls,
 		Cycles: s.Cycles, Queue: s.Queue, QueueFull: s.QueueFull,
 	}
 }

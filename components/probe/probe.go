@@ -37,7 +37,8 @@ func (l *List) Flag(name string, read func() bool) {
 
 // Count adds a number from 0 to most.
 func (l *List) Count(name string, most int, read func() int) {
-	*l = append(*l, Signal{Name: name, Bits: max(1, bits.Len(uint(most))), Read: func() uint64 { return uint64(read()) }})
+	*l = append(*l, Signal{Name: name, Bits: max(1, bits.Len(uint(most))),
+		Read: func() uint64 { return uint64(read()) }})
 }
 
 // Word adds a 32-bit number.
@@ -52,7 +53,8 @@ func (l *List) Vector(name string, size int, read func() uint64) {
 
 // State adds a state.
 func (l *List) State(name string, states []string, read func() int) {
-	*l = append(*l, Signal{Name: name, Bits: max(1, bits.Len(uint(len(states)-1))), States: states, Read: func() uint64 { return uint64(read()) }})
+	*l = append(*l, Signal{Name: name, Bits: max(1, bits.Len(uint(len(states)-1))), States: states,
+		Read: func() uint64 { return uint64(read()) }})
 }
 
 // Hide marks the last signal as shown only on request.

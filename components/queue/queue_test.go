@@ -228,7 +228,8 @@ func TestTakeFreesASlotACycleLater(t *testing.T) {
 func TestAPushToAFullQueue(t *testing.T) {
 	for capacity := 1; capacity <= 65; capacity++ {
 		of := &Owner{Unit: "Core3"}
-		q, timed, none := New[int](capacity, of, "slice 1, issued"), NewTimed[int](capacity, of, "LSU requests"), New[int](capacity, nil, "queue of nobody")
+		q, timed, none := New[int](capacity, of, "slice 1, issued"), NewTimed[int](capacity, of, "LSU requests"),
+			New[int](capacity, nil, "queue of nobody")
 		for i := range capacity {
 			q.Push(i)
 			timed.Push(i, uint64(i))
@@ -240,7 +241,8 @@ func TestAPushToAFullQueue(t *testing.T) {
 		require.PanicsWithError(t, "BUG: Core3 @17: LSU requests: push to a full queue", func() { timed.Push(1, 2) })
 		require.PanicsWithError(t, "BUG: queue of nobody: push to a full queue", func() { none.Push(1) })
 	}
-	require.PanicsWithValue(t, "BUG: Core3: results: a queue of 0 slots", func() { New[int](0, &Owner{Unit: "Core3"}, "results") })
+	require.PanicsWithValue(t, "BUG: Core3: results: a queue of 0 slots",
+		func() { New[int](0, &Owner{Unit: "Core3"}, "results") })
 }
 
 func TestLevelNamesTheQueueAndItsUnit(t *testing.T) {

@@ -66,7 +66,8 @@ func (d *driver) load(t testing.TB) {
 		return []emu.Unit{d.unit.Architecture()}
 	}})
 	require.NoError(t, err)
-	p, err := asm.Assemble("d.s", []byte("weaver.reg a0, a1, a2; weaver.skip a3; weaver.dec.id a3; weaver.dec.loc a4"), asm.Options{Base: 0x80000000})
+	p, err := asm.Assemble("d.s", []byte("weaver.reg a0, a1, a2; weaver.skip a3; weaver.dec.id a3; weaver.dec.loc a4"),
+		asm.Options{Base: 0x80000000})
 	require.NoError(t, err)
 	m.Load(p)
 	d.arch = m.Core(0)
@@ -120,7 +121,8 @@ func (d *driver) receive(now clock.Cycle) {
 	call := d.socket.Front()
 	w := &d.warps[call.Warp]
 	if !d.quiet {
-		d.log = append(d.log, fmt.Sprintf("%d: warp %d, function %d: %d, mask %x", now, call.Warp, call.Fn, call.Out, call.NewMask))
+		d.log = append(d.log, fmt.Sprintf("%d: warp %d, function %d: %d, mask %x", now, call.Warp, call.Fn, call.Out,
+			call.NewMask))
 	}
 	d.arch.Warp(call.Warp).Answer(call)
 	d.arch.Warp(call.Warp).SetMask(1<<driverLanes - 1)
@@ -181,8 +183,9 @@ func TestTickOrderDoesNotMatter(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		s := weaver.Spec{
-			STEntries: 24, DTEntries: 24, TableLatency: 1 + r.IntN(2)*r.IntN(30), STRow: 1 + r.IntN(8), RequestQueue: 1 + r.IntN(6),
-			Prefetch: r.IntN(2) == 0, SkipEmpty: r.IntN(2) == 0, MaskByUnit: r.IntN(2) == 0,
+			STEntries: 24, DTEntries: 24, TableLatency: 1 + r.IntN(2)*r.IntN(30), STRow: 1 + r.IntN(8),
+			RequestQueue: 1 + r.IntN(6),
+			Prefetch:     r.IntN(2) == 0, SkipEmpty: r.IntN(2) == 0, MaskByUnit: r.IntN(2) == 0,
 		}
 		var logs [3][]string
 		var stats [3]weaver.Stats
@@ -214,7 +217,8 @@ func TestErrorsReachTheCore(t *testing.T) {
 		logs[i] = d.log
 	}
 	require.Len(t, logs[0], 1)
-	require.Regexp(t, `^\d+: graph unit: weaver.reg at slot \d+ \(warp·threads \+ lane\): the table has 1 entries`, logs[0][0])
+	require.Regexp(t, `^\d+: graph unit: weaver.reg at slot \d+ \(warp·threads \+ lane\): the table has 1 entries`,
+		logs[0][0])
 	require.Equal(t, logs[0], logs[1])
 }
 

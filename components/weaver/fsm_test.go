@@ -39,9 +39,10 @@ var specSchema = schema.New[Spec]("")
 func newRig(t *testing.T, seed uint64) *rig {
 	r := rand.New(rand.NewPCG(seed, 7))
 	warps, threads := 1+r.IntN(8), 1+r.IntN(32)
-	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"st_entries": 300, "table_latency": 25}, Fit: func(s *Spec) {
-		s.DTEntries = max(s.DTEntries, warps*threads)
-	}}
+	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"st_entries": 300, "table_latency": 25},
+		Fit: func(s *Spec) {
+			s.DTEntries = max(s.DTEntries, warps*threads)
+		}}
 	if r.IntN(5) == 0 {
 		d.Most, warps = map[string]int64{"table_latency": 200}, 1+r.IntN(64)
 	}
@@ -61,7 +62,8 @@ func newRig(t *testing.T, seed uint64) *rig {
 
 func (g *rig) request(fn uint8, warp int, mask uint32) *emu.UnitRequest {
 	n := g.f.threads
-	return &emu.UnitRequest{Fn: fn, Warp: warp, Mask: mask, NewMask: mask, A: make([]uint32, n), B: make([]uint32, n), C: make([]uint32, n), Out: make([]uint32, n)}
+	return &emu.UnitRequest{Fn: fn, Warp: warp, Mask: mask, NewMask: mask, A: make([]uint32, n), B: make([]uint32, n),
+		C: make([]uint32, n), Out: make([]uint32, n)}
 }
 
 func (g *rig) mask() uint32 { return uint32(uint64(1)<<g.f.threads - 1) }
@@ -231,7 +233,8 @@ func TestLaunchForgets(t *testing.T) {
 	for at := range uint64(12) {
 		f := NewFSM(Spec{STEntries: 8, DTEntries: 8, TableLatency: 2, STRow: 4}, 2, 4)
 		f.Launch()
-		reg := emu.UnitRequest{Fn: isa.WeaverReg, Mask: 3, A: []uint32{1, 2, 0, 0}, B: make([]uint32, 4), C: []uint32{1, 9, 0, 0}}
+		reg := emu.UnitRequest{Fn: isa.WeaverReg, Mask: 3, A: []uint32{1, 2, 0, 0}, B: make([]uint32, 4),
+			C: []uint32{1, 9, 0, 0}}
 		id := emu.UnitRequest{Fn: isa.WeaverDecID, Mask: 15, Out: make([]uint32, 4)}
 		require.True(t, f.Cycle(0, &reg, true).Took)
 		require.True(t, f.Cycle(1, &id, true).Took)
@@ -251,7 +254,8 @@ func TestLaunchForgets(t *testing.T) {
 func TestInvariantsNotice(t *testing.T) {
 	f := NewFSM(DefaultSpec().Derived(1, 4, 6), 1, 4)
 	f.Launch()
-	require.True(t, f.Cycle(3, &emu.UnitRequest{Fn: isa.WeaverReg, Mask: 1, A: []uint32{1}, B: []uint32{1}, C: []uint32{5}}, true).Took)
+	require.True(t, f.Cycle(3, &emu.UnitRequest{Fn: isa.WeaverReg, Mask: 1, A: []uint32{1}, B: []uint32{1},
+		C: []uint32{5}}, true).Took)
 	require.NoError(t, f.CheckInvariants())
 	for name, count := range map[string]*uint64{
 		"edges registered": &f.DegreeRegistered, "5 issued": &f.LanesFilled, "5 dropped": &f.EdgesDropped, "5 abandoned": &f.Abandoned,

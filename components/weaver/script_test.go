@@ -58,7 +58,8 @@ func (s *script) line(line string) {
 }
 
 func (s *script) unit(words []string) {
-	knobs := map[string]int{"warps": 3, "threads": 4, "st_entries": 12, "table_latency": 1, "st_row": 0, "prefetch": 1, "skip_empty": 1, "mask_by_unit": 0}
+	knobs := map[string]int{"warps": 3, "threads": 4, "st_entries": 12, "table_latency": 1, "st_row": 0, "prefetch": 1,
+		"skip_empty": 1, "mask_by_unit": 0}
 	for _, w := range words {
 		key, value, _ := strings.Cut(w, "=")
 		require.Contains(s.t, knobs, key)
@@ -79,7 +80,8 @@ func (s *script) number(text string) int {
 	return int(n)
 }
 
-var functions = map[string]uint8{"reg": isa.WeaverReg, "skip": isa.WeaverSkip, "dec.id": isa.WeaverDecID, "dec.loc": isa.WeaverDecLoc}
+var functions = map[string]uint8{"reg": isa.WeaverReg, "skip": isa.WeaverSkip, "dec.id": isa.WeaverDecID,
+	"dec.loc": isa.WeaverDecLoc}
 
 // request reads "CYCLE OP WARP": reg has vid:loc:deg or - for each lane, skip vids, the
 // others may have a mask.

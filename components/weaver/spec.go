@@ -44,7 +44,8 @@ func (s Spec) Fits(warps, threads int) (key, msg string, ok bool) {
 		return "st_entries", fmt.Sprintf("%d: expected 1..65536", s.STEntries), false
 	}
 	if need := warps * threads; s.DTEntries < need {
-		return "dt_entries", fmt.Sprintf("%d: expected at least warps × threads = %d, one row a warp", s.DTEntries, need), false
+		return "dt_entries", fmt.Sprintf("%d: expected at least warps × threads = %d, one row a warp", s.DTEntries,
+			need), false
 	}
 	return "", "", true
 }

@@ -128,7 +128,8 @@ func TestProgramErrors(t *testing.T) {
 	lanes := []uint32{1, 2, 3, 4}
 	require.NoError(t, u.reg(0, u.all(), lanes, lanes, lanes))
 	require.ErrorContains(t, u.reg(0, 2, lanes, lanes, lanes), "at slot 1 twice in one epoch: vertices 2 and 2")
-	require.ErrorContains(t, u.reg(1, 4, lanes, lanes, lanes), "at slot 6 (warp·threads + lane): the table has 6 entries")
+	require.ErrorContains(t, u.reg(1, 4, lanes, lanes, lanes),
+		"at slot 6 (warp·threads + lane): the table has 6 entries")
 	u.decode(0, u.all())
 	require.ErrorContains(t, u.reg(1, 1, lanes, lanes, lanes), "while the table is being decoded")
 	for u.Phase() != weaver.Ended {

@@ -38,7 +38,8 @@ func (b *builder) alternatives(f *Field, t reflect.Type, list []Alternative, ind
 	for _, a := range list {
 		b.where, b.tags = where+" "+a.Key, nil
 		p := reflect.TypeOf(a.Section)
-		if p == nil || p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct || !p.Implements(t.Field(0).Type) {
+		if p == nil || p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct ||
+			!p.Implements(t.Field(0).Type) {
 			b.bug("%v is no pointer to a struct that %s can hold", p, t)
 		}
 		c := b.named(f, a.Key, a.Doc)

@@ -127,5 +127,6 @@ func TestBadAlternatives(t *testing.T) {
 		Gears int `key:"gears" default:"7" min:"1" max:"30" unit:"" doc:"G."`
 		Front twice
 	}
-	require.PanicsWithValue(t, `BUG: schema: schema.worse.Front gears: key "gears" is declared twice`, func() { New[worse]("") })
+	require.PanicsWithValue(t, `BUG: schema: schema.worse.Front gears: key "gears" is declared twice`,
+		func() { New[worse]("") })
 }

@@ -68,7 +68,8 @@ func (c *checker) axesIn(s source, f *Field, n *yaml.Node) (axes Axes, ok bool) 
 		if keys := c.axisKeys(s, f, k, axes); len(keys) > 1 {
 			axes = append(axes, c.rows(s, f, keys, v)...)
 		} else if len(keys) == 1 {
-			axes = append(axes, Axis{Key: keys[0].Path, Values: c.axisValues(s, join(f.Path, keys[0].Path), keys[0], v, f.zipped)})
+			axes = append(axes, Axis{Key: keys[0].Path,
+				Values: c.axisValues(s, join(f.Path, keys[0].Path), keys[0], v, f.zipped)})
 			c.together(s, f, axes, v)
 		}
 	}
@@ -158,7 +159,8 @@ func (c *checker) exclusions(s source, f *Field, n *yaml.Node, from Origin) {
 	for i, e := range n.Content {
 		name := element(f.Path, i)
 		if e.Kind != yaml.MappingNode || len(e.Content) == 0 {
-			c.bad.add(s.at(e), name, "expected axes, each with the value, or a list of values, to leave out; found %s", describe(e))
+			c.bad.add(s.at(e), name, "expected axes, each with the value, or a list of values, to leave out; found %s",
+				describe(e))
 			continue
 		}
 		out = append(out, c.exclusion(s, f, name, e))
@@ -181,7 +183,8 @@ func (c *checker) exclusion(s source, f *Field, name string, n *yaml.Node) (axes
 		if key == nil {
 			continue
 		}
-		if one := v.Kind == yaml.ScalarNode || key.isMapping() && v.Kind == yaml.MappingNode || key.list && !isListOfLists(v); one {
+		if one := v.Kind == yaml.ScalarNode || key.isMapping() && v.Kind == yaml.MappingNode ||
+			key.list && !isListOfLists(v); one {
 			v = &yaml.Node{Kind: yaml.SequenceNode, Line: v.Line, Column: v.Column, Content: []*yaml.Node{v}}
 		}
 		axes = append(axes, Axis{Key: key.Path, Values: c.axisValues(s, join(name, key.Path), key, v, false)})
@@ -201,7 +204,9 @@ func (c *checker) together(s source, f *Field, axes Axes, n *yaml.Node) {
 		found = len(last.Values)
 	}
 	if f.zipped && last.Values != nil && found != len(first.Values) {
-		c.bad.add(s.at(n), join(f.Path, last.Key), "expected as many values as %s has, %d, since they go together; found %d", first.Key, len(first.Values), found)
+		c.bad.add(s.at(n), join(f.Path, last.Key),
+			"expected as many values as %s has, %d, since they go together; found %d", first.Key, len(first.Values),
+			found)
 	}
 }
 

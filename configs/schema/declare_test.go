@@ -208,7 +208,8 @@ func TestMalformedDeclarations(t *testing.T) {
 	} {
 		msg := panicText(c.build)
 		assert.Contains(t, msg, "BUG: schema: ")
-		assert.True(t, len(msg) >= len(c.want) && msg[len(msg)-len(c.want):] == c.want, "got  %s\nwant …%s", msg, c.want)
+		assert.True(t, len(msg) >= len(c.want) && msg[len(msg)-len(c.want):] == c.want, "got  %s\nwant …%s", msg,
+			c.want)
 	}
 }
 

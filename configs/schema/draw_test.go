@@ -46,7 +46,8 @@ func TestDrawReachesAllLegalValues(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Load(Input{Data: s.YAML(v)})
 		require.NoError(t, err)
-		seen[[2]int{v.Ways, v.Line}], seen[v.Step], seen[v.Name], seen[v.On], seen[v.Extra != nil] = true, true, true, true, true
+		seen[[2]int{v.Ways, v.Line}], seen[v.Step], seen[v.Name], seen[v.On], seen[v.Extra != nil] = true, true, true,
+			true, true
 		if v.Extra != nil {
 			seen[[2]any{"n", v.Extra.N}] = true
 		}
@@ -82,14 +83,16 @@ func TestDrawAsksWhatElseIsRefused(t *testing.T) {
 }
 
 func TestExtremes(t *testing.T) {
-	all, err := New[drawn]("").Extremes(New[drawn]("").Default(), Drawing[drawn]{Keep: []string{"seed"}, Most: map[string]int64{"bytes": 512}})
+	all, err := New[drawn]("").Extremes(New[drawn]("").Default(),
+		Drawing[drawn]{Keep: []string{"seed"}, Most: map[string]int64{"bytes": 512}})
 	require.NoError(t, err)
 	var keys []string
 	for k := range all {
 		keys = append(keys, k)
 	}
 	// 9 ways and lines of 32 do not divide 64 bytes, and 8 bytes are less than a set.
-	assert.ElementsMatch(t, []string{"ways=1", "bytes=512", "line=4", "step=6", "step=9", "name=a", "name=b", "name=c", "on=true", "on=false"}, keys)
+	assert.ElementsMatch(t, []string{"ways=1", "bytes=512", "line=4", "step=6", "step=9", "name=a", "name=b", "name=c",
+		"on=true", "on=false"}, keys)
 }
 
 type strayed struct {

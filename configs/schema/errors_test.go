@@ -420,7 +420,8 @@ func TestManyErrors(t *testing.T) {
 	for _, e := range all.List {
 		at = append(at, e.At.String())
 	}
-	assert.Equal(t, []string{"e.yaml:1:7", "e.yaml:2:1", "e.yaml:3:18", "$HEDDLE_NOPE", "--set nope"}, at, "all layers, in order")
+	assert.Equal(t, []string{"e.yaml:1:7", "e.yaml:2:1", "e.yaml:3:18", "$HEDDLE_NOPE", "--set nope"}, at,
+		"all layers, in order")
 	var one *Error
 	require.ErrorAs(t, err, &one)
 	assert.Equal(t, "name", one.Key)
@@ -446,7 +447,8 @@ type blaming struct {
 // what Validate returns follows from n, which survives the filling.
 func (b *blaming) Validate() error {
 	return map[int]error{
-		2: otherError{}, 3: &FieldError{"k[0]", "element"}, 4: &FieldError{"s", "section"}, 5: &FieldError{"zz", "not here"},
+		2: otherError{}, 3: &FieldError{"k[0]", "element"}, 4: &FieldError{"s", "section"},
+		5: &FieldError{"zz", "not here"},
 		6: errors.Join(errors.New("a"), errors.New("b")),
 	}[b.N]
 }
@@ -489,7 +491,8 @@ func TestLongSweep(t *testing.T) {
 func TestBrokenBlockInLargeFile(t *testing.T) {
 	text := strings.Repeat("# c\n", maxBisect/4) + "name: e\nmachine:\n  cores: 1\n core: {}\n"
 	_, err := experiments.Load(input(text))
-	assert.EqualError(t, err, fmt.Sprintf("e.yaml:%d:1: did not find expected key; is the indentation right?", maxBisect/4+1))
+	assert.EqualError(t, err, fmt.Sprintf("e.yaml:%d:1: did not find expected key; is the indentation right?",
+		maxBisect/4+1))
 }
 
 // Texts that would do more on a terminal than be read are refused, wherever they come from.

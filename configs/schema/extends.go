@@ -64,7 +64,8 @@ func (c *checker) extendsKey(s source, f *Field, k, n *yaml.Node) {
 	case f.Presets == "" && f != s.top:
 		c.bad.add(s.at(k), join(f.Path, extendsKey), "extends stands at the top of a file%s", c.tree.presetSections())
 	case !isString(n):
-		c.bad.add(s.at(n), join(f.Path, extendsKey), "expected the name of a preset or of a file; found %s", describe(n))
+		c.bad.add(s.at(n), join(f.Path, extendsKey), "expected the name of a preset or of a file; found %s",
+			describe(n))
 	default:
 		c.extend(s, f, n)
 	}
@@ -128,7 +129,8 @@ func (c *checker) open(s source, f *Field, name string) (source, []byte, error) 
 		}
 		return source{file: filepath.Clean(name)}, data, err
 	case f.Presets == "":
-		return source{}, nil, fmt.Errorf("%q: there are no presets for this, expected a path such as ./base.yaml", clip(name))
+		return source{}, nil, fmt.Errorf("%q: there are no presets for this, expected a path such as ./base.yaml",
+			clip(name))
 	case c.presets == nil || !fs.ValidPath(name):
 		return source{}, nil, fmt.Errorf("preset %s of %s: unknown", clip(name), f.Presets)
 	}

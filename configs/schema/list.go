@@ -179,7 +179,8 @@ func (f *Field) contents(b *bytes.Buffer, top string) {
 		return
 	}
 	anchor := strings.ReplaceAll(f.Path, ".", "") // as GitHub and others make it of the heading
-	fmt.Fprintf(b, "%s- [`%s`](#%s): %s\n", strings.Repeat("  ", f.nesting()), f.Path, anchor, sentences(cell(f.Doc), nil)[0])
+	fmt.Fprintf(b, "%s- [`%s`](#%s): %s\n", strings.Repeat("  ", f.nesting()), f.Path, anchor,
+		sentences(cell(f.Doc), nil)[0])
 }
 
 // nesting counts the sections around a section, less the root.

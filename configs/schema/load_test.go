@@ -17,7 +17,8 @@ func TestDefaults(t *testing.T) {
 		Machine: machineSpec{Cores: 1, Ratio: 1.5, Core: coreSpec{
 			Warps: 4, Threads: 4, Policy: roundRobin, Banked: true, L1: cacheSpec{Size: 16 << 10, Ways: 4},
 		}},
-		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{}, Compare: Variants{}, Exclude: Exclusions{},
+		Metrics: []string{"cycles", "ipc"}, Buffers: []int{}, Schedule: "vertex", Notes: []string{}, Sweep: Axes{},
+		Compare: Variants{}, Exclude: Exclusions{},
 	}, v)
 }
 
@@ -149,7 +150,8 @@ func TestTouchMakesPresent(t *testing.T) {
 func TestNamedPresetStartsAfresh(t *testing.T) {
 	in := input("name: e\nmachine:\n  core: {warps: 16, l2: {}}\n  extends: large\n")
 	m := load(t, in).Value.Machine
-	assert.Equal(t, []int{6, 16, 64}, []int{m.Cores, m.Core.Warps, m.Core.Weaver.STEntries}, "extends comes first wherever it stands")
+	assert.Equal(t, []int{6, 16, 64}, []int{m.Cores, m.Core.Warps, m.Core.Weaver.STEntries},
+		"extends comes first wherever it stands")
 
 	in.Set = []string{"machine=small", "machine.core.threads=8"}
 	m = load(t, in).Value.Machine
@@ -235,7 +237,8 @@ sweep:
 	p, err := l.With("schedule=two-level", "machine.core.warps=8", "machine=large", "buffers=[1KiB, 1KiB]")
 	require.NoError(t, err)
 	assert.Equal(t, "two-level", p.Value.Schedule)
-	assert.Equal(t, []int{6, 8}, []int{p.Value.Machine.Cores, p.Value.Machine.Core.Warps}, "the machine first, then its key")
+	assert.Equal(t, []int{6, 8}, []int{p.Value.Machine.Cores, p.Value.Machine.Core.Warps},
+		"the machine first, then its key")
 	assert.Equal(t, []int{1024, 1024}, p.Value.Buffers)
 	at, _ := p.Origin("machine.core.warps")
 	assert.Equal(t, "point machine.core.warps", at.String())
@@ -264,7 +267,8 @@ func TestRanges(t *testing.T) {
 		assert.Equal(t, want, strings.Join(l.Value.Sweep[0].Values, " "), text)
 	}
 	l := load(t, input("name: e\ncompare: {machine.core.warps: {from: 4, to: 8, step: 4}, machine: [small, large]}\n"))
-	assert.Equal(t, Axes{{Key: "machine.core.warps", Values: []string{"4", "8"}}, {Key: "machine", Values: []string{"small", "large"}}}, l.Value.Compare.Axes())
+	assert.Equal(t, Axes{{Key: "machine.core.warps", Values: []string{"4", "8"}},
+		{Key: "machine", Values: []string{"small", "large"}}}, l.Value.Compare.Axes())
 }
 
 func TestAxesThatGoTogether(t *testing.T) {
@@ -292,7 +296,8 @@ func TestExclusions(t *testing.T) {
 
 func TestZippedAxesMayRepeat(t *testing.T) {
 	l := load(t, input("name: e\ncompare: {schedule: [vertex, edge], machine: [small, small]}\n"))
-	assert.Equal(t, Axes{{Key: "schedule", Values: []string{"vertex", "edge"}}, {Key: "machine", Values: []string{"small", "small"}}}, l.Value.Compare.Axes())
+	assert.Equal(t, Axes{{Key: "schedule", Values: []string{"vertex", "edge"}},
+		{Key: "machine", Values: []string{"small", "small"}}}, l.Value.Compare.Axes())
 }
 
 func TestListsAreNotShared(t *testing.T) {

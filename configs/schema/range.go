@@ -75,7 +75,8 @@ func (c *checker) span(s source, name string, key *Field, n *yaml.Node) (r span,
 		}
 		part := parts[k.Value]
 		if part == nil {
-			c.bad.add(s.at(k), join(name, clip(k.Value)), "unknown key%s", suggest.DidYouMean(k.Value, []string{"from", "to", "step", "times"}))
+			c.bad.add(s.at(k), join(name, clip(k.Value)), "unknown key%s",
+				suggest.DidYouMean(k.Value, []string{"from", "to", "step", "times"}))
 			continue
 		}
 		if *part, ok = number(key, v, k.Value == "times"); !ok {

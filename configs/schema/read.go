@@ -129,7 +129,8 @@ func vetBytes(data []byte) (line, col int, msg string) {
 		switch {
 		case r == utf8.RuneError && n == 1:
 			return line, col, "not UTF-8"
-		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r >= 0x7F && r < 0xA0 && r != 0x85, r == 0xFFFE, r == 0xFFFF:
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r >= 0x7F && r < 0xA0 && r != 0x85, r == 0xFFFE,
+			r == 0xFFFF:
 			return line, col, fmt.Sprintf("control character %U", r)
 		case r == '\uFEFF' && i > 0:
 			return line, col, "byte order mark inside the file"
@@ -192,7 +193,8 @@ func yamlError(data []byte, err error) (line int, msg string) {
 		msg += "; is the indentation right?"
 	case strings.HasPrefix(msg, "did not find expected"):
 		line = parserLine
-	case strings.Contains(msg, "cannot start any token") && tab == line, strings.Contains(msg, "tab character") && tab > 0:
+	case strings.Contains(msg, "cannot start any token") && tab == line,
+		strings.Contains(msg, "tab character") && tab > 0:
 		line, msg = tab, "found a tab character in the indentation"
 	}
 	return line, msg

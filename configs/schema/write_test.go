@@ -57,7 +57,8 @@ func TestOutputs(t *testing.T) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, text := range []string{full, "name: e\n", "name: e\nmachine: {core: {weaver: {}}}\ngraph: {file: ../x.txt}\nmetrics: []\n"} {
+	for _, text := range []string{full, "name: e\n",
+		"name: e\nmachine: {core: {weaver: {}}}\ngraph: {file: ../x.txt}\nmetrics: []\n"} {
 		l := load(t, input(text))
 		out := experiments.YAML(l.Value)
 		for _, yaml := range [][]byte{out, l.AnnotatedYAML()} {

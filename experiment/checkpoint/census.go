@@ -317,7 +317,8 @@ func (w *walk) value(at unsafe.Pointer, of *layout) (err error) {
 func zero(p unsafe.Pointer, s *step) error {
 	for _, b := range unsafe.Slice((*byte)(p), s.bytes) {
 		if b != 0 && s.kind == kept {
-			return failf(s.at, "is set in a value that was not there when the graph was made, and is tagged %s", Assembled)
+			return failf(s.at, "is set in a value that was not there when the graph was made, and is tagged %s",
+				Assembled)
 		}
 		if b != 0 {
 			return failf(s.at, "a %s cannot be written down", s.t)

@@ -133,10 +133,12 @@ func (s *store) LoadState(r io.Reader) error {
 	return err
 }
 
-var layouts = NewLayouts(Rules{Opaque: []reflect.Type{reflect.TypeFor[constant]()}, Forgotten: []reflect.Type{reflect.TypeFor[cached]()}})
+var layouts = NewLayouts(Rules{Opaque: []reflect.Type{reflect.TypeFor[constant]()},
+	Forgotten: []reflect.Type{reflect.TypeFor[cached]()}})
 
 func newWorld(c *constant) *world {
-	w := &world{base: &base{"w"}, parts: make([]part, 5, 8), words: make([]uint64, 16), fixed: c, counts: map[uint32]count{}, names: map[string]*item{}, empty: []int{}}
+	w := &world{base: &base{"w"}, parts: make([]part, 5, 8), words: make([]uint64, 16), fixed: c,
+		counts: map[uint32]count{}, names: map[string]*item{}, empty: []int{}}
 	for i := range w.parts {
 		p := &w.parts[i]
 		p.id, p.mine, p.to = i, &w.words[i], &w.parts[(i+2)%5]
@@ -184,7 +186,8 @@ func (w *world) live(draw *rand.Rand) {
 		case 8:
 			w.shape = []shape{&square{draw.IntN(9)}, strip{w, j}, nil, w.shape}[draw.IntN(4)]
 		case 9:
-			w.any = []any{7, "text", draw.Uint64(), strip{w, 3}, &square{4}, w.parts[2:4], w.act, nil, padded{1, 2, 3}}[draw.IntN(9)]
+			w.any = []any{7, "text", draw.Uint64(), strip{w, 3}, &square{4}, w.parts[2:4], w.act, nil,
+				padded{1, 2, 3}}[draw.IntN(9)]
 		case 10:
 			w.parts[i].to, w.byPlace[i%3] = &w.parts[j], &w.parts[i]
 		case 11:

@@ -197,7 +197,8 @@ func (l *maker) add(o *layout, t reflect.Type, off uintptr, at string) (err erro
 			s.elem, err = l.layout(t.Elem())
 		}
 		if err == nil && !sortable(t.Key()) {
-			err = failf(at, "a map by %s has no order: expected keys that are numbers or texts, or the tag %s:%q", t.Key(), Tag, Assembled)
+			err = failf(at, "a map by %s has no order: expected keys that are numbers or texts, or the tag %s:%q",
+				t.Key(), Tag, Assembled)
 		}
 	case reflect.Interface:
 		s.kind = boxed
@@ -230,7 +231,8 @@ func (l *maker) addStruct(o *layout, t reflect.Type, off uintptr, at string) err
 	for f := range t.Fields() {
 		switch tag := f.Tag.Get(Tag); {
 		case tag == Assembled || l.assembled[t][f.Name]:
-			o.steps = append(o.steps, step{kind: kept, off: off + f.Offset, bytes: f.Type.Size(), t: f.Type, at: t.String() + "." + f.Name})
+			o.steps = append(o.steps, step{kind: kept, off: off + f.Offset, bytes: f.Type.Size(), t: f.Type,
+				at: t.String() + "." + f.Name})
 			continue
 		case tag != "":
 			return failf(at+"."+f.Name, "tag %s:%q: expected %q", Tag, tag, Assembled)

@@ -37,7 +37,8 @@ func (c *Census) Save(to io.Writer) (later uint64, err error) {
 	if err := c.apart(pieces); err != nil {
 		return 0, err
 	}
-	s := &saver{Census: c, Writer: bufio.NewWriterSize(to, 1<<16), later: pieces, dicts: w.dicts, texts: map[string]int{}}
+	s := &saver{Census: c, Writer: bufio.NewWriterSize(to, 1<<16), later: pieces, dicts: w.dicts,
+		texts: map[string]int{}}
 	s.sort()
 	for _, p := range pieces {
 		later += uint64(p.end() - p.begin())
@@ -48,7 +49,8 @@ func (c *Census) Save(to io.Writer) (later uint64, err error) {
 // apart checks that what came later lies nowhere around what was there.
 func (c *Census) apart(later []*piece) error {
 	for _, p := range later {
-		i, _ := slices.BinarySearchFunc(c.byAddress, p.begin(), func(i int, at uintptr) int { return int(c.pieces[i].begin() - at) })
+		i, _ := slices.BinarySearchFunc(c.byAddress, p.begin(),
+			func(i int, at uintptr) int { return int(c.pieces[i].begin() - at) })
 		if i < len(c.byAddress) && c.pieces[c.byAddress[i]].begin() < p.end() || c.find(p.at) >= 0 {
 			return failf(p.of.t.String(), "lies around what was known as something smaller when the graph was made")
 		}

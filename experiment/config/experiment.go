@@ -36,7 +36,8 @@ type Experiment struct {
 // Validate refuses what cannot run.
 func (e Experiment) Validate() error {
 	if strings.ContainsAny(e.Name, `/\`) || strings.HasPrefix(e.Name, ".") || e.Name == "" {
-		return &schema.FieldError{Key: "name", Msg: fmt.Sprintf("%q: expected a name that can be a directory's", e.Name)}
+		return &schema.FieldError{Key: "name",
+			Msg: fmt.Sprintf("%q: expected a name that can be a directory's", e.Name)}
 	}
 	for _, check := range []func() error{e.validateAxes, e.validateExclude, e.validateSeeds} {
 		if err := check(); err != nil {
@@ -75,12 +76,15 @@ func (e *Experiment) validateInput() error {
 	case e.Workload.Trace == "":
 		return nil
 	case given:
-		return &schema.FieldError{Key: "graph", Msg: "beside workload.trace: expected none, since the trace was recorded on one"}
+		return &schema.FieldError{Key: "graph",
+			Msg: "beside workload.trace: expected none, since the trace was recorded on one"}
 	}
 	w := e.Workload
 	w.Trace = ""
 	for _, d := range workload.Schema.Diff(workload.Default(), w) {
-		return &schema.FieldError{Key: "workload." + d.Key, Msg: fmt.Sprintf("%s, beside workload.trace: expected its default, since the trace determines the work", d.B)}
+		return &schema.FieldError{Key: "workload." + d.Key,
+			Msg: fmt.Sprintf("%s, beside workload.trace: expected its default, since the trace determines the work",
+				d.B)}
 	}
 	return nil
 }
@@ -121,7 +125,8 @@ func (e *Experiment) varied() []string {
 func (e *Experiment) validateAxes() error {
 	for _, key := range e.varied() {
 		if section, _, _ := strings.Cut(key, "."); !slices.Contains([]string{"machine", "graph", "workload"}, section) {
-			return &schema.FieldError{Key: e.whereVaried(key), Msg: key + " cannot be an axis: expected a key of machine, graph or workload"}
+			return &schema.FieldError{Key: e.whereVaried(key),
+				Msg: key + " cannot be an axis: expected a key of machine, graph or workload"}
 		}
 	}
 	keys := e.Compare.Keys()
@@ -155,10 +160,12 @@ func (e *Experiment) whereVaried(key string) string {
 func (e *Experiment) validateOwn(name string, v *schema.Variant) error {
 	for _, a := range v.Sweep {
 		if slices.ContainsFunc(v.Set, func(s schema.Setting) bool { return s.Key == a.Key }) {
-			return &schema.FieldError{Key: "compare", Msg: fmt.Sprintf("%s: %s is set by the variant already", name, a.Key)}
+			return &schema.FieldError{Key: "compare",
+				Msg: fmt.Sprintf("%s: %s is set by the variant already", name, a.Key)}
 		}
 		if slices.ContainsFunc(e.Sweep, func(b schema.Axis) bool { return a.Key == b.Key }) {
-			return &schema.FieldError{Key: "compare", Msg: fmt.Sprintf("%s: %s is an axis of the experiment's sweep already", name, a.Key)}
+			return &schema.FieldError{Key: "compare",
+				Msg: fmt.Sprintf("%s: %s is an axis of the experiment's sweep already", name, a.Key)}
 		}
 	}
 	return nil
@@ -175,7 +182,9 @@ func (e *Experiment) validateExclude() error {
 			}
 			for _, v := range x.Values {
 				if !slices.Contains(known, v) {
-					return &schema.FieldError{Key: name, Msg: fmt.Sprintf("%s: the axis has no value %s; it has %s", x.Key, v, strings.Join(known, ", "))}
+					return &schema.FieldError{Key: name,
+						Msg: fmt.Sprintf("%s: the axis has no value %s; it has %s", x.Key, v,
+							strings.Join(known, ", "))}
 				}
 			}
 		}

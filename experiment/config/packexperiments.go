@@ -53,7 +53,8 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 		if gone {
 			continue
 		}
-		l, err := Schema.Load(schema.Input{File: p.File, Nodes: layers, Set: o.Set, Presets: schema.FromFS(configs.Files)})
+		l, err := Schema.Load(schema.Input{File: p.File, Nodes: layers, Set: o.Set,
+			Presets: schema.FromFS(configs.Files)})
 		if err != nil {
 			bad = append(bad, within(key, err))
 			continue

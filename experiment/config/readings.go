@@ -69,7 +69,8 @@ func parseReadings(file string, text []byte) (list []Reading, err error) {
 		return nil, err
 	}
 	if len(rest.Content) > 0 {
-		return nil, fmt.Errorf("%s:%d:%d: %s: expected readings alone", file, rest.Content[0].Line, rest.Content[0].Column, rest.Content[0].Value)
+		return nil, fmt.Errorf("%s:%d:%d: %s: expected readings alone", file, rest.Content[0].Line,
+			rest.Content[0].Column, rest.Content[0].Value)
 	}
 	all, err := elements(file, "readings", parts["readings"])
 	if err != nil {
@@ -83,7 +84,8 @@ func parseReadings(file string, text []byte) (list []Reading, err error) {
 			continue
 		}
 		if slices.ContainsFunc(list, func(o Reading) bool { return o.Name == r.Name }) {
-			bad = append(bad, fmt.Errorf("%s:%d:%d: readings[%d].name: %s stands twice", file, n.Line, n.Column, i, r.Name))
+			bad = append(bad, fmt.Errorf("%s:%d:%d: readings[%d].name: %s stands twice", file, n.Line, n.Column, i,
+				r.Name))
 		}
 		list = append(list, r)
 	}
@@ -110,7 +112,8 @@ func parseReading(file, key string, n *schema.Node) (r Reading, err error) {
 }
 
 // asDescribed is the only reading where a paper has no file of them.
-var asDescribed = Reading{ReadingHead: ReadingHead{Name: Described, Says: "as the pack describes it", Source: "the pack"}}
+var asDescribed = Reading{ReadingHead: ReadingHead{Name: Described, Says: "as the pack describes it",
+	Source: "the pack"}}
 
 // chooseReadings finds those that the pack names; Described comes first whether it is named or not.
 func (p *Pack) chooseReadings(file string, all []Reading) error {
@@ -130,7 +133,8 @@ func (p *Pack) chooseReadings(file string, all []Reading) error {
 			case i < 0:
 				bad = append(bad, fmt.Errorf("%s: %s: no reading %q in %s", p.File, l.key, name, file))
 			case slices.ContainsFunc(chosen, func(r Reading) bool { return r.Name == name }):
-				bad = append(bad, fmt.Errorf("%s: %s: %s stands twice, or is %s, which is always there", p.File, l.key, name, Described))
+				bad = append(bad, fmt.Errorf("%s: %s: %s stands twice, or is %s, which is always there", p.File, l.key,
+					name, Described))
 			default:
 				chosen = append(chosen, all[i])
 			}

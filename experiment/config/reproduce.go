@@ -156,9 +156,11 @@ func LoadPack(name string) (*Pack, error) {
 	file, read := path.Join("reproduce", name+".yaml"), configs.Files.ReadFile
 	switch {
 	case strings.HasSuffix(name, ".yaml"):
-		file, read = filepath.ToSlash(filepath.Clean(name)), func(name string) ([]byte, error) { return files.Read(name, maxPackFile) }
+		file, read = filepath.ToSlash(filepath.Clean(name)),
+			func(name string) ([]byte, error) { return files.Read(name, maxPackFile) }
 	case !slices.Contains(PackNames(), name):
-		return nil, fmt.Errorf("no pack %q: expected a file that ends in .yaml, or one of %s", name, strings.Join(PackNames(), ", "))
+		return nil, fmt.Errorf("no pack %q: expected a file that ends in .yaml, or one of %s", name,
+			strings.Join(PackNames(), ", "))
 	}
 	text, err := read(file)
 	if err != nil {
@@ -186,7 +188,8 @@ func LoadPack(name string) (*Pack, error) {
 
 // ParsePack reads a pack's text, and that of its published values. It has one reading, Described.
 func ParsePack(file string, text []byte, publishedFile string, published []byte) (*Pack, error) {
-	p := &Pack{Name: packName(file), File: file, Readings: map[Variant][]Reading{Quick: {asDescribed}, Full: {asDescribed}}}
+	p := &Pack{Name: packName(file), File: file,
+		Readings: map[Variant][]Reading{Quick: {asDescribed}, Full: {asDescribed}}}
 	if err := p.parsePublished(publishedFile, published); err != nil {
 		return nil, err
 	}
@@ -226,7 +229,8 @@ func (p *Pack) parse(file string, text []byte) error {
 		p.Checks = append(p.Checks, c.Value)
 		if _, known := p.Published[c.Value.Published]; c.Value.Published != "" && !known {
 			at, _ := c.Origin("published")
-			bad = append(bad, fmt.Errorf("%s: checks[%d].published: no value %q in %s", at, i, c.Value.Published, publishedFile))
+			bad = append(bad, fmt.Errorf("%s: checks[%d].published: no value %q in %s", at, i, c.Value.Published,
+				publishedFile))
 		}
 	}
 	for _, f := range loadList(figureSchema, file, "figures", parts["figures"], &bad) {
@@ -264,7 +268,8 @@ func (p *Pack) parsePublished(file string, text []byte) error {
 }
 
 // split takes keys out of a mapping, which are of other schemas than the rest.
-func split(file string, top *schema.Node, keys ...string) (parts map[string]*schema.Node, rest *schema.Node, err error) {
+func split(file string, top *schema.Node, keys ...string) (parts map[string]*schema.Node, rest *schema.Node,
+	err error) {
 	if top == nil || schema.Sections(top) == nil {
 		return nil, nil, fmt.Errorf("%s: expected a section", file)
 	}
@@ -315,7 +320,8 @@ const maxElements = 1000
 func elements(file, key string, n *schema.Node) ([]*schema.Node, error) {
 	list, ok := schema.List(n)
 	if !ok || len(list) > maxElements {
-		return nil, fmt.Errorf("%s:%d:%d: %s: expected a list of at most %d sections", file, n.Line, n.Column, key, maxElements)
+		return nil, fmt.Errorf("%s:%d:%d: %s: expected a list of at most %d sections", file, n.Line, n.Column, key,
+			maxElements)
 	}
 	return list, nil
 }

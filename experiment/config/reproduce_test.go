@@ -122,7 +122,8 @@ full:
 	require.ErrorContains(t, err, "pack.yaml:13:60: full[0].workload.shedule: ")
 	require.ErrorAs(t, err, new(*schema.Errors))
 
-	p, err = config.LoadPack(writePack(t, packHead+strings.Replace(packQuick, "- {", "- {", 1)+strings.TrimPrefix(packQuick, "quick:\n"), published))
+	p, err = config.LoadPack(writePack(t, packHead+strings.Replace(packQuick, "- {", "- {",
+		1)+strings.TrimPrefix(packQuick, "quick:\n"), published))
 	require.NoError(t, err)
 	_, _, err = p.Experiments(config.Quick, config.PackOptions{Exists: config.FileExists})
 	require.ErrorContains(t, err, "quick[1].name: e stands twice")
@@ -184,7 +185,8 @@ func TestRules(t *testing.T) {
 func FuzzLoadPack(f *testing.F) {
 	const readings = "readings: [{name: described, says: a, source: b}, {name: x, says: c, source: d, rules: [{where: [seed=1], set: [machine.core.warps=4]}]}]"
 	f.Add(packHead+packQuick+"checks:\n  - {says: x, holds: '>= 1'}\n", published, readings)
-	f.Add(packHead+"common: {}\nfull: [{name: x}]\nfigures: [{name: a, title: b, columns: [seed]}]\n", published, "readings: [{name: described, rules: [{set: [seed=1]}]}]")
+	f.Add(packHead+"common: {}\nfull: [{name: x}]\nfigures: [{name: a, title: b, columns: [seed]}]\n", published,
+		"readings: [{name: described, rules: [{set: [seed=1]}]}]")
 	f.Add("? {}\n: 1\n", "values: [[]]", "readings: [[]]")
 	f.Add("quick: {a: b}\nchecks: [1, [2]]\n", "values: 3", "readings: {rules: 1}")
 	f.Add(packHead+"quick: [{graph: {file: $graphs/x}, sweep: {graph.file: [[$graphs/y]]}}]", published, readings)
@@ -222,7 +224,8 @@ func TestReadings(t *testing.T) {
 	require.Len(t, p.Readings[config.Quick], 2)
 	require.Len(t, p.Readings[config.Full], 1)
 	wide := p.Readings[config.Quick][1]
-	require.Equal(t, []any{"wide", true, []string{"machine.core.threads=8"}}, []any{wide.Name, wide.After, wide.Rules[0].Set})
+	require.Equal(t, []any{"wide", true, []string{"machine.core.threads=8"}},
+		[]any{wide.Name, wide.After, wide.Rules[0].Set})
 
 	_, err = config.LoadPack(writePack(t, named, published))
 	require.ErrorContains(t, err, `readings: no reading "wide"`)

@@ -20,7 +20,9 @@ func (s Sample) On() bool { return s.Period > 0 }
 // Validate refuses a period of which as good as all would be simulated.
 func (s Sample) Validate() error {
 	if least := 2 * (s.Interval + s.WarmUp); s.On() && s.Period < least {
-		return &schema.FieldError{Key: "period", Msg: fmt.Sprintf("%d: expected at least %d, twice interval + warm_up, or 0, which samples nothing", s.Period, least)}
+		return &schema.FieldError{Key: "period",
+			Msg: fmt.Sprintf("%d: expected at least %d, twice interval + warm_up, or 0, which samples nothing",
+				s.Period, least)}
 	}
 	return nil
 }
@@ -40,5 +42,6 @@ func (e *Experiment) validateSample() error {
 	default:
 		return nil
 	}
-	return &schema.FieldError{Key: "sample.period", Msg: fmt.Sprintf("%d, beside %s: expected one of them alone", e.Sample.Period, why)}
+	return &schema.FieldError{Key: "sample.period",
+		Msg: fmt.Sprintf("%d, beside %s: expected one of them alone", e.Sample.Period, why)}
 }

@@ -64,7 +64,8 @@ func checkKey(key string) error {
 		return nil
 	}
 	if _, ok := Schema.Lookup(key); !ok {
-		return fmt.Errorf("%q is no key of an experiment (heddle config schema lists them), nor %s, %s or %s", key, ExperimentKey, schema.VariantKey, SeedKey)
+		return fmt.Errorf("%q is no key of an experiment (heddle config schema lists them), nor %s, %s or %s", key,
+			ExperimentKey, schema.VariantKey, SeedKey)
 	}
 	return nil
 }
@@ -140,7 +141,8 @@ func (q *Quantity) validate() error {
 	case pairs && len(q.Over) == 0:
 		return &schema.FieldError{Key: "over", Msg: fmt.Sprintf("missing: measure %s needs partners", q.Measure)}
 	case !pairs && len(q.Over) > 0:
-		return &schema.FieldError{Key: "over", Msg: "means nothing with measure value; expected measure ratio or speedup"}
+		return &schema.FieldError{Key: "over",
+			Msg: "means nothing with measure value; expected measure ratio or speedup"}
 	case q.Metric == "":
 		return &schema.FieldError{Key: "metric", Msg: "expected the name of a statistic"}
 	}
@@ -157,7 +159,8 @@ var ofOptions = []workload.Choice{"slowest", "second", "most-second", "second-di
 func (c *Check) options() error {
 	switch of := slices.Contains(ofOptions, c.Reduce); {
 	case of && len(c.Among) == 0:
-		return &schema.FieldError{Key: "among", Msg: fmt.Sprintf("missing: reduce %s needs the keys of options", c.Reduce)}
+		return &schema.FieldError{Key: "among",
+			Msg: fmt.Sprintf("missing: reduce %s needs the keys of options", c.Reduce)}
 	case !of && len(c.Among) > 0:
 		return &schema.FieldError{Key: "among", Msg: fmt.Sprintf("means nothing with reduce %s", c.Reduce)}
 	case c.Reduce == "second-differs" && !slices.Contains(c.Among, c.Differs):

@@ -162,8 +162,10 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 			held = "no"
 		}
 		t.AppendRow(table.Row{
-			r.Graph, r.What(), experiment.Thousands(uint64(r.Whole.Cycles)), experiment.Thousands(uint64(r.Sampled.Cycles)),
-			fmt.Sprintf("%.1f %%", 100*r.Sampled.Half/r.Sampled.Cycles), fmt.Sprintf("%+.1f %%", 100*r.Error()), held, fmt.Sprintf("%.1f×", r.Faster()),
+			r.Graph, r.What(), experiment.Thousands(uint64(r.Whole.Cycles)),
+			experiment.Thousands(uint64(r.Sampled.Cycles)),
+			fmt.Sprintf("%.1f %%", 100*r.Sampled.Half/r.Sampled.Cycles), fmt.Sprintf("%+.1f %%", 100*r.Error()), held,
+			fmt.Sprintf("%.1f×", r.Faster()),
 		})
 	}
 	var right []table.ColumnConfig

@@ -34,7 +34,8 @@ func smallWorld(t *testing.T, vertices, neighbours int) string {
 // TestPhases: where all vertices have equally many edges, all warps of a core register vertices at the same time, and
 // then all walk edges, at a third of the pace. An interval shows one or the other, unless it is as long as both.
 func TestPhases(t *testing.T) {
-	keys := "file: " + smallWorld(t, 32768, 7) + ", clean: {symmetrise: true, drop_self_loops: true, drop_duplicates: true}"
+	keys := "file: " + smallWorld(t, 32768, 7) +
+		", clean: {symmetrise: true, drop_self_loops: true, drop_duplicates: true}"
 	row, err := Do(t.Context(), &Case{"small world", keys, []string{
 		"machine=vortex-6c32w32t-weaver", "workload.algorithm=pagerank", "workload.schedule=weaver", "workload.max_iterations=3",
 	}}, 1000)

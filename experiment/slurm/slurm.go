@@ -53,8 +53,10 @@ func (a *Array) arguments() []string {
 	const mib = 1 << 20
 	minutes := max(1, (a.Time+time.Minute-1)/time.Minute)
 	args := []string{
-		"--parsable", "--job-name=" + a.Name, "--chdir=" + a.Dir, "--array=" + ranges(a.Tasks), "--output=" + a.Log, "--open-mode=append",
-		"--ntasks=1", fmt.Sprintf("--cpus-per-task=%d", a.CPUs), fmt.Sprintf("--mem=%dM", (a.Memory+mib-1)/mib), fmt.Sprintf("--time=%d", minutes),
+		"--parsable", "--job-name=" + a.Name, "--chdir=" + a.Dir, "--array=" + ranges(a.Tasks), "--output=" + a.Log,
+		"--open-mode=append",
+		"--ntasks=1", fmt.Sprintf("--cpus-per-task=%d", a.CPUs), fmt.Sprintf("--mem=%dM", (a.Memory+mib-1)/mib),
+		fmt.Sprintf("--time=%d", minutes),
 	}
 	return append(append(args, a.Options...), a.Script)
 }

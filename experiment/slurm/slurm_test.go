@@ -30,7 +30,8 @@ func TestRanges(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	a := Array{
-		Name: "my", Dir: "/d", Tasks: []int{1, 2, 5}, Log: "l-%A-%a", CPUs: 4, Memory: 256<<20 + 1, Time: 61 * time.Second,
+		Name: "my", Dir: "/d", Tasks: []int{1, 2, 5}, Log: "l-%A-%a", CPUs: 4, Memory: 256<<20 + 1,
+		Time:    61 * time.Second,
 		Options: []string{"--time=9", "--partition=long"}, Script: "task.sh",
 	}
 	require.Equal(t, strings.Fields(`--parsable --job-name=my --chdir=/d --array=1-2,5 --output=l-%A-%a --open-mode=append --ntasks=1
@@ -68,7 +69,8 @@ func TestQueue(t *testing.T) {
 		{"echo RUNNING; echo PENDING; echo RUNNING", State{"RUNNING": 2, "PENDING": 1}, ""},
 		{"true", State{}, ""},
 		{"echo PENDING launch failed requeued held; echo RUNNING None; echo 'PENDING (Resources)'; echo PENDING None; echo PENDING Resources",
-			State{"PENDING (launch failed requeued held)": 1, "RUNNING": 1, "PENDING (Resources)": 2, "PENDING": 1}, ""},
+			State{"PENDING (launch failed requeued held)": 1, "RUNNING": 1, "PENDING (Resources)": 2, "PENDING": 1},
+			""},
 		{"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1", nil, ""},
 		{"echo 'squeue: error: Unable to contact slurm controller' >&2; exit 1", nil, "Unable to contact slurm controller"},
 	} {

@@ -96,7 +96,8 @@ func packSamples(tx *sql.Tx) error {
 		return err
 	}
 	for _, point := range points {
-		query := fmt.Sprintf("SELECT place, name, value, NULL FROM samples WHERE point = %d ORDER BY place, name", point)
+		query := fmt.Sprintf("SELECT place, name, value, NULL FROM samples WHERE point = %d ORDER BY place, name",
+			point)
 		if err := packRows(tx, query, func(place int64, v *packed) error {
 			_, err := tx.Exec("UPDATE intervals SET stats = ? WHERE point = ? AND place = ?", v.stats, point, place)
 			return err
@@ -191,7 +192,8 @@ func sumPoints(tx *sql.Tx) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec("UPDATE points SET config_sum = ?, sum = ? WHERE id = ?", new(digest).text(r.Config).sum(), r.digest(), r.id)
+		_, err = tx.Exec("UPDATE points SET config_sum = ?, sum = ? WHERE id = ?", new(digest).text(r.Config).sum(),
+			r.digest(), r.id)
 		return err
 	})
 }

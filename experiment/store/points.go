@@ -22,7 +22,8 @@ type row struct {
 // digest is the checksum of all but the configuration, which has one of its own.
 func (r *row) digest() int64 {
 	var d digest
-	d.text(r.Identity, r.Graph, r.Version, r.Replay, r.Partial, r.Failure, r.Error, r.Finished, r.values.stats, r.values.halves.String)
+	d.text(r.Identity, r.Graph, r.Version, r.Replay, r.Partial, r.Failure, r.Error, r.Finished, r.values.stats,
+		r.values.halves.String)
 	d.ints(int64(r.Position), int64(r.Baseline), int64(r.Cycles), int64(r.steps), int64(r.intervals))
 	d.floats(r.Half, r.Seconds).truths(r.Verified, r.values.halves.Valid)
 	for _, a := range r.Axes {
@@ -33,7 +34,8 @@ func (r *row) digest() int64 {
 
 // stepSum is the checksum of a super-step's row, one of its point's in their order.
 func stepSum(place int, s *Step, v *packed) int64 {
-	return new(digest).text(s.Kernel, v.stats, v.halves.String).ints(int64(place), int64(s.Step), int64(s.Cycles)).floats(s.Half).truths(v.halves.Valid).sum()
+	return new(digest).text(s.Kernel, v.stats, v.halves.String).ints(int64(place), int64(s.Step),
+		int64(s.Cycles)).floats(s.Half).truths(v.halves.Valid).sum()
 }
 
 // intervalSum is the checksum of an interval's row.
@@ -54,7 +56,8 @@ func (s *Store) put(tx *sql.Tx, p *Point) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(insertAxes(tx, id, p.Axes), s.insertSteps(tx, id, p.Steps), s.insertSamples(tx, id, p.Samples), s.outdate(tx))
+	return errors.Join(insertAxes(tx, id, p.Axes), s.insertSteps(tx, id, p.Steps), s.insertSamples(tx, id, p.Samples),
+		s.outdate(tx))
 }
 
 func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
@@ -74,8 +77,10 @@ func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	done, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half, verified, replay, partial, failure, error,
 			host_seconds, finished, stats, halves, steps, intervals, config_sum, sum)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified, p.Replay, p.Partial, p.Failure, p.Error,
-		p.Seconds, p.Finished, r.values.stats, r.values.halves, r.steps, r.intervals, new(digest).text(p.Config).sum(), r.digest())
+		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified,
+		p.Replay, p.Partial, p.Failure, p.Error,
+		p.Seconds, p.Finished, r.values.stats, r.values.halves, r.steps, r.intervals, new(digest).text(p.Config).sum(),
+		r.digest())
 	if err != nil {
 		return 0, err
 	}
@@ -92,7 +97,8 @@ func half(h float64) any {
 
 func insertAxes(tx *sql.Tx, id int64, axes []Axis) error {
 	for i, a := range axes {
-		if _, err := tx.Exec("INSERT INTO axes (point, place, key, value) VALUES (?, ?, ?, ?)", id, i, a.Key, a.Value); err != nil {
+		if _, err := tx.Exec("INSERT INTO axes (point, place, key, value) VALUES (?, ?, ?, ?)", id, i, a.Key,
+			a.Value); err != nil {
 			return err
 		}
 	}
@@ -114,7 +120,8 @@ func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 		if err != nil {
 			return err
 		}
-		if _, err := insert.Exec(id, x.Step, x.Kernel, int64(x.Cycles), half(x.Half), v.stats, v.halves, stepSum(i, x, &v)); err != nil {
+		if _, err := insert.Exec(id, x.Step, x.Kernel, int64(x.Cycles), half(x.Half), v.stats, v.halves,
+			stepSum(i, x, &v)); err != nil {
 			return err
 		}
 	}
@@ -187,28 +194,29 @@ func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Poin
 		return err
 	}
 	defer steps.Close() //nolint:errcheck // ends with the transaction
-	return each(tx, "SELECT "+pointColumns(want)+" FROM points "+where+" ORDER BY position", func(rows *sql.Rows) error {
-		r, err := scanPoint(rows, axes)
-		if err != nil {
-			return err
-		}
-		if err := r.verify(want); err != nil {
-			return err
-		}
-		if want.Stats {
-			tree, err := names.read(&r.values)
+	return each(tx, "SELECT "+pointColumns(want)+" FROM points "+where+" ORDER BY position",
+		func(rows *sql.Rows) error {
+			r, err := scanPoint(rows, axes)
 			if err != nil {
 				return err
 			}
-			r.Stats = stats.Pack(tree)
-		}
-		if want.Steps {
-			if err := r.readSteps(names, steps); err != nil {
+			if err := r.verify(want); err != nil {
 				return err
 			}
-		}
-		return visit(&r.Point)
-	}, args...)
+			if want.Stats {
+				tree, err := names.read(&r.values)
+				if err != nil {
+					return err
+				}
+				r.Stats = stats.Pack(tree)
+			}
+			if want.Steps {
+				if err := r.readSteps(names, steps); err != nil {
+					return err
+				}
+			}
+			return visit(&r.Point)
+		}, args...)
 }
 
 // pointColumns are those of scanPoint.
@@ -224,13 +232,16 @@ func pointColumns(want Want) string {
 func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
 	r := &row{}
 	var cycles int64
-	if err := rows.Scan(&r.id, &r.Identity, &r.Position, &r.Baseline, &r.Config, &r.Graph, &r.Version, &cycles, &r.Half, &r.Verified, &r.Replay,
-		&r.Partial, &r.Failure, &r.Error, &r.Seconds, &r.Finished, &r.values.stats, &r.values.halves, &r.steps, &r.intervals, &r.configSum, &r.sum); err != nil {
+	if err := rows.Scan(&r.id, &r.Identity, &r.Position, &r.Baseline, &r.Config, &r.Graph, &r.Version, &cycles, &r.Half,
+		&r.Verified, &r.Replay,
+		&r.Partial, &r.Failure, &r.Error, &r.Seconds, &r.Finished, &r.values.stats, &r.values.halves, &r.steps,
+		&r.intervals, &r.configSum, &r.sum); err != nil {
 		return nil, err
 	}
 	r.Cycles = uint64(cycles)
 	if r.Position < 0 {
-		return nil, fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", r.id, r.Position)
+		return nil, fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", r.id,
+			r.Position)
 	}
 	list, err := axes.Query(r.id)
 	if err != nil {
@@ -288,7 +299,8 @@ func (r *row) readSteps(names *reader, steps *sql.Stmt) error {
 		r.Steps = append(r.Steps, x)
 	}
 	if len(r.Steps) != r.steps {
-		return fmt.Errorf("damaged: point %d has %d rows of super-steps, and %d were stored", r.Position+1, len(r.Steps), r.steps)
+		return fmt.Errorf("damaged: point %d has %d rows of super-steps, and %d were stored", r.Position+1,
+			len(r.Steps), r.steps)
 	}
 	return rows.Err()
 }

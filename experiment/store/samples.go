@@ -32,7 +32,8 @@ func readSamples(tx *sql.Tx, position int) (samples []Sample, err error) {
 		return nil, err
 	}
 	want := 0
-	if err := each(tx, "SELECT intervals FROM points WHERE position = ?", func(r *sql.Rows) error { return r.Scan(&want) }, position); err != nil {
+	if err := each(tx, "SELECT intervals FROM points WHERE position = ?",
+		func(r *sql.Rows) error { return r.Scan(&want) }, position); err != nil {
 		return nil, err
 	}
 	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM points p JOIN intervals i ON i.point = p.id WHERE p.position = ? ORDER BY i.place",

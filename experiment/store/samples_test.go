@@ -10,7 +10,8 @@ import (
 )
 
 func sample(from, to, edges uint64, ipc float64) Sample {
-	return Sample{from, to, []stats.Stat{stats.Count("edges", "edges", "Handled.", edges), stats.Ratio("ipc", "", "Instructions a cycle.", ipc, 1)}}
+	return Sample{from, to, []stats.Stat{stats.Count("edges", "edges", "Handled.", edges),
+		stats.Ratio("ipc", "", "Instructions a cycle.", ipc, 1)}}
 }
 
 // Samples go with their point, and come back as they were.
@@ -38,7 +39,8 @@ func TestSamples(t *testing.T) {
 
 	all, err := r.Timelines()
 	require.NoError(t, err)
-	require.Equal(t, "point,start,stop,edges,ipc,more\n1,0,10,3,0.5,\n1,10,20,4,2,\n2,0,7,1,0,5\n2,7,9,9,1,6\n", string(export(t, all, "csv")))
+	require.Equal(t, "point,start,stop,edges,ipc,more\n1,0,10,3,0.5,\n1,10,20,4,2,\n2,0,7,1,0,5\n2,7,9,9,1,6\n",
+		string(export(t, all, "csv")))
 
 	_, rows, err := r.Query("SELECT position, sum(value) FROM timeline WHERE name = 'edges' GROUP BY position ORDER BY position")
 	require.NoError(t, err)

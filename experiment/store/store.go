@@ -106,7 +106,8 @@ func Open(path string) (*Store, error) {
 	if err := known(path); err != nil {
 		return nil, err
 	}
-	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", logPages, "synchronous(FULL)", "foreign_keys(1)")
+	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", logPages, "synchronous(FULL)",
+		"foreign_keys(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +274,8 @@ func (s *Store) vet() (version int, err error) {
 	case version < 0:
 		return 0, fmt.Errorf("%s: has schema version %d, which no program writes: the file is damaged", s.path, version)
 	case version > len(migrations):
-		return 0, fmt.Errorf("%s: has schema version %d, and this program knows up to %d: use a newer heddle", s.path, version, len(migrations))
+		return 0, fmt.Errorf("%s: has schema version %d, and this program knows up to %d: use a newer heddle", s.path,
+			version, len(migrations))
 	}
 	return version, nil
 }
@@ -297,7 +299,8 @@ func (s *Store) migrate() error {
 				return err
 			}
 		}
-		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(migrations), application))
+		_, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(migrations),
+			application))
 		return err
 	})
 }
@@ -327,7 +330,8 @@ func (s *Store) snapshot(read func(*sql.Tx) error) error {
 // Experiment returns what the store is of; ok is false of a new one.
 func (s *Store) Experiment() (e Experiment, ok bool, err error) {
 	var sum int64
-	err = s.db.QueryRow("SELECT name, version, config, points, sum FROM experiment").Scan(&e.Name, &e.Version, &e.Config, &e.Points, &sum)
+	err = s.db.QueryRow("SELECT name, version, config, points, sum FROM experiment").Scan(&e.Name, &e.Version,
+		&e.Config, &e.Points, &sum)
 	if errors.Is(err, sql.ErrNoRows) {
 		return e, false, nil
 	}
@@ -423,16 +427,17 @@ func (g *Graph) sum() int64 {
 // Graphs reads what graphs are like, by their hash.
 func (s *Store) Graphs() (graphs []Graph, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
-		return each(tx, "SELECT hash, source, vertices, edges, max_in_degree, sum FROM graphs ORDER BY hash", func(r *sql.Rows) error {
-			var g Graph
-			var sum int64
-			err := r.Scan(&g.Hash, &g.Source, &g.Vertices, &g.Edges, &g.MaxInDegree, &sum)
-			if err == nil && sum != g.sum() {
-				err = damaged("the row of graph %.12s", g.Hash)
-			}
-			graphs = append(graphs, g)
-			return err
-		})
+		return each(tx, "SELECT hash, source, vertices, edges, max_in_degree, sum FROM graphs ORDER BY hash",
+			func(r *sql.Rows) error {
+				var g Graph
+				var sum int64
+				err := r.Scan(&g.Hash, &g.Source, &g.Vertices, &g.Edges, &g.MaxInDegree, &sum)
+				if err == nil && sum != g.sum() {
+					err = damaged("the row of graph %.12s", g.Hash)
+				}
+				graphs = append(graphs, g)
+				return err
+			})
 	})
 	return graphs, err
 }

@@ -27,10 +27,12 @@ func create(t *testing.T) (*Store, string) {
 
 func point(position int, identity string) Point {
 	return Point{
-		Identity: identity, Position: position, Baseline: -1, Axes: []Axis{{"z", "1"}, {"a", "x y"}}, Config: "name: e\n", Graph: "g", Version: "v",
+		Identity: identity, Position: position, Baseline: -1, Axes: []Axis{{"z", "1"}, {"a", "x y"}},
+		Config: "name: e\n", Graph: "g", Version: "v",
 		Cycles: 12345678901234, Verified: true, Seconds: 0.25, Finished: "2026-01-02T03:04:05Z",
 		Stats: stats.Pack(stats.Tree{
-			stats.Count("z.last", "cycles", "First in order.", math.MaxInt64), stats.Constant("ratio", "", "A third.", 1.0/3),
+			stats.Count("z.last", "cycles", "First in order.", math.MaxInt64),
+			stats.Constant("ratio", "", "A third.", 1.0/3),
 			stats.Constant("whole", "", "A ratio that is whole.", 2), stats.Count("a", "bytes", "Zero.", 0),
 		}),
 		Steps: []Step{
@@ -125,13 +127,15 @@ func TestQueriesOnlyRead(t *testing.T) {
 	columns, rows, err := r.Query("SELECT name, value, unit FROM stats WHERE position = 1 ORDER BY name")
 	require.NoError(t, err)
 	require.Equal(t, []string{"name", "value", "unit"}, columns)
-	require.Equal(t, [][]any{{"a", int64(0), "bytes"}, {"ratio", 1.0 / 3, ""}, {"whole", 2.0, ""}, {"z.last", int64(math.MaxInt64), "cycles"}}, rows)
+	require.Equal(t, [][]any{{"a", int64(0), "bytes"}, {"ratio", 1.0 / 3, ""}, {"whole", 2.0, ""},
+		{"z.last", int64(math.MaxInt64), "cycles"}}, rows)
 	_, rows, err = r.Query("SELECT position, speedup FROM speedups")
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{int64(1), 2.0}}, rows)
 	_, rows, err = r.Query("SELECT step, kernel, name, value, unit FROM step_stats WHERE position = 0")
 	require.NoError(t, err)
-	require.Equal(t, [][]any{{int64(0), "gather", "of a step", int64(1), "things"}, {int64(0), "gather", "ratio", 2.0 / 3, ""}, {int64(1), "gather", "a", int64(5), "bytes"}}, rows)
+	require.Equal(t, [][]any{{int64(0), "gather", "of a step", int64(1), "things"},
+		{int64(0), "gather", "ratio", 2.0 / 3, ""}, {int64(1), "gather", "a", int64(5), "bytes"}}, rows)
 	elsewhere := filepath.Join(t.TempDir(), "x")
 	for _, q := range []string{
 		"DELETE FROM points", "DROP TABLE axes", "CREATE TABLE x (y)", "PRAGMA query_only = 0; DELETE FROM points", "PRAGMA user_version = 7",
@@ -150,7 +154,8 @@ func TestQueriesOnlyRead(t *testing.T) {
 func TestWhatIsNoStoreIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	require.NoError(t, os.WriteFile(file("garbage"), []byte("this is no database, whatever its name says, and is long enough to be read as a header of one"), 0o644))
+	require.NoError(t, os.WriteFile(file("garbage"),
+		[]byte("this is no database, whatever its name says, and is long enough to be read as a header of one"), 0o644))
 	require.NoError(t, syscall.Mkfifo(file("pipe"), 0o644))
 	other, err := open(file("other"), "rwc")
 	require.NoError(t, err)
@@ -230,7 +235,8 @@ func TestAHotJournalIsUndone(t *testing.T) {
 	require.NoError(t, err)
 	tx, err := w.db.Begin()
 	require.NoError(t, err)
-	_, err = tx.Exec("UPDATE points SET config = ?", strings.Repeat("x", 1<<20)) // more than the cache holds, so it is in the file
+	// more than the cache holds, so it is in the file
+	_, err = tx.Exec("UPDATE points SET config = ?", strings.Repeat("x", 1<<20))
 	require.NoError(t, err)
 	killed := filepath.Join(t.TempDir(), File)
 	for _, suffix := range []string{"", "-journal"} {
@@ -299,13 +305,15 @@ func TestMigrationsAreAllOrNothing(t *testing.T) {
 func TestPhasesAreShares(t *testing.T) {
 	s, _ := create(t)
 	p := point(0, "a")
-	p.Stats = more(p.Stats, stats.Count("core.phase.init.scheduler_cycles", "", "", 2), stats.Count("core.phase.apply.scheduler_cycles", "", "", 6),
+	p.Stats = more(p.Stats, stats.Count("core.phase.init.scheduler_cycles", "", "", 2),
+		stats.Count("core.phase.apply.scheduler_cycles", "", "", 6),
 		stats.Count("core.phase.init.warp_cycles", "", "", 1), stats.Count("core.phase.apply.warp_cycles", "", "", 3),
 		stats.Count("core.phase.apply.warp_instrs", "", "", 9), stats.Count("core0.phase.apply.warp_cycles", "", "", 3))
 	require.NoError(t, s.Put(&p))
 	_, rows, err := s.Query("SELECT position, phase, scheduler_cycles, warp_cycles, share FROM phases")
 	require.NoError(t, err)
-	require.Equal(t, [][]any{{int64(0), "init", int64(2), int64(1), 0.25}, {int64(0), "apply", int64(6), int64(3), 0.75}}, rows)
+	require.Equal(t, [][]any{{int64(0), "init", int64(2), int64(1), 0.25},
+		{int64(0), "apply", int64(6), int64(3), 0.75}}, rows)
 }
 
 // A row that no program writes is an error, not an index into what is being run.
@@ -353,7 +361,8 @@ func TestEstimatesKeepTheirIntervals(t *testing.T) {
 	for i, c := range w.Columns {
 		at[c.Name] = i
 	}
-	require.Equal(t, []any{100.0, 0.1, 12.5}, []any{w.Rows[1][at["cycles_ci95"]], w.Rows[1][at["speedup_ci95"]], w.Rows[1][at["stats.estimate_ci95"]]})
+	require.Equal(t, []any{100.0, 0.1, 12.5},
+		[]any{w.Rows[1][at["cycles_ci95"]], w.Rows[1][at["speedup_ci95"]], w.Rows[1][at["stats.estimate_ci95"]]})
 	require.Nil(t, w.Rows[0][at["cycles_ci95"]])
 	for _, c := range Wide([]Point{whole}).Columns {
 		require.NotContains(t, c.Name, "_ci95")

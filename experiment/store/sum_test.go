@@ -87,7 +87,8 @@ func TestNoFlippedBitPassesUnseen(t *testing.T) {
 			refused++
 			continue
 		}
-		require.Equal(t, want, got, "a bit of byte %d (%q)", i, bytes.ToValidUTF8(whole[max(0, i-8):min(len(whole), i+8)], nil))
+		require.Equal(t, want, got, "a bit of byte %d (%q)", i,
+			bytes.ToValidUTF8(whole[max(0, i-8):min(len(whole), i+8)], nil))
 	}
 	t.Logf("%d bits flipped, %d refused", tried, refused)
 	least := tried / 4
@@ -116,7 +117,8 @@ func TestAReaderSeesOneMoment(t *testing.T) {
 			p := point(i%40, fmt.Sprint(i))
 			p.Samples = []Sample{sample(0, 10, uint64(i), 0.5)}
 			for range i % 5 {
-				p.Steps = append(p.Steps, Step{9, "apply", uint64(i), 0, stats.Tree{stats.Count("of a step", "things", "Of a step.", uint64(i))}})
+				p.Steps = append(p.Steps, Step{9, "apply", uint64(i), 0,
+					stats.Tree{stats.Count("of a step", "things", "Of a step.", uint64(i))}})
 			}
 			err = s.Put(&p)
 		}
@@ -172,7 +174,8 @@ func TestTheLastVersionIsBroughtUpToDate(t *testing.T) {
 	b := stats.Constant("b", "", "A ratio.", 0.1)
 	b.Half = 0.01
 	require.Equal(t, []Point{{
-		Identity: "i", Position: 2, Axes: []Axis{{"k", "v"}}, Config: "name: e", Graph: "g", Version: "v", Cycles: 99, Half: 1.5, Verified: true,
+		Identity: "i", Position: 2, Axes: []Axis{{"k", "v"}}, Config: "name: e", Graph: "g", Version: "v", Cycles: 99,
+		Half: 1.5, Verified: true,
 		Seconds: 0.25, Finished: "then", Stats: stats.Pack(stats.Tree{b, stats.Count("a", "bytes", "Counted.", 12)}),
 		Steps: []Step{{1, "gather", 99, 0, stats.Tree{stats.Count("a", "bytes", "Counted.", 5)}}},
 	}}, read(t, s))
@@ -199,7 +202,8 @@ func TestOnePointIsReadAlone(t *testing.T) {
 		p.Baseline = i / 2
 		require.NoError(t, s.Put(&p))
 	}
-	_, rows, err := s.Query("EXPLAIN QUERY PLAN SELECT " + pointColumns(All) + " FROM points WHERE position = 7 ORDER BY position")
+	_, rows, err := s.Query("EXPLAIN QUERY PLAN SELECT " + pointColumns(All) +
+		" FROM points WHERE position = 7 ORDER BY position")
 	require.NoError(t, err)
 	for _, r := range rows {
 		require.True(t, strings.HasPrefix(r[3].(string), "SEARCH"), "%v", r)

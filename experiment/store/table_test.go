@@ -92,7 +92,8 @@ func plain(v parquet.Value) any {
 
 func TestCompare(t *testing.T) {
 	all := func(string) bool { return true }
-	require.Equal(t, &Comparison{Same: 2, OnlyA: []string{}, OnlyB: []string{}, Differences: []Change{}}, Compare(two(), two(), all))
+	require.Equal(t, &Comparison{Same: 2, OnlyA: []string{}, OnlyB: []string{}, Differences: []Change{}},
+		Compare(two(), two(), all))
 	a, b := two(), two()
 	b[0].Cycles *= 2
 	b[0].Seconds, b[0].Finished = 99, "later"

@@ -61,7 +61,8 @@ func (s *Store) nameID(tx *sql.Tx, of *stats.Stat) (int64, error) {
 		s.lastName++
 		n.id = s.lastName
 	}
-	_, err := tx.Exec("INSERT OR REPLACE INTO names (id, name, unit, doc, ratio, sum) VALUES (?, ?, ?, ?, ?, ?)", n.id, n.name, n.unit, n.doc, n.ratio, n.sum())
+	_, err := tx.Exec("INSERT OR REPLACE INTO names (id, name, unit, doc, ratio, sum) VALUES (?, ?, ?, ?, ?, ?)", n.id,
+		n.name, n.unit, n.doc, n.ratio, n.sum())
 	s.names[of.Name] = n
 	return n.id, err
 }

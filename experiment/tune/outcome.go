@@ -32,12 +32,13 @@ type Outcome struct {
 
 // Ranked is a candidate with its place.
 type Ranked struct {
-	Kernel   string            `json:"kernel"`
-	Choices  map[string]string `json:"choices"`
-	Cycles   uint64            `json:"cycles"`
-	Half     float64           `json:"half,omitempty"`     // half the 95 % confidence interval of cycles that are an estimate
-	AtLeast  bool              `json:"at_least,omitempty"` // it was abandoned: it has more cycles
-	Speedup  float64           `json:"speedup"`            // over the first
+	Kernel  string            `json:"kernel"`
+	Choices map[string]string `json:"choices"`
+	Cycles  uint64            `json:"cycles"`
+	// half the 95 % confidence interval of cycles that are an estimate
+	Half     float64 `json:"half,omitempty"`
+	AtLeast  bool    `json:"at_least,omitempty"` // it was abandoned: it has more cycles
+	Speedup  float64 `json:"speedup"`            // over the first
 	settings []experiment.Setting
 }
 
@@ -53,7 +54,8 @@ type Worth struct {
 
 // Outcome says what the search has found.
 func (s *Search) Outcome() (o Outcome, found bool) {
-	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over, Quick: s.Quick, Exact: len(s.exact)}
+	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over, Quick: s.Quick,
+		Exact: len(s.exact)}
 	for _, t := range s.exact {
 		o.Cycles += t.Cycles
 	}
@@ -89,7 +91,8 @@ func (s *Search) Outcome() (o Outcome, found bool) {
 }
 
 func (s *Search) ranked(i int) Ranked {
-	r := Ranked{Kernel: s.Space.Name(i), Cycles: s.final(i).Cycles, Half: s.final(i).Half, AtLeast: s.final(i).Abandoned, settings: s.Space.Settings(i), Choices: map[string]string{}}
+	r := Ranked{Kernel: s.Space.Name(i), Cycles: s.final(i).Cycles, Half: s.final(i).Half,
+		AtLeast: s.final(i).Abandoned, settings: s.Space.Settings(i), Choices: map[string]string{}}
 	for _, x := range s.Space.values(i) {
 		r.Choices[x.Key] = x.Value
 	}
@@ -108,7 +111,8 @@ func (s *Search) worth() (list []Worth) {
 			w := Worth{Key: axis.Key, Value: value, Best: s.Space.Candidates[s.best][a] == v}
 			fastest := -1
 			for _, i := range s.order {
-				if s.Space.Candidates[i][a] == v && s.final(i).Cycles > 0 && (fastest < 0 || s.compare(i, fastest) < 0) {
+				if s.Space.Candidates[i][a] == v && s.final(i).Cycles > 0 &&
+					(fastest < 0 || s.compare(i, fastest) < 0) {
 					fastest = i
 				}
 			}
@@ -131,7 +135,8 @@ func (o *Outcome) Write(w io.Writer) {
 	ranks := fit.New(w, "", "cycles", "speedup", "kernel")
 	row := func(name string, r *Ranked) {
 		if r != nil {
-			ranks.AppendRow(table.Row{name, experiment.Thousands(r.Cycles) + experiment.Within(r.Half, float64(r.Cycles)), fmt.Sprintf("%.2f×", r.Speedup), r.Kernel})
+			ranks.AppendRow(table.Row{name, experiment.Thousands(r.Cycles) + experiment.Within(r.Half,
+				float64(r.Cycles)), fmt.Sprintf("%.2f×", r.Speedup), r.Kernel})
 		}
 	}
 	row("first", &o.First)

@@ -63,7 +63,8 @@ func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*P
 		return nil, err
 	}
 	if len(p.labels) == 0 {
-		return nil, fmt.Errorf("%s: expected labels of operators over edges, as #step#: there is nothing to search", e.Workload.Program)
+		return nil, fmt.Errorf("%s: expected labels of operators over edges, as #step#: there is nothing to search",
+			e.Workload.Program)
 	}
 	return p, nil
 }
@@ -228,7 +229,8 @@ func (p *Program) named(plan lower.Plan) (name string, ok bool) {
 			name += " from " + plan.Op.Hybrid.Threshold.Text + " on "
 		}
 		name += x.Name()
-		if b := ms[i].Blocking; b != nil && x.Layout.Name == "block-coo" && b.Text != strconv.Itoa(layout.DefaultBlock) && !strings.Contains(x.Name(), b.Text) {
+		if b := ms[i].Blocking; b != nil && x.Layout.Name == "block-coo" &&
+			b.Text != strconv.Itoa(layout.DefaultBlock) && !strings.Contains(x.Name(), b.Text) {
 			name += "/blocks-" + b.Text
 		}
 		if d := ms[i].Delta; d != nil {
@@ -266,9 +268,11 @@ func (p *Program) Space(label string, only func(axes []Axis) error) (*Space, Cou
 	if err != nil {
 		return nil, count, err
 	}
-	s := &Space{Axes: []Axis{{Key: "load_balance", Values: p.balances()}, {Key: "direction", Values: slices.Clone(directions)}}}
+	s := &Space{Axes: []Axis{{Key: "load_balance", Values: p.balances()},
+		{Key: "direction", Values: slices.Clone(directions)}}}
 	if plan.Op.Output == graphir.Modified {
-		s.Axes = append(s.Axes, Axis{Key: "frontier_creation", Values: slices.Clone(frontiers)}, Axis{Key: "deduplication", Values: slices.Clone(deduplication)})
+		s.Axes = append(s.Axes, Axis{Key: "frontier_creation", Values: slices.Clone(frontiers)},
+			Axis{Key: "deduplication", Values: slices.Clone(deduplication)})
 	}
 	if plan.Op.Output == graphir.Priority {
 		values := slices.Clone(deltas)
@@ -330,7 +334,8 @@ func (p *Program) Unfuse() error {
 // Fusion is the space of a loop, with the schedules of operators as they are chosen now: the host's, or one launch;
 // nil: it can only be the host's.
 func (p *Program) Fusion(label string, only func(axes []Axis) error) (*Space, Count, error) {
-	count := Count{Label: label, Words: map[string]int{Fusion: len(fusions)}, Legal: map[string]int{Fusion: 1}, Kernels: map[string]int{Fusion: 1}}
+	count := Count{Label: label, Words: map[string]int{Fusion: len(fusions)}, Legal: map[string]int{Fusion: 1},
+		Kernels: map[string]int{Fusion: 1}}
 	own, err := p.own()
 	if err != nil {
 		return nil, count, err
@@ -444,7 +449,8 @@ func (s *Search) Fastest(direction string) int {
 	fastest := -1
 	for _, i := range s.order {
 		t := s.known[i]
-		if t.Cycles > 0 && !t.Abandoned && strings.HasPrefix(s.Space.Axes[1].Values[s.Space.Candidates[i][1]], direction) && (fastest < 0 || s.compare(i, fastest) < 0) {
+		if t.Cycles > 0 && !t.Abandoned && strings.HasPrefix(s.Space.Axes[1].Values[s.Space.Candidates[i][1]],
+			direction) && (fastest < 0 || s.compare(i, fastest) < 0) {
 			fastest = i
 		}
 	}

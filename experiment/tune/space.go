@@ -44,7 +44,10 @@ func number(key string, values []string, field func(w *workload.Workload) *int) 
 
 // choice is an axis of one of a workload's names.
 func choice(key string, values []string, field func(w *workload.Workload) *workload.Choice) Axis {
-	return Axis{Key: key, Values: values, set: func(w *workload.Workload, value string) { *field(w) = workload.Choice(value) }}
+	return Axis{Key: key, Values: values, set: func(w *workload.Workload,
+		value string) {
+		*field(w) = workload.Choice(value)
+	}}
 }
 
 // Keys of axes.
@@ -117,13 +120,18 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination), set: func(w *workload.Workload, v string) { w.BlockBy = workload.Choice(v) }},
 		number("workload.shard_vertices", shardSizes(), func(w *workload.Workload) *int { return &w.ShardVertices }),
 		number("workload.virtual_degree", degrees(), func(w *workload.Workload) *int { return &w.VirtualDegree }),
-		number("workload.ell_width", []string{"0", "4", "16", "64"}, func(w *workload.Workload) *int { return &w.ELLWidth }),
-		number("workload.dia_diagonals", []string{"0", "2", "8"}, func(w *workload.Workload) *int { return &w.Diagonals }),
+		number("workload.ell_width", []string{"0", "4", "16", "64"},
+			func(w *workload.Workload) *int { return &w.ELLWidth }),
+		number("workload.dia_diagonals", []string{"0", "2", "8"},
+			func(w *workload.Workload) *int { return &w.Diagonals }),
 		{Key: "workload.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)}, neutral: workload.Auto, set: func(w *workload.Workload, v string) { w.SlotOrder = workload.Choice(v) }},
-		choice("workload.fusion", []string{"none", string(compose.LoopFusion)}, func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
+		choice("workload.fusion", []string{"none", string(compose.LoopFusion)},
+			func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
 		{Key: "workload.unroll", Values: []string{"1", "4", string(compose.UnrollAuto)}, neutral: "1", set: func(w *workload.Workload, v string) { w.Unroll = workload.Choice(v) }},
-		number("workload.warps_per_core", parts(m.Core.Warps), func(w *workload.Workload) *int { return &w.WarpsPerCore }),
-		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads), func(w *workload.Workload) *int { return &w.CTAThreads }),
+		number("workload.warps_per_core", parts(m.Core.Warps),
+			func(w *workload.Workload) *int { return &w.WarpsPerCore }),
+		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads),
+			func(w *workload.Workload) *int { return &w.CTAThreads }),
 	}
 }
 

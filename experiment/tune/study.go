@@ -221,10 +221,12 @@ func (s *Study) ended() string {
 	}
 	var lines []string
 	if ended > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d searches were ended by their budget: there may be better kernels.", ended, all))
+		lines = append(lines, fmt.Sprintf("%d of %d searches were ended by their budget: there may be better kernels.",
+			ended, all))
 	}
 	if quick > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d searches were quick ones (heddle tune --quick), each to its end.", quick, all))
+		lines = append(lines, fmt.Sprintf("%d of %d searches were quick ones (heddle tune --quick), each to its end.",
+			quick, all))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -254,11 +256,13 @@ func (s *Study) Markdown() string {
 	s.graphs(&b)
 	b.WriteString("### Speedups, geometric means\n\n")
 	s.means(&b)
-	b.WriteString("### Each problem\n\nHow many times as fast as " + s.first() + " (its cycles in thousands) the best of each is; in brackets, as the best of " + s.Variants[0] + ".\n\n")
+	b.WriteString("### Each problem\n\nHow many times as fast as " + s.first() +
+		" (its cycles in thousands) the best of each is; in brackets, as the best of " + s.Variants[0] + ".\n\n")
 	s.each(&b)
 	b.WriteString("### The best kernels\n\n")
 	s.kernels(&b)
-	b.WriteString("### Each schedule of " + s.Variants[0] + ", with what suits it\n\nHow many times as fast as " + s.first() + "; `<`: it was abandoned.\n\n")
+	b.WriteString("### Each schedule of " + s.Variants[0] + ", with what suits it\n\nHow many times as fast as " +
+		s.first() + "; `<`: it was abandoned.\n\n")
 	s.schedules(&b)
 	b.WriteString("### What the choices are worth, of " + s.Variants[0] + "\n\n")
 	s.options(&b)
@@ -279,7 +283,8 @@ func (s *Study) graphs(b *strings.Builder) {
 		seen[g] = true
 		rows = append(rows, []string{
 			short(g.Source), experiment.Thousands(uint64(g.Vertices)), experiment.Thousands(uint64(g.Edges)),
-			fmt.Sprintf("%.1f", float64(g.Edges)/float64(max(g.Vertices, 1))), experiment.Thousands(uint64(g.MaxInDegree)),
+			fmt.Sprintf("%.1f", float64(g.Edges)/float64(max(g.Vertices, 1))),
+			experiment.Thousands(uint64(g.MaxInDegree)),
 		})
 	}
 	markdown(b, []string{"graph", "vertices", "edges", "edges a vertex", "most edges into a vertex"}, rows)

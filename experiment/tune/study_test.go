@@ -16,7 +16,8 @@ import (
 // solved is a solution by its cycles: what suits each of the schedules vertex and edge, and what was found.
 func solved(variant string, vertex, edge, best uint64) *tune.Solution {
 	ranked := func(schedule, layout string, cycles uint64) tune.Ranked {
-		return tune.Ranked{Kernel: "bfs/" + schedule + "/" + layout, Cycles: cycles, Speedup: float64(vertex) / float64(cycles),
+		return tune.Ranked{Kernel: "bfs/" + schedule + "/" + layout, Cycles: cycles,
+			Speedup: float64(vertex) / float64(cycles),
 			Choices: map[string]string{tune.ScheduleKey: schedule, tune.LayoutKey: layout}}
 	}
 	second, worst := ranked("vertex", "csr", vertex), ranked("edge", "coo", edge)
@@ -47,7 +48,8 @@ func TestStudySpeedups(t *testing.T) {
 	require.InDelta(t, 0.5, cc.OverBest(1), 1e-9)
 	require.InDelta(t, 1, cc.OverFixed(1), 1e-9, "vertex is the better schedule")
 	require.InDelta(t, 1, s.Geomean(func(p *tune.Problem) float64 { return p.OverBest(1) }, nil), 1e-9)
-	require.InDelta(t, 2, s.Geomean(func(p *tune.Problem) float64 { return p.OverBest(1) }, func(p *tune.Problem) bool { return p == bfs }), 1e-9)
+	require.InDelta(t, 2, s.Geomean(func(p *tune.Problem) float64 { return p.OverBest(1) },
+		func(p *tune.Problem) bool { return p == bfs }), 1e-9)
 	o := s.Options()
 	require.InDelta(t, 2.2360679, o.Second, 1e-6, "of 2.5 and 2")
 	require.InDelta(t, 2.5, o.MostSecond, 1e-9)
@@ -86,7 +88,8 @@ func TestReadStudy(t *testing.T) {
 func TestStudySaysWhatItIsOf(t *testing.T) {
 	s := study()
 	for _, p := range s.Problems {
-		p.Graph = experiment.GraphSummary{Source: "graphs/wiki-Vote.txt.gz", Vertices: 7115, Edges: 201524, MaxInDegree: 1065}
+		p.Graph = experiment.GraphSummary{Source: "graphs/wiki-Vote.txt.gz", Vertices: 7115, Edges: 201524,
+			MaxInDegree: 1065}
 	}
 	s.Problems[1].Of[0].Outcome.Spent = true
 	s.Problems[1].Of[1].Outcome.Quick = true

@@ -27,7 +27,8 @@ func space(t *testing.T, algorithm string, only ...string) *tune.Space {
 	}
 	s, err := tune.NewSpace(e.Workload, &e.Machine, axes)
 	require.NoError(t, err)
-	require.Equal(t, "bfs/vertex/csr/push/queue+none", map[bool]string{true: s.Name(s.Find(e.Workload)), false: "bfs/vertex/csr/push/queue+none"}[algorithm == "bfs"])
+	require.Equal(t, "bfs/vertex/csr/push/queue+none",
+		map[bool]string{true: s.Name(s.Find(e.Workload)), false: "bfs/vertex/csr/push/queue+none"}[algorithm == "bfs"])
 	return s
 }
 
@@ -92,7 +93,8 @@ func TestSearch(t *testing.T) {
 			least := slices.Min(e.cycles)
 			if float64(e.cycles[search.Best()]) > 1.02*float64(least) {
 				missed++
-				t.Logf("%s, seed %d: %.2f times the best", algorithm, seed, float64(e.cycles[search.Best()])/float64(least))
+				t.Logf("%s, seed %d: %.2f times the best", algorithm, seed,
+					float64(e.cycles[search.Best()])/float64(least))
 			}
 			looked, candidates = looked+len(e.asked), candidates+len(s.Candidates)
 			o, found := search.Outcome()
@@ -109,7 +111,8 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d missed, %d of %d candidates looked at", missed, spaces, looked, candidates)
-	require.LessOrEqual(t, missed, spaces*14/80, "of spaces in which choices are worth something by themselves, but not all go together")
+	require.LessOrEqual(t, missed, spaces*14/80,
+		"of spaces in which choices are worth something by themselves, but not all go together")
 }
 
 // TestQuick: a quick search looks at a third of what a whole one does at most, comes within a fifth of the best in the
@@ -194,7 +197,8 @@ func TestAll(t *testing.T) {
 // TestWhole: with Whole a schedule that is slower than the best is simulated to its end, unless it takes four times as
 // long.
 func TestWhole(t *testing.T) {
-	s := space(t, "bfs", "schedule=vertex,warp,cta", "direction=push", "active_set=queue", "warps_per_core=0", "cta_threads=0", "scan=shuffle")
+	s := space(t, "bfs", "schedule=vertex,warp,cta", "direction=push", "active_set=queue", "warps_per_core=0",
+		"cta_threads=0", "scan=shuffle")
 	cycles := make([]uint64, len(s.Candidates))
 	for i, c := range s.Candidates {
 		cycles[i] = []uint64{1000, 3000, 5000}[c[0]]
@@ -204,8 +208,10 @@ func TestWhole(t *testing.T) {
 	_, err := search.Run(context.Background())
 	require.NoError(t, err)
 	o, _ := search.Outcome()
-	require.Equal(t, []uint64{1000, 3000, 4000}, []uint64{o.Schedules[0].Cycles, o.Schedules[1].Cycles, o.Schedules[2].Cycles})
-	require.Equal(t, []bool{false, false, true}, []bool{o.Schedules[0].AtLeast, o.Schedules[1].AtLeast, o.Schedules[2].AtLeast})
+	require.Equal(t, []uint64{1000, 3000, 4000},
+		[]uint64{o.Schedules[0].Cycles, o.Schedules[1].Cycles, o.Schedules[2].Cycles})
+	require.Equal(t, []bool{false, false, true},
+		[]bool{o.Schedules[0].AtLeast, o.Schedules[1].AtLeast, o.Schedules[2].AtLeast})
 }
 
 // TestBudget ends a search, which says so.
@@ -222,7 +228,8 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, trials, 1, "what others are compared with is simulated whatever the budget")
 	require.True(t, none.Spent())
-	timed := &tune.Search{Space: s, Evaluate: e.evaluate, Budget: tune.Budget{Spent: func() bool { return len(e.asked) > 15 }}}
+	timed := &tune.Search{Space: s, Evaluate: e.evaluate,
+		Budget: tune.Budget{Spent: func() bool { return len(e.asked) > 15 }}}
 	_, err = timed.Run(context.Background())
 	require.NoError(t, err)
 	require.True(t, timed.Spent())

@@ -32,12 +32,14 @@ func ofSNAP(file string, vertices, lines int, about, cite string) Graph {
 	if cite != "" {
 		cite += "; "
 	}
-	return Graph{Name: stem, URL: snap + file, File: name, Vertices: vertices, Lines: lines, About: about, Cite: cite + snapCite}
+	return Graph{Name: stem, URL: snap + file, File: name, Vertices: vertices, Lines: lines, About: about,
+		Cite: cite + snapCite}
 }
 
 func ofSuiteSparse(group, name string, vertices, lines int, about string) Graph {
 	return Graph{
-		Name: name, URL: sparse + group + "/" + name + ".tar.gz", File: name + ".mtx", Member: name + "/" + name + ".mtx",
+		Name: name, URL: sparse + group + "/" + name + ".tar.gz", File: name + ".mtx",
+		Member:   name + "/" + name + ".mtx",
 		Vertices: vertices, Lines: lines, About: about, Cite: sparseCite,
 	}
 }
@@ -46,9 +48,11 @@ func ofSuiteSparse(group, name string, vertices, lines int, about string) Graph 
 var Catalogue = []Graph{
 	ofSNAP("cit-HepPh.txt.gz", 34546, 421578, "citations of high-energy physics papers, directed",
 		"J. Leskovec, J. Kleinberg, C. Faloutsos, Graphs over Time, KDD 2005"),
-	ofSNAP("bigdata/communities/com-amazon.ungraph.txt.gz", 334863, 925872, "products bought together, undirected, each edge once",
+	ofSNAP("bigdata/communities/com-amazon.ungraph.txt.gz", 334863, 925872,
+		"products bought together, undirected, each edge once",
 		"J. Yang, J. Leskovec, Defining and Evaluating Network Communities based on Ground-truth, ICDM 2012"),
-	ofSNAP("bigdata/communities/com-orkut.ungraph.txt.gz", 3072441, 117185083, "social network, undirected, each edge once",
+	ofSNAP("bigdata/communities/com-orkut.ungraph.txt.gz", 3072441, 117185083,
+		"social network, undirected, each edge once",
 		"J. Yang, J. Leskovec, Defining and Evaluating Network Communities based on Ground-truth, ICDM 2012"),
 	ofSuiteSparse("DIMACS10", "delaunay_n16", 65536, 196575, "Delaunay triangulation of random points, undirected"),
 	ofSNAP("email-Enron.txt.gz", 36692, 367662, "e-mail, undirected, each edge in both directions",

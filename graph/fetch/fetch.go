@@ -50,7 +50,8 @@ type Client struct {
 // NewClient returns a client that follows redirects, except to a less secure scheme.
 func NewClient(dir string) *Client {
 	return &Client{Dir: dir, HTTP: &http.Client{
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: time.Minute, TLSHandshakeTimeout: 30 * time.Second},
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: time.Minute,
+			TLSHandshakeTimeout: 30 * time.Second},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) >= 10 {
 				return errors.New("more than ten redirects")
@@ -91,7 +92,8 @@ func (c *Client) Get(ctx context.Context, g Graph, want string) (Fetched, error)
 			return out, err
 		}
 		if out.Known && out.SHA256 != want {
-			return out, fmt.Errorf("%s has SHA-256 %s, expected %s: remove it to fetch it again", out.Path, out.SHA256, want)
+			return out, fmt.Errorf("%s has SHA-256 %s, expected %s: remove it to fetch it again", out.Path, out.SHA256,
+				want)
 		}
 	} else if out.SHA256, err = c.download(ctx, g, out.Path, want); err != nil {
 		return out, err
@@ -130,7 +132,8 @@ func (c *Client) download(ctx context.Context, g Graph, path, want string) (got 
 	}
 	got = hex.EncodeToString(h.Sum(nil))
 	if want != "" && got != want {
-		return "", errors.Join(fmt.Errorf("%s: what came has SHA-256 %s, expected %s: it is not kept", g.URL, got, want), f.Abort())
+		return "", errors.Join(fmt.Errorf("%s: what came has SHA-256 %s, expected %s: it is not kept", g.URL, got,
+			want), f.Abort())
 	}
 	return got, f.Commit()
 }
@@ -169,7 +172,8 @@ func begins(r *bufio.Reader, name string) error {
 	}
 	for ending, magic := range map[string]string{".gz": "\x1f\x8b", ".mtx": "%%MatrixMarket"} {
 		if strings.HasSuffix(name, ending) && !bytes.HasPrefix(start, []byte(magic)) {
-			return fmt.Errorf("what the server sends is no %s file: it begins with %q: it is not kept", ending, start[:min(len(start), 16)])
+			return fmt.Errorf("what the server sends is no %s file: it begins with %q: it is not kept", ending,
+				start[:min(len(start), 16)])
 		}
 	}
 	return nil
@@ -226,7 +230,8 @@ func sum(path string) (string, error) {
 
 // CheckSum validates a SHA-256 that a user specifies.
 func CheckSum(text string) error {
-	if b, err := hex.DecodeString(text); text != "" && (err != nil || len(b) != sha256.Size || text != strings.ToLower(text)) {
+	if b, err := hex.DecodeString(text); text != "" &&
+		(err != nil || len(b) != sha256.Size || text != strings.ToLower(text)) {
 		return fmt.Errorf("%q is no SHA-256: expected 64 digits 0-9 a-f, as sha256sum prints", text)
 	}
 	return nil

@@ -24,7 +24,8 @@ func archive(t *testing.T, names ...string) []byte {
 	w := tar.NewWriter(z)
 	for _, n := range names {
 		text := "%%MatrixMarket " + n
-		require.NoError(t, w.WriteHeader(&tar.Header{Name: n, Size: int64(len(text)), Mode: 0o644, Typeflag: tar.TypeReg}))
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: n, Size: int64(len(text)), Mode: 0o644,
+			Typeflag: tar.TypeReg}))
 		_, err := w.Write([]byte(text))
 		require.NoError(t, err)
 	}
@@ -51,7 +52,8 @@ func serve(t *testing.T, contents map[string][]byte) (url string, asked *int) {
 }
 
 func TestGet(t *testing.T) {
-	contents := map[string][]byte{"/a.txt.gz": []byte("\x1f\x8bone"), "/b.tar.gz": archive(t, "b/readme", "b/b.mtx", "../b.mtx"), "/c.tar.gz": archive(t, "../c.mtx"), "/d.tar.gz": []byte("no archive")}
+	contents := map[string][]byte{"/a.txt.gz": []byte("\x1f\x8bone"),
+		"/b.tar.gz": archive(t, "b/readme", "b/b.mtx", "../b.mtx"), "/c.tar.gz": archive(t, "../c.mtx"), "/d.tar.gz": []byte("no archive")}
 	url, asked := serve(t, contents)
 	dir := filepath.Join(t.TempDir(), "graphs")
 	c := NewClient(dir)
@@ -167,7 +169,8 @@ func TestGetIsNotFilled(t *testing.T) {
 		"long.txt.gz": "the server sends 99999999999 bytes, and the graph has at most", "endless.txt.gz": "has more than the 1057536 bytes that the graph can have",
 	} {
 		dir := t.TempDir()
-		_, err := NewClient(dir).Get(t.Context(), Graph{Name: "g", URL: s.URL + "/" + file, File: file, Vertices: 10, Lines: 100}, "")
+		_, err := NewClient(dir).Get(t.Context(),
+			Graph{Name: "g", URL: s.URL + "/" + file, File: file, Vertices: 10, Lines: 100}, "")
 		require.ErrorContains(t, err, says, file)
 		left, err := os.ReadDir(dir)
 		require.NoError(t, err)

@@ -109,7 +109,8 @@ var Schema = schema.Deferred[Graph]("", func() {})
 
 // Sources lists those of the package's Sources that are given.
 func (g *Graph) Sources() []string {
-	given := []bool{g.File != "", g.RMAT != nil, g.PowerlawCluster != nil, g.ErdosRenyi != nil, g.Grid != nil, g.Bipartite != nil}
+	given := []bool{g.File != "", g.RMAT != nil, g.PowerlawCluster != nil, g.ErdosRenyi != nil, g.Grid != nil,
+		g.Bipartite != nil}
 	var names []string
 	for i, name := range Sources() {
 		if given[i] {
@@ -159,7 +160,8 @@ func (g *RMAT) Validate() error {
 // Validate checks the number of edges.
 func (g *PowerlawCluster) Validate() error {
 	if g.EdgesPerStep >= g.Vertices {
-		return &schema.FieldError{Key: "edges_per_step", Msg: fmt.Sprintf("%d: expected less than vertices = %d", g.EdgesPerStep, g.Vertices)}
+		return &schema.FieldError{Key: "edges_per_step",
+			Msg: fmt.Sprintf("%d: expected less than vertices = %d", g.EdgesPerStep, g.Vertices)}
 	}
 	if e := 2 * g.EdgesPerStep * (g.Vertices - g.EdgesPerStep); e > MaxEdges {
 		return &schema.FieldError{Key: "edges_per_step", Msg: fmt.Sprintf("%d edges: expected at most %d", e, MaxEdges)}
@@ -170,7 +172,8 @@ func (g *PowerlawCluster) Validate() error {
 // Validate checks that there are as many different edges.
 func (g *ErdosRenyi) Validate() error {
 	if most := g.Vertices * (g.Vertices - 1) / 2; g.Edges > most {
-		return &schema.FieldError{Key: "edges", Msg: fmt.Sprintf("%d: %d vertices have at most %d", g.Edges, g.Vertices, most)}
+		return &schema.FieldError{Key: "edges",
+			Msg: fmt.Sprintf("%d: %d vertices have at most %d", g.Edges, g.Vertices, most)}
 	}
 	return nil
 }
@@ -186,7 +189,8 @@ func (g *Grid) Validate() error {
 // Validate checks that there are as many different edges.
 func (g *Bipartite) Validate() error {
 	if most := g.Left * g.Right; g.Edges > most {
-		return &schema.FieldError{Key: "edges", Msg: fmt.Sprintf("%d: between %d and %d vertices there are at most %d", g.Edges, g.Left, g.Right, most)}
+		return &schema.FieldError{Key: "edges",
+			Msg: fmt.Sprintf("%d: between %d and %d vertices there are at most %d", g.Edges, g.Left, g.Right, most)}
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ func args(name string, g *graph.Graph) []string {
 }
 
 func graphs(t testing.TB) map[string]*graph.Graph {
-	clean := []string{"clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30"}
+	clean := []string{"clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true",
+		"weights.from=random", "weights.max=30"}
 	with := func(s ...string) *graph.Graph { return load(t, append(s, clean...)...) }
 	return map[string]*graph.Graph{
 		"skewed":   with("rmat.scale=12", "rmat.edge_factor=12"),
@@ -97,7 +98,8 @@ func TestPrograms(t *testing.T) {
 					if threads > 1 {
 						x = together
 					}
-					r, err := x.Run(context.Background(), g, Options{Args: args(name, g), Threads: threads, MaxSteps: 100000})
+					r, err := x.Run(context.Background(), g,
+						Options{Args: args(name, g), Threads: threads, MaxSteps: 100000})
 					require.NoError(t, err, "%s, %d threads", what, threads)
 					require.True(t, r.Verified)
 					require.Contains(t, r.Summary, "operators over edges")
@@ -159,7 +161,8 @@ func TestSchedules(t *testing.T) {
 				x := compiled(t, f, i%4 == 0 && testenv.Long(t) > 0)
 				for what, g := range all {
 					for _, threads := range []int{1, 3} {
-						_, err := x.Run(context.Background(), g, Options{Args: args(name, g), Threads: threads, MaxSteps: 100000})
+						_, err := x.Run(context.Background(), g,
+							Options{Args: args(name, g), Threads: threads, MaxSteps: 100000})
 						require.NoError(t, err, "%s on %s, %d threads, %s", name, what, threads, s)
 					}
 				}

@@ -164,7 +164,8 @@ func (v variant) directed() (push, pull bool) {
 // suits reports whether no schedule determines the direction of an operator for which a pull by several workers is
 // better if its input is large: one worker has all edges of a vertex, and needs no atomics.
 func (v variant) suits() bool {
-	return !v.m.Given["direction"] && v.op.Input != nil && v.op.Output == graphir.Modified && (v.gathers || v.claims) && v.op.Parallelization != "serial"
+	return !v.m.Given["direction"] && v.op.Input != nil && v.op.Output == graphir.Modified && (v.gathers || v.claims) &&
+		v.op.Parallelization != "serial"
 }
 
 // run generates a schedule's function.
@@ -218,7 +219,8 @@ func (v variant) outputOf(pull, alone bool, at string) (o output) {
 	case v.op.Output == graphir.Priority:
 		list(stamps)
 		o.open += "\nstamps, round := m.stamps, m.round\n_, _ = stamps, round"
-		o.after = "list := m.gathered()\n" + v.generator.name(v.queue) + ".insert(list)\nm.spare.lists = append(m.spare.lists, list)"
+		o.after = "list := m.gathered()\n" + v.generator.name(v.queue) +
+			".insert(list)\nm.spare.lists = append(m.spare.lists, list)"
 	case pull:
 		o.open, o.close = "n := 0", "k.n += n"
 		o.params, o.args, o.before = ", bits []uint64", ", bits", "bits := m.spareBits()"
@@ -303,7 +305,8 @@ func (v variant) drive(suffix1 string, pull bool) {
 	}
 	v.line("a := %s", side)
 	balanced := "a"
-	if v.m.LoadBalance == "VERTEX_BASED" || strings.HasSuffix(v.op.Parallelization, "-vertex-parallel") && !strings.HasPrefix(v.op.Parallelization, "edge-aware") {
+	if v.m.LoadBalance == "VERTEX_BASED" || strings.HasSuffix(v.op.Parallelization, "-vertex-parallel") &&
+		!strings.HasPrefix(v.op.Parallelization, "edge-aware") {
 		balanced = "nil"
 	}
 	v.calls(name, extra, balanced, pull)
@@ -323,7 +326,8 @@ func (v variant) calls(name, extra, balanced string, pull bool) {
 	v.line("list := in.vertices()")
 	v.line("alone := func(int, int) { %sAlone(a, list, &m.sinks[0]%s) }", name, extra)
 	v.line("together := func(part []uint32, k *sink) { %sTogether(a, part, k%s) }", name, extra)
-	v.line("if %t || m.alone(a, list) {\nm.each(%s, 1, alone)\n} else {\nm.lists(%s, list, together)\n}", serial, at, at)
+	v.line("if %t || m.alone(a, list) {\nm.each(%s, 1, alone)\n} else {\nm.lists(%s, list, together)\n}", serial, at,
+		at)
 }
 
 // results makes the function return its output.
@@ -391,7 +395,8 @@ func (v variant) loop(name string, pull, alone bool) output {
 		}
 	}
 	if pull && v.op.Input != nil {
-		params += map[bool]string{true: ", input []uint64", false: ", input []uint32"}[v.m.PullInputFrontier != graphir.Boolmap]
+		params += map[bool]string{true: ", input []uint64",
+			false: ", input []uint32"}[v.m.PullInputFrontier != graphir.Boolmap]
 	}
 	v.kernel(w, name+suffix(alone), params, o.open, o.close)
 	return o
@@ -399,7 +404,8 @@ func (v variant) loop(name string, pull, alone bool) output {
 
 // writer begins a loop.
 func (v variant) writer(pull, alone bool) *writer {
-	w := &writer{g: v.generator, kernel: true, alone: alone, names: map[*graphit.Var]string{}, tracked: v.op.Tracked, queues: v.queue, claims: v.claims}
+	w := &writer{g: v.generator, kernel: true, alone: alone, names: map[*graphit.Var]string{}, tracked: v.op.Tracked,
+		queues: v.queue, claims: v.claims}
 	if !alone {
 		owner := graphir.AtSource
 		if pull {
@@ -573,7 +579,8 @@ func (e *edges) asked(f *graphit.Func) {
 	name := e.name + "_" + f.Name
 	e.kernel(w, name+"Ask", "lo, hi uint32, bits []uint64", "for s := lo; s < hi; s++ {", "}")
 	e.line("func %s() []uint64 {\nbits := make([]uint64, (m.n+wordBits-1)/wordBits)", name)
-	e.line("m.ranges(%s, nil, func(lo, hi uint32, _ *sink) { %sAsk(lo, hi, bits) })\nreturn bits\n}\n", e.at(f.Pos), name)
+	e.line("m.ranges(%s, nil, func(lo, hi uint32, _ *sink) { %sAsk(lo, hi, bits) })\nreturn bits\n}\n", e.at(f.Pos),
+		name)
 }
 
 // ordered generates the function of a loop over a queue's buckets.
@@ -626,6 +633,7 @@ func (e *edges) ordered(o *graphir.Ordered, name string) {
 		e.kernel(w, name+suffix(alone), "q *queue["+t+"], part []uint32, b *buckets", "a := "+leaves, "")
 	}
 	q := e.generator.name(o.Queue)
-	e.line("func %s() {\nmade(%s, %s).ordered(%s, %sAlone, %sTogether)", name, e.at(e.op.Pos), q, e.at(e.op.Pos), name, name)
+	e.line("func %s() {\nmade(%s, %s).ordered(%s, %sAlone, %sTogether)", name, e.at(e.op.Pos), q, e.at(e.op.Pos), name,
+		name)
 	e.line("}\n")
 }

@@ -220,7 +220,8 @@ func TestFeatures(t *testing.T) {
 				x := compiled(t, f, i == 0)
 				for _, threads := range []int{1, 3}[:2-i] {
 					var out bytes.Buffer
-					r, err := x.Run(context.Background(), g, Options{Args: []string{"p.gt", "graph", "given", "4"}, Threads: threads, Output: &out, MaxSteps: 10000})
+					r, err := x.Run(context.Background(), g,
+						Options{Args: []string{"p.gt", "graph", "given", "4"}, Threads: threads, Output: &out, MaxSteps: 10000})
 					require.NoError(t, err)
 					require.True(t, r.Verified)
 					if c.prints != "" {
@@ -246,7 +247,8 @@ func TestFailures(t *testing.T) {
 		{"func f(src : Vertex, dst : Vertex)\n a[dst] = 1;\nend\nfunc main()\n while true\n  edges.apply(f);\n end\nend", "more than 20 operators over edges have run"},
 	} {
 		x := compiled(t, parse(t, "p.gt", head+c.source), false)
-		_, err := x.Run(context.Background(), g, Options{Args: []string{"p.gt", "graph", "given"}, Threads: 2, MaxSteps: 20, NoCheck: true})
+		_, err := x.Run(context.Background(), g,
+			Options{Args: []string{"p.gt", "graph", "given"}, Threads: 2, MaxSteps: 20, NoCheck: true})
 		require.ErrorContains(t, err, c.says)
 	}
 }

@@ -36,7 +36,8 @@ end
 // loops are not those that the schedule requires. Pass dedup is tested on machines (graphit/lower): a set here has no
 // vertex twice, whatever the pass decides.
 func TestMutations(t *testing.T) {
-	g := load(t, "rmat.scale=12", "rmat.edge_factor=8", "clean.symmetrise=true", "weights.from=random", "weights.max=40")
+	g := load(t, "rmat.scale=12", "rmat.edge_factor=8", "clean.symmetrise=true", "weights.from=random",
+		"weights.max=40")
 	bc, cc := program(t, "bc"), program(t, "cc")
 	pull := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); program->applyGPUSchedule(\"loop:step\", s);"
 	push := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PUSH); program->applyGPUSchedule(\"forward\", s);"
@@ -55,7 +56,8 @@ func TestMutations(t *testing.T) {
 		loses        string // of the program in Go
 	}{
 		{pass: "schedule", source: cc + pull, loses: "input []uint32", mutate: edges(func(op *graphir.EdgeSetIterator) {
-			op.Given, op.Direction, op.PullInputFrontier = map[string]bool{"direction": true}, graphir.Push, graphir.Sparse
+			op.Given, op.Direction, op.PullInputFrontier = map[string]bool{"direction": true}, graphir.Push,
+				graphir.Sparse
 		})},
 		{pass: "frontier", source: cc + pull, loses: "words := m.spareWords()", mutate: edges(func(op *graphir.EdgeSetIterator) {
 			op.OutputRepresentation = graphir.Sparse

@@ -69,7 +69,8 @@ func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 	})
 	for _, op := range p.Edges {
 		if op.Blocking != nil {
-			note(op.Pos, "configLoadBalance: BLOCKED has no meaning on a CPU: %s goes through its edges row by row", op.Name)
+			note(op.Pos, "configLoadBalance: BLOCKED has no meaning on a CPU: %s goes through its edges row by row",
+				op.Name)
 		}
 		if op.Given["deduplication"] && !op.ApplyDeduplication && op.Output == graphir.Modified {
 			note(op.Pos, "configDeduplication: sets of %s have no vertex twice on a CPU", op.Name)

@@ -32,7 +32,8 @@ func TestSpeed(t *testing.T) {
 	if settings == "" {
 		t.Skip("GRAPHIT_SPEED is not set")
 	}
-	g := load(t, append(strings.Fields(settings), "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=64")...)
+	g := load(t, append(strings.Fields(settings), "clean.symmetrise=true", "clean.drop_duplicates=true",
+		"clean.drop_self_loops=true", "weights.from=random", "weights.max=64")...)
 	t.Logf("%d vertices, %d edges", g.Vertices(), g.Edges())
 	const pairs, repeats = 5, 5
 	for _, c := range []struct {
@@ -56,7 +57,8 @@ func TestSpeed(t *testing.T) {
 		g.CSC()
 		measure := func(threads int) (cpu, wall time.Duration) {
 			run := func(repeat int) (time.Duration, time.Duration) {
-				r, err := x.Run(context.Background(), g, Options{Args: a, Threads: threads, Repeat: repeat, NoCheck: true})
+				r, err := x.Run(context.Background(), g,
+					Options{Args: a, Threads: threads, Repeat: repeat, NoCheck: true})
 				require.NoError(t, err)
 				_, rest, _ := strings.Cut(r.Summary, " in ")
 				seconds, _, _ := strings.Cut(rest, " s")

@@ -76,7 +76,8 @@ func (w *writer) closure(f *graphit.Func) string {
 		}
 	}
 	in := *w
-	in.b, in.names, in.direct, in.outer, in.closures, in.sum = bytes.Buffer{}, map[*graphit.Var]string{}, false, nil, nil, nil
+	in.b, in.names, in.direct, in.outer, in.closures, in.sum = bytes.Buffer{}, map[*graphit.Var]string{}, false, nil,
+		nil, nil
 	params := ""
 	for _, p := range f.Params {
 		params += w.g.name(p) + " " + w.g.goType(p.Type) + ", "
@@ -188,7 +189,8 @@ func (w *writer) assign(s *graphit.Assign) {
 	}
 	n := s.X.(*graphit.Name)
 	if n.Var.Global {
-		w.g.refuse(s.Pos, "%s: a constant of the program cannot be assigned by many threads: expected a vector[1]", n.Name)
+		w.g.refuse(s.Pos, "%s: a constant of the program cannot be assigned by many threads: expected a vector[1]",
+			n.Name)
 	}
 	w.combine(w.g.name(n.Var), s.Op, w.as(s.Value, n.Var.Type), "")
 }
@@ -251,7 +253,8 @@ func (w *writer) write(s *graphit.Assign, x *graphit.Index) {
 				w.line("if x != 0 {\n%s\n}", told)
 			}
 		default:
-			w.line("if x := %s; x %s now {\nstore%s(&%s, x)\n%s\n}", value, map[string]string{"min=": "<", "max=": ">"}[s.Op], suffix, place, told)
+			w.line("if x := %s; x %s now {\nstore%s(&%s, x)\n%s\n}", value,
+				map[string]string{"min=": "<", "max=": ">"}[s.Op], suffix, place, told)
 		}
 		w.line("}")
 	}
@@ -325,7 +328,8 @@ func (w *writer) hostStatement(s graphir.Stmt) {
 		w.hostBlock(s.Body)
 		w.line("}")
 	case *graphir.EdgeSetIterator:
-		w.operate(fmt.Sprintf("edges%d", slices.Index(w.g.p.Edges, s)), s.Input, s.To, s.Declares, s.Output == graphir.Modified)
+		w.operate(fmt.Sprintf("edges%d", slices.Index(w.g.p.Edges, s)), s.Input, s.To, s.Declares,
+			s.Output == graphir.Modified)
 		w.outdate(s.Accesses)
 	case *graphir.VertexSetIterator:
 		w.operate(fmt.Sprintf("vertices%d", slices.Index(w.g.p.Vertices, s)), s.Input, s.To, s.Declares, s.Filters)
@@ -483,7 +487,8 @@ func (w *writer) newQueue(v *graphit.Var, x graphit.Expr) {
 			fusion = "int(" + w.argument(*op.MergeThreshold, graphit.Counts, at) + ")"
 		}
 	}
-	w.line("%s = newQueue(m, %s, %s, int64(%s), int64(%s), int64(%s), %s, %s)", w.g.name(v), at, w.g.name(vector), delta,
+	w.line("%s = newQueue(m, %s, %s, int64(%s), int64(%s), int64(%s), %s, %s)", w.g.name(v), at, w.g.name(vector),
+		delta,
 		w.expr(made.Args[3]), w.expr(made.Args[6]), open, fusion)
 }
 
@@ -525,7 +530,8 @@ func (w *writer) hostDo(x graphit.Expr) {
 		list := variable(m.X, "list")
 		w.line("%s = append(%s, %s)", list, list, w.set(m.Args[0]))
 	case "retrieve":
-		w.line("%s = popSet(%s, %q, &%s)", variable(m.Args[0], "vertexset"), w.g.at(m.Pos), graphit.Source(m.X), variable(m.X, "list"))
+		w.line("%s = popSet(%s, %q, &%s)", variable(m.Args[0], "vertexset"), w.g.at(m.Pos), graphit.Source(m.X),
+			variable(m.X, "list"))
 	case "pop", "dequeue_ready_set":
 		w.line("_ = %s", w.set(m))
 	case "updatePriorityMin", "updatePrioritySum":

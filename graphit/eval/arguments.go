@@ -21,7 +21,8 @@ func ArgumentsOn(g *graph.Graph, f *graphit.File, schedule *graphit.Schedule, ar
 	}
 	const moved = "graph.clean.compact_ids and graph.reorder have given vertices other numbers"
 	if n, at, ok := f.FirstVertex(); ok {
-		return nil, wrong(at, "vertex %d is written in the program, and %s: expected an argument, atoi(argv[2])", n, moved)
+		return nil, wrong(at, "vertex %d is written in the program, and %s: expected an argument, atoi(argv[2])", n,
+			moved)
 	}
 	out := append([]string(nil), argv...)
 	for _, a := range f.Arguments(schedule) {

@@ -458,7 +458,8 @@ func (s *scope) combined(x *graphit.Assign, old, new Value) Value {
 	case x.Op == "+=":
 		n, ok := inType(t, old.I+new.I)
 		if !ok {
-			tooLarge(x.Pos, fmt.Sprintf("%s += %s, of %d and %d,", graphit.Source(x.X), graphit.Source(x.Value), old.I, new.I), n, t)
+			tooLarge(x.Pos, fmt.Sprintf("%s += %s, of %d and %d,", graphit.Source(x.X), graphit.Source(x.Value), old.I,
+				new.I), n, t)
 		}
 		return Int(n)
 	}

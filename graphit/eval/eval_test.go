@@ -39,7 +39,8 @@ func build(t *testing.T, src string) *graphir.Program {
 }
 
 // evaluate runs a program on the reference, and returns a vector.
-func evaluate(t *testing.T, src string, g *graph.Graph, out *strings.Builder, vector string, args ...string) []eval.Value {
+func evaluate(t *testing.T, src string, g *graph.Graph, out *strings.Builder, vector string,
+	args ...string) []eval.Value {
 	p := build(t, src)
 	if out == nil {
 		out = &strings.Builder{}
@@ -100,7 +101,8 @@ func TestPrograms(t *testing.T) {
 		}
 		for v, x := range evaluate(t, source("pagerank"), g, nil, "rank", "5") {
 			require.InDelta(t, check.Rank[v], x.F, check.Bound[v])
-			require.Less(t, x.E, 20*check.Bound[v], "the bound is of the same size as one that was derived for the algorithm")
+			require.Less(t, x.E, 20*check.Bound[v],
+				"the bound is of the same size as one that was derived for the algorithm")
 			require.Positive(t, x.E)
 		}
 		if settings[2] == "clean.symmetrise=true" {
@@ -146,7 +148,8 @@ func TestRefusals(t *testing.T) {
 		{"func half(v : Vertex) R[v] = 0.5; end func sum(src : Vertex, dst : Vertex) R[dst] += 2.0; end\n" +
 			"func main() vertices.apply(half); edges.apply(sum); if R[1] == 4.5 print 1; end end", "the condition depends on roundings"},
 		{"func two(v : Vertex) R[v] = 2.0; end func sum(src : Vertex, dst : Vertex) R[dst] += 2.0; end\n" +
-			"func main() vertices.apply(two); edges.apply(sum); if R[1] == 6.0 print 1; end end", ""}, // whole numbers are exact
+			// whole numbers are exact
+			"func main() vertices.apply(two); edges.apply(sum); if R[1] == 6.0 print 1; end end", ""},
 		{"func main() vertices.addVertex(1); end", "vertices has all vertices already"},
 		{"func main() print argv[1]; end", ""},
 		{"func main() A[4] = 1; end", "A[4]: the vector has elements 0 to 3"},
@@ -184,7 +187,8 @@ func TestEndless(t *testing.T) {
 		{step + "func main() while true edges.apply(step); end end", "p.gt:8:24: more than 50 operators over edges have run: the program does not end"},
 		{step + "func main() for i in 0:40 edges.apply(step); for j in 0:900 end end end", ""},
 	} {
-		h := eval.NewHost(build(t, declarations+c.program), small(t), eval.Options{Args: []string{"p", "g"}, MaxSteps: 50})
+		h := eval.NewHost(build(t, declarations+c.program), small(t),
+			eval.Options{Args: []string{"p", "g"}, MaxSteps: 50})
 		err := h.Run(context.Background(), eval.NewReference(h))
 		if c.says == "" {
 			require.NoError(t, err, c.program)
@@ -212,7 +216,8 @@ func TestCompare(t *testing.T) {
 	}
 	bits := func(first float32) []uint32 {
 		tenth := math.Float32bits(0.1)
-		return []uint32{math.Float32bits(first), math.Float32bits(float32(0.1) + float32(0.1) + float32(0.1)), tenth, tenth}
+		return []uint32{math.Float32bits(first), math.Float32bits(float32(0.1) + float32(0.1) + float32(0.1)), tenth,
+			tenth}
 	}
 	require.NoError(t, r.Compare(f, bits(0.2)))
 	require.ErrorIs(t, r.Compare(f, bits(0.2000002)), eval.ErrCheck, "some units in the last place")

@@ -129,7 +129,8 @@ func TestIntegers(t *testing.T) {
 		program := declarations + "const u : uint = 5;\nconst B : vector{Vertex}(" + to + ") = 0;\n" +
 			"func put(v : Vertex) B[v] = " + x.text + "; end\nfunc main() vertices.apply(put); print B[2]; end"
 		if r.IntN(2) == 0 {
-			program = declarations + "const u : uint = 5;\nfunc main() var x : " + to + " = " + x.text + "; print x; end"
+			program = declarations + "const u : uint = 5;\nfunc main() var x : " + to + " = " + x.text +
+				"; print x; end"
 		}
 		out, err := outcome(t, program, g)
 		if want == nil {
@@ -178,7 +179,8 @@ func TestSums(t *testing.T) {
 			require.ErrorContains(t, err, fmt.Sprintf("S.sum() is %d: an int holds", whole))
 		default:
 			require.NoError(t, err)
-			require.Equal(t, fmt.Sprintf("%d\n%d %d %d %d\n", uint32(total[0]), total[0], total[1], total[2], whole), out)
+			require.Equal(t, fmt.Sprintf("%d\n%d %d %d %d\n", uint32(total[0]), total[0], total[1], total[2], whole),
+				out)
 		}
 	}
 	require.Greater(t, refused, 20)

@@ -384,7 +384,8 @@ func reach(e float64) string {
 }
 
 // Evaluate runs a program on the reference.
-func Evaluate(ctx context.Context, p *graphir.Program, g *graph.Graph, opt Options, decide func(n int, v uint32) (bool, error)) (*Reference, error) {
+func Evaluate(ctx context.Context, p *graphir.Program, g *graph.Graph, opt Options,
+	decide func(n int, v uint32) (bool, error)) (*Reference, error) {
 	h := NewHost(p, g, opt)
 	r := NewReference(h)
 	r.Decide = decide
@@ -429,7 +430,8 @@ func (r *Reference) Compare(v *graphit.Var, words []uint32) error {
 		}
 		if any := all(d.get(n)); !slices.Contains(any, got) {
 			if len(any) > 1 {
-				return fmt.Errorf("%w: %s[%d] = %d: expected one of %v, which edges race for", ErrCheck, v.Name, n, got, any)
+				return fmt.Errorf("%w: %s[%d] = %d: expected one of %v, which edges race for", ErrCheck, v.Name, n, got,
+					any)
 			}
 			return fmt.Errorf("%w: %s[%d] = %d: expected %d", ErrCheck, v.Name, n, got, any[0])
 		}

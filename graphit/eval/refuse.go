@@ -58,7 +58,8 @@ func (r *Reference) ended() {
 		return
 	}
 	l := r.lost[first]
-	fail(l.pos, "%s[%d] min= %d, from vertex %d: that is the greatest %s, which reads as not reached", first.vector.Name, first.n,
+	fail(l.pos, "%s[%d] min= %d, from vertex %d: that is the greatest %s, which reads as not reached",
+		first.vector.Name, first.n,
 		r.vectors[first.vector].most, l.at.src, first.vector.Type.Of)
 }
 
@@ -86,7 +87,8 @@ func (r *Reference) mayFall(op *graphir.EdgeSetIterator, rows *graph.Adjacency) 
 		if r.falling == nil {
 			r.falling = map[*graphit.Var]*falling{}
 		}
-		r.falling[v] = &falling{vector: v, kind: r.graph.WeightKind(), from: slices.Repeat([]int32{-1}, r.graph.Vertices())}
+		r.falling[v] = &falling{vector: v, kind: r.graph.WeightKind(),
+			from: slices.Repeat([]int32{-1}, r.graph.Vertices())}
 	}
 	f := r.falling[v]
 	f.rows = rows

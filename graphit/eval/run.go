@@ -128,7 +128,8 @@ func (h *Host) Argument(a graphit.Arg, r graphit.Range) (float64, error) {
 			return 1, nil
 		}
 		if n >= len(h.opt.Args) {
-			return 0, fmt.Errorf("the schedule asks for argv[%d], and there are arguments up to argv[%d]", n, len(h.opt.Args)-1)
+			return 0, fmt.Errorf("the schedule asks for argv[%d], and there are arguments up to argv[%d]", n,
+				len(h.opt.Args)-1)
 		}
 		text = h.opt.Args[n]
 	}
@@ -279,7 +280,8 @@ func (h *Host) step(pos graphit.Pos) {
 		most = leastSteps + stepsPerVertex*h.graph.Vertices()
 	}
 	if h.steps++; h.steps > most {
-		endless(pos, "more than %d operators over edges have run: the program does not end, or it takes a higher limit", most)
+		endless(pos, "more than %d operators over edges have run: the program does not end, or it takes a higher limit",
+			most)
 	}
 	h.rounds = 0
 }
@@ -488,7 +490,8 @@ func (h *Host) newQueue(v *graphit.Var, x graphit.Expr) {
 	source := h.value(made.Args[6]).I
 	q := &Queue{Var: v, Vector: made.Args[2].(*graphit.Name).Var, All: source < 0, Delta: 1}
 	if source >= int64(h.graph.Vertices()) {
-		fail(made.Pos, "new priority_queue: there is no vertex %d: the graph has vertices 0 to %d", source, h.graph.Vertices()-1)
+		fail(made.Pos, "new priority_queue: there is no vertex %d: the graph has vertices 0 to %d", source,
+			h.graph.Vertices()-1)
 	}
 	q.Source = uint32(max(0, source))
 	for _, op := range h.program.Edges {

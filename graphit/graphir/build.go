@@ -92,7 +92,8 @@ func (b *builder) globals() {
 		}
 	}
 	if b.graphs == 0 {
-		b.errorf(graphit.Pos{Line: 1, Column: 1}, "there is no graph: expected const edges : edgeset{Edge}(Vertex,Vertex) = load(argv[1]);")
+		b.errorf(graphit.Pos{Line: 1, Column: 1},
+			"there is no graph: expected const edges : edgeset{Edge}(Vertex,Vertex) = load(argv[1]);")
 	}
 }
 
@@ -231,7 +232,8 @@ func (b *builder) operator(at At, x graphit.Expr, to graphit.Expr, declares *gra
 	if m.X.TypeOf().Kind == graphit.EdgeSet {
 		return b.edges(at, m, to, declares)
 	}
-	op := &VertexSetIterator{At: at, To: to, Declares: declares, IsParallel: true, Apply: m.Args[0].(*graphit.Name).Func, Filters: m.Name != "apply"}
+	op := &VertexSetIterator{At: at, To: to, Declares: declares, IsParallel: true,
+		Apply: m.Args[0].(*graphit.Name).Func, Filters: m.Name != "apply"}
 	op.Name = at.Path
 	if op.Name == "" {
 		op.Name = fmt.Sprintf("vertices%d", len(b.p.Vertices))

@@ -53,7 +53,8 @@ func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 // = src.
 func (op *EdgeSetIterator) Claims(g Gathered) bool {
 	n, ok := g.Value.(*graphit.Name)
-	if !ok || g.Op != "=" || n.Var != op.Apply.Params[0] && n.Var != op.Apply.Params[1] || n.TypeOf().Kind != graphit.Vertex || len(g.Before) > 0 || op.DstFilter == nil {
+	if !ok || g.Op != "=" || n.Var != op.Apply.Params[0] && n.Var != op.Apply.Params[1] ||
+		n.TypeOf().Kind != graphit.Vertex || len(g.Before) > 0 || op.DstFilter == nil {
 		return false
 	}
 	x, ok := op.DstFilter.Single().(*graphit.Binary)

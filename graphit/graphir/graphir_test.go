@@ -139,19 +139,22 @@ func TestRefused(t *testing.T) {
 
 // TestNotes: options for CPUs that have no meaning here are said.
 func TestNotes(t *testing.T) {
-	src := strings.NewReplacer("FUNCTION", "applyModified(shorten, A)", "AFTER", "", "SCHEDULE", `program->configApplyParallelization("s0:s1", "serial");`).Replace(source)
+	src := strings.NewReplacer("FUNCTION", "applyModified(shorten, A)", "AFTER", "", "SCHEDULE",
+		`program->configApplyParallelization("s0:s1", "serial");`).Replace(source)
 	f, err := graphit.Parse("p.gt", []byte(src))
 	require.NoError(t, err)
 	require.NoError(t, graphit.Check(f))
 	p, err := Build(f)
 	require.NoError(t, err)
 	require.NoError(t, p.Run(nil, nil))
-	require.True(t, slices.ContainsFunc(p.Notes, func(n Note) bool { return strings.Contains(n.Text, "no meaning here") }))
+	require.True(t, slices.ContainsFunc(p.Notes,
+		func(n Note) bool { return strings.Contains(n.Text, "no meaning here") }))
 }
 
 // FuzzBuild: a checked program has a representation, with all passes' annotations, or an error with its position.
 func FuzzBuild(f *testing.F) {
-	for _, function := range []string{"applyModified(shorten, A)", "to(unset).applyModified(put, A, true)", "applyModified(both, A)"} {
+	for _, function := range []string{"applyModified(shorten, A)", "to(unset).applyModified(put, A, true)",
+		"applyModified(both, A)"} {
 		f.Add(strings.NewReplacer("FUNCTION", function, "AFTER", "delete frontier;", "SCHEDULE", pull).Replace(source))
 	}
 	f.Fuzz(func(t *testing.T, src string) {

@@ -21,7 +21,8 @@ func (p *Program) liveness(list []Stmt, behind [][]Stmt) {
 		switch s := s.(type) {
 		case *EdgeSetIterator:
 			n, ok := s.Input.(*graphit.Name)
-			reuse := s.RequiresOutput && ok && s.output() != n.Var && p.forgotten(n.Var, s.output(), rest) && !p.listed(n.Var)
+			reuse := s.RequiresOutput && ok && s.output() != n.Var && p.forgotten(n.Var, s.output(), rest) &&
+				!p.listed(n.Var)
 			each(s, func(m *Metadata) { m.CanReuseFrontier = reuse })
 		case *If:
 			p.liveness(s.Then, rest)

@@ -34,7 +34,8 @@ func ordered(b *builder, _ *graphit.Schedule) {
 
 // eachBucket reports whether the schedule requires a barrier after every bucket.
 func (op *EdgeSetIterator) eachBucket() bool {
-	return op.Hybrid != nil || op.Metadata.Hybrid || op.Direction == Pull || op.PriorityUpdate != "" && op.PriorityUpdate != EagerWithMerge
+	return op.Hybrid != nil || op.Metadata.Hybrid || op.Direction == Pull ||
+		op.PriorityUpdate != "" && op.PriorityUpdate != EagerWithMerge
 }
 
 // buckets recognises while (q.finished() == false) { var f = q.dequeue_ready_set();
@@ -49,7 +50,8 @@ func (p *Program) buckets(loop *While) *Ordered {
 	}
 	taken := dequeued(loop.Body[0], o.Queue)
 	op, ok := loop.Body[1].(*EdgeSetIterator)
-	if taken == nil || !ok || op.Output != Priority || op.SrcFilter != nil || op.DstFilter != nil || !is(taken, op.Input) {
+	if taken == nil || !ok || op.Output != Priority || op.SrcFilter != nil || op.DstFilter != nil ||
+		!is(taken, op.Input) {
 		return nil
 	}
 	if len(loop.Body) == 3 {
@@ -171,7 +173,8 @@ func (o *Ordered) rises(x graphit.Expr, locals map[*graphit.Var]graphit.Expr) bo
 	case *graphit.Index:
 		return variable(x.X) == o.Vector && variable(x.I) == o.Op.Apply.Params[0]
 	case *graphit.Binary:
-		return x.Op == "+" && (o.rises(x.X, locals) && o.fixed(x.Y, locals) || o.rises(x.Y, locals) && o.fixed(x.X, locals))
+		return x.Op == "+" && (o.rises(x.X, locals) && o.fixed(x.Y, locals) ||
+			o.rises(x.Y, locals) && o.fixed(x.X, locals))
 	}
 	return false
 }

@@ -99,7 +99,8 @@ func inRange(s *graphit.Schedule, a *graphit.Applied) {
 	}
 	for _, x := range simple {
 		if x.LoadBalance != nil && len(x.LoadBalance.Args) == 3 {
-			check(graphit.Blocks, x.LoadBalance.Args[2], x.LoadBalance.Pos, "configLoadBalance: the vertices of a block")
+			check(graphit.Blocks, x.LoadBalance.Args[2], x.LoadBalance.Pos,
+				"configLoadBalance: the vertices of a block")
 		}
 		if x.Delta != nil {
 			check(graphit.Deltas, x.Delta.Args[0], x.Delta.Pos, "configDelta")
@@ -131,9 +132,11 @@ func (b *builder) labelled(s *graphit.Schedule, label string, at graphit.Pos) (*
 	}
 	known = slices.DeleteFunc(known, func(s string) bool { return s == "" })
 	if len(known) == 0 {
-		scheduleError(s, at, "there is no statement %s: the program has no labels of operators over edges or of loops", label)
+		scheduleError(s, at, "there is no statement %s: the program has no labels of operators over edges or of loops",
+			label)
 	}
-	scheduleError(s, at, "there is no operator over edges or loop %s: expected one of %s", label, strings.Join(known, ", "))
+	scheduleError(s, at, "there is no operator over edges or loop %s: expected one of %s", label,
+		strings.Join(known, ", "))
 	return nil, nil
 }
 
@@ -177,7 +180,8 @@ func (m *Metadata) simple(s *graphit.SimpleGPUSchedule) {
 	}
 	if x := s.FrontierCreation; x != nil {
 		m.Given["frontier_creation"] = true
-		m.OutputRepresentation = map[string]Representation{"FUSED": Sparse, "UNFUSED_BITMAP": Bitmap, "UNFUSED_BOOLMAP": Boolmap}[x.Args[0].Text]
+		m.OutputRepresentation = map[string]Representation{"FUSED": Sparse, "UNFUSED_BITMAP": Bitmap,
+			"UNFUSED_BOOLMAP": Boolmap}[x.Args[0].Text]
 	}
 	if x := s.Deduplication; x != nil {
 		m.Given["deduplication"] = true
@@ -206,11 +210,13 @@ const EagerWithMerge = "eager_priority_update_with_merge"
 
 // priorityUpdates are the values of configApplyPriorityUpdate. Without fusion they are all equivalent here: a bucket is
 // filled when the previous one has ended.
-var priorityUpdates = []string{EagerWithMerge, "eager_priority_update", "lazy_priority_update", "constant_sum_reduce_before_update"}
+var priorityUpdates = []string{EagerWithMerge, "eager_priority_update", "lazy_priority_update",
+	"constant_sum_reduce_before_update"}
 
 // parallelizations are the values of configApplyParallelization.
 var parallelizations = []string{
-	"serial", "dynamic-vertex-parallel", "static-vertex-parallel", "edge-aware-dynamic-vertex-parallel", "edge-parallel",
+	"serial", "dynamic-vertex-parallel", "static-vertex-parallel", "edge-aware-dynamic-vertex-parallel",
+	"edge-parallel",
 }
 
 // cpuNotes are CPU schedule options that do not affect the result, and why they have no meaning on a machine.
@@ -240,7 +246,8 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	}
 	label := o.Args[0].Text
 	if why := cpuNotes[o.Name]; why != "" {
-		b.p.Notes = append(b.p.Notes, Note{o.Pos, fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why), b.host(s, o)})
+		b.p.Notes = append(b.p.Notes, Note{o.Pos, fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why),
+			b.host(s, o)})
 		return
 	}
 	op, _ := b.labelled(s, label, o.Pos)

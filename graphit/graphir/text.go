@@ -139,13 +139,15 @@ func (w *writer) block(list []Stmt, depth int) {
 			w.block(s.Body, depth+1)
 			w.line(depth, "}")
 		case *For:
-			w.line(depth, "%sFor%s (%s, %s, %s) {", labelText(s.Path), s.meta(nil), s.Var.Name, graphit.Source(s.From), graphit.Source(s.To))
+			w.line(depth, "%sFor%s (%s, %s, %s) {", labelText(s.Path), s.meta(nil), s.Var.Name, graphit.Source(s.From),
+				graphit.Source(s.To))
 			w.block(s.Body, depth+1)
 			w.line(depth, "}")
 		case *EdgeSetIterator:
 			w.edges(s, depth)
 		case *VertexSetIterator:
-			w.line(depth, "%s%s<is_all_vertices=%t, is_parallel=%t>(%s, %s)%s", labelText(s.Path), s.instruction(), s.IsAllVertices, s.IsParallel,
+			w.line(depth, "%s%s<is_all_vertices=%t, is_parallel=%t>(%s, %s)%s", labelText(s.Path), s.instruction(),
+				s.IsAllVertices, s.IsParallel,
 				orAll(s.Input), s.Apply.Name, toText(s.To, s.Declares))
 		}
 	}
@@ -218,7 +220,8 @@ func (w *writer) edges(op *EdgeSetIterator, depth int) {
 	case Priority:
 		name = "UpdatePriorityEdgeSetIterator"
 	}
-	w.line(depth, "%s%s<%s>(%s)%s", labelText(op.Path), name, op.Metadata.text(), strings.Join(args, ", "), toText(op.To, op.Declares))
+	w.line(depth, "%s%s<%s>(%s)%s", labelText(op.Path), name, op.Metadata.text(), strings.Join(args, ", "),
+		toText(op.To, op.Declares))
 	if h := op.Hybrid; h != nil {
 		w.line(depth+1, "or, if the input has at least %s of all vertices, <%s>", h.Threshold.Text, h.Above.text())
 	}

@@ -33,13 +33,17 @@ func drawnSchedule(r *rand.Rand) string {
 				fmt.Fprintf(&b, "%s.configLoadBalance(%s, BLOCKED, %s);\n", name, pick("EDGE_ONLY", "EDGE_ONLY", "TWC"),
 					pick("0", "-1", "1", "7.5", "4096", "134217728", "1099511627776", "\"argv[3]\""))
 			case 2:
-				fmt.Fprintf(&b, "%s.configDirection(%s);\n", name, pick("PUSH", "PULL", "PULL, BITMAP", "PULL, BOOLMAP"))
+				fmt.Fprintf(&b, "%s.configDirection(%s);\n", name,
+					pick("PUSH", "PULL", "PULL, BITMAP", "PULL, BOOLMAP"))
 			case 3:
-				fmt.Fprintf(&b, "%s.configFrontierCreation(%s);\n", name, pick("FUSED", "UNFUSED_BITMAP", "UNFUSED_BOOLMAP"))
+				fmt.Fprintf(&b, "%s.configFrontierCreation(%s);\n", name,
+					pick("FUSED", "UNFUSED_BITMAP", "UNFUSED_BOOLMAP"))
 			case 4:
-				fmt.Fprintf(&b, "%s.configDeduplication(%s);\n", name, pick("ENABLED", "DISABLED", "ENABLED, BITMAP", "ENABLED, MONOTONIC_COUNTERS"))
+				fmt.Fprintf(&b, "%s.configDeduplication(%s);\n", name,
+					pick("ENABLED", "DISABLED", "ENABLED, BITMAP", "ENABLED, MONOTONIC_COUNTERS"))
 			default:
-				fmt.Fprintf(&b, "%s.configDelta(%s);\n", name, pick("1", "0", "-4", "2.5", "16", "1e300", "2147483647", "\"argv[3]\""))
+				fmt.Fprintf(&b, "%s.configDelta(%s);\n", name,
+					pick("1", "0", "-4", "2.5", "16", "1e300", "2147483647", "\"argv[3]\""))
 			}
 		}
 	}
@@ -57,7 +61,8 @@ func drawnSchedule(r *rand.Rand) string {
 
 // TestCheckIsRun: Check refuses exactly the programs that Run refuses before it launches anything, in the same words.
 func TestCheckIsRun(t *testing.T) {
-	r, g := rand.New(rand.NewPCG(11, 1)), load(t, "rmat.scale=4", "rmat.edge_factor=3", "clean.symmetrise=true", "weights.from=random", "weights.max=9")
+	r, g := rand.New(rand.NewPCG(11, 1)), load(t, "rmat.scale=4", "rmat.edge_factor=3", "clean.symmetrise=true",
+		"weights.from=random", "weights.max=9")
 	l, err := configs.LoadMachine("vortex-1c4w4t", nil, []string{"cores_per_socket=2"})
 	require.NoError(t, err)
 	refused, ran := 0, 0
@@ -67,7 +72,8 @@ func TestCheckIsRun(t *testing.T) {
 		w := testWorkload(t)
 		s, err := graphit.ParseSchedule("s.gt", []byte(drawnSchedule(r)))
 		require.NoError(t, err)
-		o := lower.Options{Args: append(args(name, g), "0.5"), Output: io.Discard, Schedule: s, Workload: w, MaxSteps: 2000}
+		o := lower.Options{Args: append(args(name, g), "0.5"), Output: io.Discard, Schedule: s, Workload: w,
+			MaxSteps: 2000}
 		for len(o.Args) < 4 {
 			o.Args = append(o.Args, "1")
 		}
@@ -97,9 +103,11 @@ func FuzzCheck(f *testing.F) {
 		f.Add(src)
 	}
 	f.Add([]byte(fuzzHeader + "func f(v : Vertex)\nwhile true\nlabel[v] += 1;\nend\nend\nfunc main()\nwhile true\nvertices.apply(f);\nend\nend"))
-	f.Add([]byte(fuzzHeader + "func f0(v : Vertex)\nlabel[v] = v;\nend\nfunc f1(v : Vertex)\n" + strings.Repeat("f0(v);", 400) + "\nend\nfunc f2(v : Vertex)\n" +
+	f.Add([]byte(fuzzHeader + "func f0(v : Vertex)\nlabel[v] = v;\nend\nfunc f1(v : Vertex)\n" +
+		strings.Repeat("f0(v);", 400) + "\nend\nfunc f2(v : Vertex)\n" +
 		strings.Repeat("f1(v);", 400) + "\nend\nfunc main()\nvertices.apply(f2);\nend"))
-	f.Add([]byte(fuzzHeader + "func f(v : Vertex)\n" + strings.Repeat("label[v] += 1;\n", 900) + "end\nfunc main()\nvertices.apply(f);\nend"))
+	f.Add([]byte(fuzzHeader + "func f(v : Vertex)\n" + strings.Repeat("label[v] += 1;\n", 900) +
+		"end\nfunc main()\nvertices.apply(f);\nend"))
 	l, err := configs.LoadMachine("vortex-1c4w4t", nil, nil)
 	require.NoError(f, err)
 	g := load(f, "rmat.scale=3", "weights.from=random")

@@ -184,7 +184,8 @@ func (w *writer) assign(s *graphit.Assign) {
 	if n, ok := s.X.(*graphit.Name); ok {
 		v := w.vars[n.Var]
 		if v == nil {
-			refuse(s.Pos, "%s: a constant of the program cannot be assigned by many threads: expected a vector[1]", n.Name)
+			refuse(s.Pos, "%s: a constant of the program cannot be assigned by many threads: expected a vector[1]",
+				n.Name)
 		}
 		v.Set(w.combine(s.Op, v.Get(), w.as(s.Value, n.Var.Type)))
 		return

@@ -207,7 +207,8 @@ func (f *fuser) read(x graphit.Expr) which {
 		return w
 	}
 	if f.loop.queue != nil || f.loop.carried != nil && f.loop.carried != v {
-		f.no("%s, in line %d, is a set from before the round, and not the one that the round begins with", v.Name, x.Position().Line)
+		f.no("%s, in line %d, is a set from before the round, and not the one that the round begins with", v.Name,
+			x.Position().Line)
 	}
 	f.loop.carried = v
 	return active
@@ -264,7 +265,8 @@ func (f *fuser) make(name string, to graphit.Expr, declares *graphit.Var) {
 }
 
 // fuseLoops lowers each loop that the schedule fuses to one launch. Loops that cannot be fused are noted.
-func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) (loops map[graphir.Stmt]*fusedLoop, notes []graphir.Note) {
+func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) (loops map[graphir.Stmt]*fusedLoop,
+	notes []graphir.Note) {
 	loops = map[graphir.Stmt]*fusedLoop{}
 	p.Visit(func(s graphir.Stmt) {
 		path, f := graphir.FusionOf(s)
@@ -273,7 +275,8 @@ func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) 
 		}
 		l, err := fuse(p, h, o, shape, s)
 		if err != nil {
-			text := fmt.Sprintf("configKernelFusion: %s stays the host's loop, and every operator a launch: %v", path, err)
+			text := fmt.Sprintf("configKernelFusion: %s stays the host's loop, and every operator a launch: %v", path,
+				err)
 			notes = append(notes, graphir.Note{Pos: f.Fused, Text: text})
 			return
 		}

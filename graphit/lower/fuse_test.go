@@ -191,7 +191,8 @@ func sources(t testing.TB) (list []string, of map[string]string) {
 // sameFused: a program's loop computes the same as one launch, by fewer.
 func sameFused(t *testing.T, name, src string, g *graph.Graph, w workload.Workload, d func() host.Device) bool {
 	run := func(src string) (lower.Result, error) {
-		return lower.Run(context.Background(), d(), g, parse(t, name, src), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
+		return lower.Run(context.Background(), d(), g, parse(t, name, src),
+			lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
 	}
 	hosts, err := run(src)
 	if err != nil && refusal(err) {
@@ -239,7 +240,8 @@ func TestFused(t *testing.T) {
 		}
 		require.True(t, try(), name)
 		for _, s := range axes[0].values {
-			if u, err := schedule.ByName(s); err != nil || !u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
+			if u, err := schedule.ByName(s); err != nil ||
+				!u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
 				require.True(t, try("schedule="+s), "%s under %s", name, s)
 			}
 		}
@@ -261,7 +263,8 @@ func TestFused(t *testing.T) {
 
 // TestFusedInTime: and on machines with time, of one core and of several.
 func TestFusedInTime(t *testing.T) {
-	g := load(t, "rmat.scale=5", "rmat.edge_factor=3", "clean.symmetrise=true", "clean.drop_duplicates=true", "weights.from=random", "weights.max=30")
+	g := load(t, "rmat.scale=5", "rmat.edge_factor=3", "clean.symmetrise=true", "clean.drop_duplicates=true",
+		"weights.from=random", "weights.max=30")
 	names, of := sources(t)
 	for i, name := range names {
 		for j, shape := range []string{"1", "3"} {
@@ -304,7 +307,8 @@ func TestNotFused(t *testing.T) {
 	} {
 		run := func(src string) lower.Result {
 			w := testWorkload(t, c.workload...)
-			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p", src), lower.Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 12})
+			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p", src),
+				lower.Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 12})
 			if err != nil { // a loop that does not end
 				require.ErrorContains(t, err, "more than 12 operators", c.why)
 			}
@@ -312,7 +316,8 @@ func TestNotFused(t *testing.T) {
 		}
 		hosts, one := run(c.source), run(fused(c.source))
 		require.Len(t, one.Program.Notes, 1, c.why)
-		require.Contains(t, one.Program.Notes[0].Text, "configKernelFusion: loop stays the host's loop, and every operator a launch: ")
+		require.Contains(t, one.Program.Notes[0].Text,
+			"configKernelFusion: loop stays the host's loop, and every operator a launch: ")
 		require.Contains(t, one.Program.Notes[0].Text, c.why)
 		require.Equal(t, hosts.Times.Launches, one.Times.Launches, c.why)
 	}
@@ -325,7 +330,8 @@ type interrupted struct {
 	cancel func()
 }
 
-func (d *interrupted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+func (d *interrupted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32,
+	ended func(sim.Part) error) (sim.Result, error) {
 	return d.Functional.LaunchParts(ctx, p, arg, func(part sim.Part) error {
 		if err := ended(part); err != nil {
 			return err
@@ -342,9 +348,11 @@ func TestFusedEndsEarly(t *testing.T) {
 	w, g := testWorkload(t), undirected(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &interrupted{device(t, w).(*host.Functional), 2, cancel}
-	r, err := lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))), lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
+	r, err := lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))),
+		lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 2, r.Steps)
-	_, err = lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))), lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
+	_, err = lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))),
+		lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -80,7 +80,8 @@ func args(name string, g *graph.Graph) []string {
 }
 
 func undirected(t testing.TB) *graph.Graph {
-	return load(t, "rmat.scale=7", "rmat.edge_factor=5", "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
+	return load(t, "rmat.scale=7", "rmat.edge_factor=5", "clean.symmetrise=true", "clean.drop_duplicates=true",
+		"clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
 }
 
 // Choices that every axis has. What does not go together is refused, by compose's rules.
@@ -111,7 +112,8 @@ func TestSchedules(t *testing.T) {
 		ran := map[string]int{}
 		try := func(settings []string) bool {
 			w := testWorkload(t, settings...)
-			r, err := lower.Run(context.Background(), device(t, w), g, f(), lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
+			r, err := lower.Run(context.Background(), device(t, w), g, f(),
+				lower.Options{Args: args(name, g), Output: io.Discard, Workload: w, MaxSteps: 2000})
 			if err != nil && refusal(err) {
 				if len(settings) == 1 {
 					t.Log(name, settings, err)
@@ -152,7 +154,8 @@ func refusal(err error) bool {
 // TestInstructions: our programs' kernels are as short as compose's for its own algorithms, within 5 %. In pull, bc
 // walks rows that its levels do not need, and queues visit all vertices for each bucket: these are longer.
 func TestInstructions(t *testing.T) {
-	g := load(t, "rmat.scale=10", "rmat.edge_factor=8", "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
+	g := load(t, "rmat.scale=10", "rmat.edge_factor=8", "clean.symmetrise=true", "clean.drop_duplicates=true",
+		"clean.drop_self_loops=true", "weights.from=random", "weights.max=30")
 	for _, c := range []struct{ name, algorithm string }{
 		{"bfs", "bfs-parents"}, {"sssp", "sssp"}, {"cc", "cc"}, {"pagerank", "pagerank"}, {"bc", "bc"}, {"pagerank_delta", "pagerank-delta"},
 	} {
@@ -166,7 +169,8 @@ func TestInstructions(t *testing.T) {
 				w.ActiveSet = "auto"
 				w.Iterations = 4
 			}
-			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, c.name, program(t, c.name)), lower.Options{Args: a, Output: io.Discard, Workload: w})
+			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, c.name, program(t, c.name)),
+				lower.Options{Args: a, Output: io.Discard, Workload: w})
 			if err != nil && refusal(err) {
 				continue
 			}
@@ -199,7 +203,8 @@ func TestInstructions(t *testing.T) {
 			if c.name != "bc" || settings[1] == "direction=push" {
 				require.InDelta(t, 1, ratio, 0.05, "%s %v", c.name, settings)
 			}
-			t.Logf("%-14s %-50s %9d instructions, %9d composed: %.3f", c.name, strings.Join(settings, " "), program, composed, ratio)
+			t.Logf("%-14s %-50s %9d instructions, %9d composed: %.3f", c.name, strings.Join(settings, " "), program,
+				composed, ratio)
 		}
 	}
 }
@@ -226,7 +231,8 @@ func TestGuide(t *testing.T) {
 	}
 	f := parse(t, "guide.gt", block("element Vertex")+"\n"+block("schedule:"))
 	w := testWorkload(t)
-	r, err := lower.Run(context.Background(), device(t, w), undirected(t), f, lower.Options{Args: []string{"guide.gt", "graph"}, Workload: w})
+	r, err := lower.Run(context.Background(), device(t, w), undirected(t), f,
+		lower.Options{Args: []string{"guide.gt", "graph"}, Workload: w})
 	require.NoError(t, err)
 	require.True(t, r.Verified)
 	require.Equal(t, []string{"loop:step/twce/csr/push/queue+monotonic/shuffle"}, r.Plans)
@@ -238,7 +244,8 @@ func TestNoDouble(t *testing.T) {
 	w, g := testWorkload(t), undirected(t)
 	_, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w})
 	require.ErrorContains(t, err, "p.gt:7:17: inverse is double, and the machine's numbers have 32 bits: expected float, or --float")
-	r, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w, Float: true})
+	r, err := lower.Run(context.Background(), device(t, w), g, f,
+		lower.Options{Args: args("pagerank", g), Workload: w, Float: true})
 	require.NoError(t, err)
 	require.True(t, r.Verified)
 }
@@ -258,7 +265,8 @@ schedule:
 `
 	w, g := testWorkload(t), undirected(t)
 	used := map[string]bool{}
-	r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", src), lower.Options{Args: append(args("bfs", g), "0.1"), Workload: w})
+	r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", src),
+		lower.Options{Args: append(args("bfs", g), "0.1"), Workload: w})
 	require.NoError(t, err)
 	require.True(t, r.Verified)
 	for _, l := range r.Launched {
@@ -278,7 +286,8 @@ func TestUnitsBetweenOperators(t *testing.T) {
 	for _, settings := range [][]string{{"schedule=peg"}, {"schedule=peg", "active_set=queue"}} {
 		d, err := host.NewTimed(l.Value, sim.Options{})
 		require.NoError(t, err)
-		r, err := lower.Run(context.Background(), d, g, parse(t, "bc", program(t, "bc")), lower.Options{Args: []string{"bc", "graph", "0"}, Workload: testWorkload(t, settings...)})
+		r, err := lower.Run(context.Background(), d, g, parse(t, "bc", program(t, "bc")),
+			lower.Options{Args: []string{"bc", "graph", "0"}, Workload: testWorkload(t, settings...)})
 		require.NoError(t, err, settings)
 		require.True(t, r.Verified)
 	}
@@ -303,7 +312,8 @@ func TestArgumentsAreVerticesAsRead(t *testing.T) {
 		plain := load(t, base...)
 		source := strconv.Itoa(int(plain.DrawSources(1, 7)[0]))
 		want := distances(t, plain, source)
-		for _, keys := range []string{"reorder.order=degree", "reorder.order=random", "reorder.order=bfs", "clean.compact_ids=true", "clean.compact_ids=true reorder.order=random"} {
+		for _, keys := range []string{"reorder.order=degree", "reorder.order=random", "reorder.order=bfs",
+			"clean.compact_ids=true", "clean.compact_ids=true reorder.order=random"} {
 			g := load(t, append(strings.Fields(keys), base...)...)
 			for v, d := range distances(t, g, source) {
 				require.Equal(t, want[v], d, "%s, %s: vertex %d", name, keys, v)
@@ -315,7 +325,8 @@ func TestArgumentsAreVerticesAsRead(t *testing.T) {
 // TestArgumentsThatCannotBeKnown: on a renumbered graph, and on no other.
 func TestArgumentsThatCannotBeKnown(t *testing.T) {
 	text := program(t, "bfs")
-	plain, moved := load(t, "grid.width=4", "grid.height=4"), load(t, "grid.width=4", "grid.height=4", "reorder.order=random")
+	plain, moved := load(t, "grid.width=4", "grid.height=4"),
+		load(t, "grid.width=4", "grid.height=4", "reorder.order=random")
 	for change, says := range map[string]string{
 		"atoi(argv[2])->2":                         "",
 		"addVertex(source)->addVertex(2)":          "bfs:19:24: vertex 2 is written in the program, and graph.clean.compact_ids and graph.reorder have given vertices other numbers: expected an argument, atoi(argv[2])",

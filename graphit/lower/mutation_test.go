@@ -39,7 +39,8 @@ end
 // TestMutations: the passes' results determine the kernels: with any other, the result is wrong, and the check detects
 // it.
 func TestMutations(t *testing.T) {
-	l, err := graphspec.Schema.Load(schema.Input{Set: []string{"rmat.scale=8", "rmat.edge_factor=8", "clean.symmetrise=true"}})
+	l, err := graphspec.Schema.Load(schema.Input{Set: []string{"rmat.scale=8", "rmat.edge_factor=8",
+		"clean.symmetrise=true"}})
 	require.NoError(t, err)
 	g, err := graph.Load(l.Value)
 	require.NoError(t, err)
@@ -74,7 +75,8 @@ func TestMutations(t *testing.T) {
 			require.NoError(t, graphit.Check(f))
 			w, err := workload.Parse(c.workload)
 			require.NoError(t, err)
-			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
+			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7},
+				nil)
 			require.NoError(t, err)
 			o := Options{Args: []string{"p", "g", "1"}, Output: io.Discard, Workload: w, MaxSteps: 1000}
 			if mutated {
@@ -97,7 +99,8 @@ func TestMutations(t *testing.T) {
 
 // TestFusedMutations: a fused loop that does anything else than the host's would is found.
 func TestFusedMutations(t *testing.T) {
-	l, err := graphspec.Schema.Load(schema.Input{Set: []string{"rmat.scale=7", "rmat.edge_factor=4", "clean.symmetrise=true", "weights.from=random", "weights.max=20"}})
+	l, err := graphspec.Schema.Load(schema.Input{Set: []string{"rmat.scale=7", "rmat.edge_factor=4",
+		"clean.symmetrise=true", "weights.from=random", "weights.max=20"}})
 	require.NoError(t, err)
 	g, err := graph.Load(l.Value)
 	require.NoError(t, err)
@@ -125,7 +128,8 @@ func TestFusedMutations(t *testing.T) {
 			require.NoError(t, graphit.Check(f))
 			w, err := workload.Parse(nil)
 			require.NoError(t, err)
-			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, nil)
+			d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7},
+				nil)
 			require.NoError(t, err)
 			o := Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w, MaxSteps: 1000}
 			if mutated {

@@ -18,7 +18,8 @@ import (
 
 // schedules maps UGF's names for load balance to schedules (§2.5.3, §5.2.2), and those of hardware units.
 var schedules = map[string]workload.Schedule{
-	"VERTEX_BASED": "vertex", "EDGE_ONLY": "edge", "TWC": "twc", "TWCE": "twce", "ETWC": "twce", "STRICT": "strict", "WM": "warp", "CM": "cta",
+	"VERTEX_BASED": "vertex", "EDGE_ONLY": "edge", "TWC": "twc", "TWCE": "twce", "ETWC": "twce", "STRICT": "strict",
+	"WM": "warp", "CM": "cta",
 	"WEAVER": "weaver", "PEG": "peg", "HWWL": "hwwl", "EGHW": "eghw",
 }
 
@@ -26,10 +27,12 @@ var schedules = map[string]workload.Schedule{
 func ScheduleOf(word string) workload.Schedule { return schedules[word] }
 
 // dedups maps UGF's names for deduplication (Table 3.1).
-var dedups = map[string]workload.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic", "MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
+var dedups = map[string]workload.Choice{"": "monotonic", "FUSED": "monotonic", "UNFUSED": "monotonic",
+	"MONOTONIC_COUNTERS": "monotonic", "BITMAP": "bitmap", "BOOLMAP": "bytemap"}
 
 // workloadOf returns an operator's workload: the settings of its schedule, and the experiment's for the rest.
-func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.Workload, host *eval.Host) (workload.Workload, error) {
+func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.Workload,
+	host *eval.Host) (workload.Workload, error) {
 	w := base
 	if m.Given["load_balance"] {
 		w.Schedule = schedules[m.LoadBalance]
@@ -60,7 +63,8 @@ func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.
 	case m.Given["direction"] || m.Given["frontier_creation"]:
 		w.ActiveSet = set(m, w)
 	}
-	lists := w.ActiveSet == "queue" || w.ActiveSet == "list" || w.ActiveSet == workload.Auto && w.Direction != "pull" && w.Direction != "hybrid" && w.Schedule != "edge"
+	lists := w.ActiveSet == "queue" || w.ActiveSet == "list" ||
+		w.ActiveSet == workload.Auto && w.Direction != "pull" && w.Direction != "hybrid" && w.Schedule != "edge"
 	switch {
 	case !lists:
 		w.Dedup = "none"
@@ -96,7 +100,10 @@ func isDense(op *graphir.EdgeSetIterator) bool { return op.IsAllEdges && op.Outp
 
 // adds reports whether the reduction that determines an operator's output is a sum.
 func adds(op *graphir.EdgeSetIterator) bool {
-	return slices.ContainsFunc(op.Accesses, func(a graphir.Access) bool { return a.Vector == op.Tracked && a.Op == "+=" })
+	return slices.ContainsFunc(op.Accesses, func(a graphir.Access) bool {
+		return a.Vector == op.Tracked &&
+			a.Op == "+="
+	})
 }
 
 // lowering lowers operators.
@@ -157,9 +164,13 @@ func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name 
 
 // algorithm returns an operator as compose's algorithm.
 func (l *lowering) algorithm(op *graphir.EdgeSetIterator, name string) *algorithm.Algorithm {
-	a := &algorithm.Algorithm{Name: name, Dense: isDense(op), NeedsSet: !isDense(op), Silent: op.Output != graphir.Modified}
+	a := &algorithm.Algorithm{Name: name, Dense: isDense(op), NeedsSet: !isDense(op),
+		Silent: op.Output != graphir.Modified}
 	if f := op.SrcFilter; f != nil {
-		a.EdgeFilter = func(k *emit.Kernel, e *layout.Edge) ir.Value { return newWriter(k, nil).call(f, []ir.Value{e.Src}) }
+		a.EdgeFilter = func(k *emit.Kernel, e *layout.Edge) ir.Value {
+			return newWriter(k, nil).call(f,
+				[]ir.Value{e.Src})
+		}
 	}
 	if f := op.DstFilter; f != nil {
 		a.Asked = true
@@ -314,7 +325,8 @@ func first(q, vector *graphit.Var) *compose.VertexOperator {
 			t := typeOf(vector.Type.Of)
 			k.When(k.Ne(k.Load(ir.U32, k.Addr(waits(q)), v), k.U32(0)), func() {
 				priority := k.Load(t, k.Addr(vectorName(vector)), v)
-				k.When(k.Lt(priority, k.Load(t, k.Addr(least), k.U32(0))), func() { k.AtomicMin(k.Addr(least), k.U32(0), priority) })
+				k.When(k.Lt(priority, k.Load(t, k.Addr(least), k.U32(0))),
+					func() { k.AtomicMin(k.Addr(least), k.U32(0), priority) })
 				k.Store(k.Addr(least), k.U32(1), k.U32(1)) // a vertex waits
 			})
 			return nil
@@ -335,7 +347,8 @@ func Plans(f *graphit.File, o Options, weights graph.WeightKind) (plans []Plan, 
 	if err != nil {
 		return nil, err
 	}
-	l := &lowering{program: p, host: eval.NewHost(p, nil, eval.Options{Args: o.Args}), weights: weights, base: o.Workload, queues: queueVectors(p)}
+	l := &lowering{program: p, host: eval.NewHost(p, nil, eval.Options{Args: o.Args}), weights: weights,
+		base: o.Workload, queues: queueVectors(p)}
 	for _, op := range p.Edges {
 		list := []*graphir.Metadata{&op.Metadata}
 		if op.Hybrid != nil {

@@ -60,7 +60,8 @@ func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program
 		return nil, err
 	}
 	if len(p.Edges)+len(p.Vertices) == 0 {
-		return nil, &graphit.Error{File: f.Name, Pos: f.Main().Pos, Msg: "the program has no operator: there is nothing to run on a machine"}
+		return nil, &graphit.Error{File: f.Name, Pos: f.Main().Pos,
+			Msg: "the program has no operator: there is nothing to run on a machine"}
 	}
 	return p, p.Run(s, nil)
 }
@@ -68,7 +69,8 @@ func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program
 // refuseDouble refuses doubles, which the machine lacks.
 func refuseDouble(f *graphit.File) {
 	check := func(v *graphit.Var) {
-		if t := v.Type; t.Kind == graphit.Double || t.Of != nil && t.Of.Kind == graphit.Double || t.Weight != nil && t.Weight.Kind == graphit.Double {
+		if t := v.Type; t.Kind == graphit.Double || t.Of != nil && t.Of.Kind == graphit.Double ||
+			t.Weight != nil && t.Weight.Kind == graphit.Double {
 			refuse(t.Pos, "%s is double, and the machine's numbers have 32 bits: expected float, or --float, which computes double as float", v.Name)
 		}
 	}
@@ -123,17 +125,20 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 }
 
 func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*eval.Host, *backend) {
-	h := eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps, AnyArguments: o.anyArguments})
+	h := eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps,
+		AnyArguments: o.anyArguments})
 	return h, &backend{
 		host: h, program: p, graph: g, device: d, options: o,
-		initial: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{}, ready: map[*eval.Queue]*eval.Set{},
+		initial: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{},
+		ready: map[*eval.Queue]*eval.Set{},
 	}
 }
 
 // Rehearse does everything that precedes Run's first launch, and refuses what Run would. It returns the memory of the
 // program's arrays and of its reference. If the graph stands in for another one, main is not run, since its vertices
 // may be the other's.
-func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options, standIn bool) (m compose.Memory, err error) {
+func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options,
+	standIn bool) (m compose.Memory, err error) {
 	defer catch(f.Name, &err)
 	p, err := Build(f, o.Schedule, o.Float)
 	if err != nil {
@@ -213,8 +218,10 @@ const wordBytes = 4
 // accepts refuses graphs whose weights do not match the program's.
 func accepts(p *graphir.Program, g *graph.Graph) error {
 	for _, v := range p.File.Globals {
-		if w := v.Type.Weight; v.Type.Kind == graphit.EdgeSet && w != nil && !w.IsReal() && g.WeightKind() == graph.FloatWeights {
-			return &graphit.Error{File: p.File.Name, Pos: w.Pos, Msg: "the program's weights are int, and the graph's are floats: give weights that are, as by --weights random"}
+		if w := v.Type.Weight; v.Type.Kind == graphit.EdgeSet && w != nil && !w.IsReal() &&
+			g.WeightKind() == graph.FloatWeights {
+			return &graphit.Error{File: p.File.Name, Pos: w.Pos,
+				Msg: "the program's weights are int, and the graph's are floats: give weights that are, as by --weights random"}
 		}
 	}
 	return nil
@@ -305,7 +312,8 @@ func (b *backend) Seconds() float64 {
 
 // operators are a program's operators in compose's form.
 type operators struct {
-	edges      map[*graphir.EdgeSetIterator][]*compose.EdgeOperator // one, or two: below and above the hybrid's threshold
+	// one, or two: below and above the hybrid's threshold
+	edges      map[*graphir.EdgeSetIterator][]*compose.EdgeOperator
 	vertices   map[*graphir.VertexSetIterator]*compose.VertexOperator
 	takes      map[*graphit.Var]*compose.VertexOperator // per queue: dequeues the current bucket
 	finds      map[*graphit.Var]*compose.VertexOperator // per queue: finds the least priority
@@ -317,8 +325,10 @@ type operators struct {
 // operators plans a program's operators. mutate, for tests, may be nil.
 func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operators, err error) {
 	o = operators{
-		map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{}, map[*graphir.VertexSetIterator]*compose.VertexOperator{},
-		map[*graphit.Var]*compose.VertexOperator{}, map[*graphit.Var]*compose.VertexOperator{}, l.queues, map[*compose.EdgeOperator]bool{}, compose.Parts{},
+		map[*graphir.EdgeSetIterator][]*compose.EdgeOperator{},
+		map[*graphir.VertexSetIterator]*compose.VertexOperator{},
+		map[*graphit.Var]*compose.VertexOperator{}, map[*graphit.Var]*compose.VertexOperator{}, l.queues,
+		map[*compose.EdgeOperator]bool{}, compose.Parts{},
 	}
 	if mutate == nil {
 		mutate = func(*graphir.EdgeSetIterator) {}

@@ -10,8 +10,10 @@ import (
 // Keys are the workload's keys that determine how an operator without a schedule runs. The other keys determine the
 // computation, or concern loops.
 var Keys = []string{
-	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "unroll", "spill", "block_vertices", "block_by", "shard_vertices",
-	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule", "alpha", "beta", "launch_overhead",
+	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "unroll", "spill",
+	"block_vertices", "block_by", "shard_vertices",
+	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule",
+	"alpha", "beta", "launch_overhead",
 }
 
 // CheckWorkload returns an error for keys that a GraphIt program cannot follow. Keys that configure the computation of

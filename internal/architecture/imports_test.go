@@ -163,7 +163,8 @@ func TestImportsRunDown(t *testing.T) {
 	all := imports(t)
 	require.Greater(t, len(all), 5)
 	for pkg, list := range all {
-		assert.GreaterOrEqual(t, layerOf(pkg), 0, "%s is in a folder that layers lacks: add it there, with its contents", pkg)
+		assert.GreaterOrEqual(t, layerOf(pkg), 0,
+			"%s is in a folder that layers lacks: add it there, with its contents", pkg)
 		for _, imported := range list {
 			assert.True(t, allowed(pkg, imported), "%s must not import %s", pkg, imported)
 		}

@@ -33,7 +33,8 @@ func TestMacOS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the type check for macOS (20 seconds)")
 	}
-	cmd := exec.Command("go", "list", "-deps", "-test", "-pgo=off", "-json=ImportPath,Dir,GoFiles,ImportMap,Module,Standard,Error", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-test", "-pgo=off",
+		"-json=ImportPath,Dir,GoFiles,ImportMap,Module,Standard,Error", "./...")
 	cmd.Dir = "../.."
 	cmd.Env = append(os.Environ(), "GOOS=darwin", "GOARCH=arm64", "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr

@@ -29,7 +29,8 @@ var harmless = []string{
 }
 
 // registered are variables of packages that a function sets, all before a machine is made.
-var registered = []string{"components/accel/kind.go kinds", "isa/decode.go decoder", "isa/extend.go extensions", "isa/isa.go all", "isa/isa.go byName", "sim/stats/derived.go derived"}
+var registered = []string{"components/accel/kind.go kinds", "isa/decode.go decoder", "isa/extend.go extensions",
+	"isa/isa.go all", "isa/isa.go byName", "sim/stats/derived.go derived"}
 
 func TestStateIsInFields(t *testing.T) {
 	files := token.NewFileSet()
@@ -49,7 +50,8 @@ func TestStateIsInFields(t *testing.T) {
 	for _, h := range harmless {
 		assert.Contains(t, found, h, "is no more")
 	}
-	assert.ElementsMatch(t, registered, slices.Compact(slices.Sorted(slices.Values(vars))), "variables of packages that change: no checkpoint holds them")
+	assert.ElementsMatch(t, registered, slices.Compact(slices.Sorted(slices.Values(vars))),
+		"variables of packages that change: no checkpoint holds them")
 }
 
 // changes lists captured variables that function literals change, and variables of the package that functions do.
@@ -91,7 +93,8 @@ func changes(t *testing.T, files *token.FileSet, dir string) (captured, global [
 			ast.Inspect(fn.Body, func(n ast.Node) bool {
 				if lit, ok := n.(*ast.FuncLit); ok {
 					changed(lit.Body, func(id *ast.Ident) {
-						if id.Obj != nil && id.Obj.Kind == ast.Var && (id.Obj.Pos() < lit.Pos() || lit.End() <= id.Obj.Pos()) && !outside[id.Name] {
+						if id.Obj != nil && id.Obj.Kind == ast.Var &&
+							(id.Obj.Pos() < lit.Pos() || lit.End() <= id.Obj.Pos()) && !outside[id.Name] {
 							captured = append(captured, at+" "+id.Name)
 						}
 					})

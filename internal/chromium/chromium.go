@@ -31,8 +31,10 @@ type Tab struct {
 func Open(t *testing.T, address string) *Tab {
 	t.Helper()
 	program := tools.Need(t, "chromium")
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1240, 1000), chromedp.WSURLReadTimeout(3*time.Minute))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1240, 1000),
+		chromedp.WSURLReadTimeout(3*time.Minute))
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -41,7 +43,8 @@ func Open(t *testing.T, address string) *Tab {
 	t.Cleanup(cancel)
 	b := &Tab{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, b.listen)
-	b.Run(log.Enable(), network.Enable(), chromedp.Navigate(address), chromedp.WaitReady(`html[data-ready="yes"]`, chromedp.ByQuery))
+	b.Run(log.Enable(), network.Enable(), chromedp.Navigate(address),
+		chromedp.WaitReady(`html[data-ready="yes"]`, chromedp.ByQuery))
 	return b
 }
 

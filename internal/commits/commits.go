@@ -26,7 +26,8 @@ func Root(ctx context.Context) (string, error) {
 // Build builds the program of the work tree at root into dir, with flags of go build, and returns its path.
 func Build(ctx context.Context, root, dir string, flags ...string) (string, error) {
 	program := filepath.Join(dir, "heddle")
-	_, err := output(ctx, root, "go", slices.Concat([]string{"build", "-o", program}, flags, []string{"./cmd/heddle"})...)
+	_, err := output(ctx, root, "go", slices.Concat([]string{"build", "-o", program}, flags,
+		[]string{"./cmd/heddle"})...)
 	return program, err
 }
 

@@ -28,7 +28,8 @@ func pages(t *testing.T) map[string]string {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root && strings.HasPrefix(name, ".") && name != ".github" || d.IsDir() && name == "results" && filepath.Dir(path) == root {
+		if d.IsDir() && path != root && strings.HasPrefix(name, ".") && name != ".github" ||
+			d.IsDir() && name == "results" && filepath.Dir(path) == root {
 			return filepath.SkipDir
 		}
 		if filepath.Ext(name) == ".md" {

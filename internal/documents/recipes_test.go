@@ -27,7 +27,8 @@ func TestRecipes(t *testing.T) {
 	_, recipes, found := strings.Cut(string(text), "# Recipes\n")
 	require.True(t, found)
 	steps := step.FindAllStringSubmatch(recipes, -1)
-	require.Equal(t, strings.Count(recipes, "\n```go\n")+strings.Count(recipes, "\n```sh\n"), len(steps), "a block that no step names")
+	require.Equal(t, strings.Count(recipes, "\n```go\n")+strings.Count(recipes, "\n```sh\n"), len(steps),
+		"a block that no step names")
 	require.Greater(t, len(steps), 15)
 	dir := copyTree(t)
 	commands := ""
@@ -59,7 +60,8 @@ func TestRecipes(t *testing.T) {
 	}
 	others = append(others, generate(t)...)
 	const run, built = "go run ./cmd/heddle ", "./heddle-of-recipes "
-	script := strings.Join(slices.Concat(edits, updates, []string{"go build -ldflags=-w -o " + built + "./cmd/heddle\n"}, others), "")
+	script := strings.Join(slices.Concat(edits, updates,
+		[]string{"go build -ldflags=-w -o " + built + "./cmd/heddle\n"}, others), "")
 	require.Greater(t, strings.Count(script, run), 10)
 	c := exec.Command("sh", "-e", "-x", "-c", strings.ReplaceAll(script, run, built))
 	c.Dir = dir

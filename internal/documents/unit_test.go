@@ -49,7 +49,8 @@ func addedUnit(t *testing.T, command string) {
 	require.NoError(t, os.WriteFile("echo.s", []byte(echo), 0o644))
 	run("exec", "echo.s", "--untimed", "--nothing")
 	refused("this machine has no nothing unit", "exec", "echo.s", "--untimed")
-	refused("choose one: --weaver, --graphpeg, --hwwl, --eghw, --nothing", "exec", "echo.s", "--untimed", "--nothing", "--weaver")
+	refused("choose one: --weaver, --graphpeg, --hwwl, --eghw, --nothing", "exec", "echo.s", "--untimed", "--nothing",
+		"--weaver")
 	cycles := func(delay string) int {
 		out := run("exec", "echo.s", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay="+delay, "--check")
 		n, err := strconv.Atoi(regexp.MustCompile(`(\d+) cycles`).FindStringSubmatch(out)[1])
@@ -57,7 +58,8 @@ func addedUnit(t *testing.T, command string) {
 		return n
 	}
 	require.Equal(t, 30, cycles("31")-cycles("1"))
-	refused("core.nothing: the core has a Weaver", "exec", "echo.s", "--machine", "vortex-1c4w4t-weaver", "--set", "core.nothing.delay=2")
+	refused("core.nothing: the core has a Weaver", "exec", "echo.s", "--machine", "vortex-1c4w4t-weaver", "--set",
+		"core.nothing.delay=2")
 	refused("core.nothing.delay: expected an integer 1..1000 (cycles)",
 		"exec", "echo.s", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay=0")
 	require.Contains(t, run("config", "schema", "--markdown"),

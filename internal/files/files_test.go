@@ -39,7 +39,8 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(ok, []byte("12345"), 0o644))
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink("ok", link))
-	for path, says := range map[string]string{pipe: "found a pipe", "/dev/zero": "found a device", dir: "found a directory", filepath.Join(dir, "no"): "no such file"} {
+	for path, says := range map[string]string{pipe: "found a pipe", "/dev/zero": "found a device",
+		dir: "found a directory", filepath.Join(dir, "no"): "no such file"} {
 		done := make(chan error, 1)
 		go func() {
 			_, err := files.Read(path, 1<<20)
@@ -84,7 +85,8 @@ func TestFilesAreWrittenWholeOrNotAtAll(t *testing.T) {
 	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
 	require.Equal(t, []string{"x"}, entries(t, dir))
 	require.ErrorContains(t, files.Write(dir, nil), "is a directory")
-	require.ErrorContains(t, files.Write(filepath.Join(dir, "no", "x"), nil), filepath.Join(dir, "no", "x")+": no such file")
+	require.ErrorContains(t, files.Write(filepath.Join(dir, "no", "x"), nil),
+		filepath.Join(dir, "no", "x")+": no such file")
 }
 
 func TestNewFilesHaveThePermissionsOfNewFiles(t *testing.T) {
@@ -100,7 +102,8 @@ func TestNewFilesHaveThePermissionsOfNewFiles(t *testing.T) {
 func TestSymbolicLinksStay(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "deep"), 0o755))
-	for _, link := range [][2]string{{"to", "l1"}, {"l1", "l2"}, {"../gone", "deep/l3"}, {"deep", "d"}, {"circle", "circle"}} {
+	for _, link := range [][2]string{{"to", "l1"}, {"l1", "l2"}, {"../gone", "deep/l3"}, {"deep", "d"},
+		{"circle", "circle"}} {
 		require.NoError(t, os.Symlink(link[0], filepath.Join(dir, link[1])))
 	}
 	require.NoError(t, files.Write(filepath.Join(dir, "to"), []byte("old")))

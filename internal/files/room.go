@@ -46,7 +46,8 @@ func Room(path string) string {
 		return ""
 	}
 	if block := uint64(f.Bsize); f.Files == 0 || f.Ffree > 0 {
-		return fmt.Sprintf("the file system at %s has %d KiB left of %d KiB", at, f.Bavail*block>>10, f.Blocks*block>>10)
+		return fmt.Sprintf("the file system at %s has %d KiB left of %d KiB", at, f.Bavail*block>>10,
+			f.Blocks*block>>10)
 	}
 	return fmt.Sprintf("the file system at %s has %d files, and no room for more", at, f.Files)
 }

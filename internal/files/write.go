@@ -73,7 +73,8 @@ func target(path string) (to string, is fs.FileInfo, err error) {
 	}
 	to = path
 	for range maxLinks {
-		if strings.HasPrefix(to, "/proc/") { // a process's open file, as behind /dev/stdout: its link's text is not its path
+		// a process's open file, as behind /dev/stdout: its link's text is not its path
+		if strings.HasPrefix(to, "/proc/") {
 			return "", nil, nil
 		}
 		link, err := os.Readlink(to)

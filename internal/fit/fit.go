@@ -38,8 +38,9 @@ type Table struct {
 	Configs []table.ColumnConfig
 	Names   []string // of the columns
 	Widths  []int    // the columns' widest cells; only for columns that may be wrapped
-	Words   []int    // the columns' longest words, which are kept whole if they take up to half of the room; nil: short ones
-	Drop    []int    // columns, from 0, in the order in which they are left out
+	// the columns' longest words, which are kept whole if they take up to half of the room; nil: short ones
+	Words []int
+	Drop  []int // columns, from 0, in the order in which they are left out
 }
 
 // narrow is the minimum width to which a column is wrapped.

@@ -16,7 +16,8 @@ func sample() *Table {
 	t.AppendRow(table.Row{"x", strings.Repeat("many words ", 12), 5, "y"})
 	t.AppendSeparator()
 	t.AppendRow(table.Row{"z", "µ", 123456, strings.Repeat("v", 30)})
-	return &Table{Writer: t, Names: []string{"a", "meaning", "n", "more"}, Widths: []int{1, 132, 6, 30}, Drop: []int{3, 2}}
+	return &Table{Writer: t, Names: []string{"a", "meaning", "n", "more"}, Widths: []int{1, 132, 6, 30},
+		Drop: []int{3, 2}}
 }
 
 func TestTablesFit(t *testing.T) {
@@ -34,7 +35,9 @@ func TestTablesFit(t *testing.T) {
 			}
 		}
 		require.Equal(t, 12, strings.Count(b.String(), "many"), "nothing is cut")
-		require.Equal(t, strings.Contains(b.String(), "vv"), !strings.Contains(strings.Join(strings.Fields(b.String()), " "), "no room for"), "%d\n%s", columns, b.String())
+		require.Equal(t, strings.Contains(b.String(), "vv"),
+			!strings.Contains(strings.Join(strings.Fields(b.String()), " "), "no room for"), "%d\n%s", columns,
+			b.String())
 	}
 	var b bytes.Buffer
 	sample().Render(Writer{&b, 30})

@@ -35,7 +35,8 @@ Flags:
             what it is good for
   -h, --help               help
   heddle run a-command-to-copy.yaml --set name=longer-than-the-line`, Text(in, 40))
-	require.Equal(t, "  weaver      the unit of the paper\n              SparseWeaver", Text("  weaver      the unit of the paper SparseWeaver", 40))
+	require.Equal(t, "  weaver      the unit of the paper\n              SparseWeaver",
+		Text("  weaver      the unit of the paper SparseWeaver", 40))
 	require.Equal(t, in, Text(in, 0))
 	require.Equal(t, in, Text(in, 100))
 }

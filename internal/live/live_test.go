@@ -48,7 +48,8 @@ func TestAFoot(t *testing.T) {
 
 // fit keeps to the last rows and all but the last column, and knows wide characters.
 func TestFit(t *testing.T) {
-	require.Equal(t, []string{"4 20", `\x1b[31mred`, "長い長い長い長い長…"}, fit([]string{"not shown", "4 20", "\x1b[31mred", strings.Repeat("長い", 20)}, 4, 20))
+	require.Equal(t, []string{"4 20", `\x1b[31mred`, "長い長い長い長い長…"},
+		fit([]string{"not shown", "4 20", "\x1b[31mred", strings.Repeat("長い", 20)}, 4, 20))
 	require.Empty(t, fit([]string{"a"}, 1, 80))
 	require.Empty(t, fit([]string{"a"}, 24, narrow-1))
 }

@@ -35,11 +35,14 @@ func TestAdd(t *testing.T) {
 	}
 	require.NoError(t, registry.Add())
 	require.NoError(t, registry.Add(entry("a", nil), entry("b", nil)))
-	require.EqualError(t, registry.Add(entry("c", nil), entry("d", errors.New("no")), entry("e", nil)), `cannot add thing "d": no`)
+	require.EqualError(t, registry.Add(entry("c", nil), entry("d", errors.New("no")), entry("e", nil)),
+		`cannot add thing "d": no`)
 	require.Equal(t, []string{"a", "b", "c", "d"}, added)
 	require.ErrorContains(t, registry.Add(registry.Entry{}), "the entry is empty")
-	require.ErrorContains(t, registry.Add(registry.New("thing", "x", func() error { panic("oh") })), `cannot add thing "x": oh`)
+	require.ErrorContains(t, registry.Add(registry.New("thing", "x", func() error { panic("oh") })),
+		`cannot add thing "x": oh`)
 	registry.Close()
-	require.ErrorContains(t, registry.Add(entry("f", nil)), `cannot add thing "f": configurations have been read already`)
+	require.ErrorContains(t, registry.Add(entry("f", nil)),
+		`cannot add thing "f": configurations have been read already`)
 	require.Len(t, added, 4)
 }

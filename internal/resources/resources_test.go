@@ -126,8 +126,10 @@ func TestMemory(t *testing.T) {
 func TestProcessors(t *testing.T) {
 	defer func(old system) { host = old }(host)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
-	for quota, want := range map[string]int{"max 100000": 8, "1000 100000": 1, "100000 100000": 1, "110000 100000": 2, "2000000 100000": 8} {
-		host = fake(t, map[string]string{"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mount2, "sys/fs/cgroup/cpu.max": quota})
+	for quota, want := range map[string]int{"max 100000": 8, "1000 100000": 1, "100000 100000": 1, "110000 100000": 2,
+		"2000000 100000": 8} {
+		host = fake(t, map[string]string{"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mount2,
+			"sys/fs/cgroup/cpu.max": quota})
 		require.Equal(t, want, Processors(), quota)
 	}
 }

@@ -11,7 +11,8 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "ab", 2}, {"warps", "wraps", 1}, {"warp", "warps", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1}} {
+	}{{"", "", 0}, {"", "ab", 2}, {"warps", "wraps", 1}, {"warp", "warps", 1}, {"kitten", "sitting", 3},
+		{"ab", "ba", 1}} {
 		assert.Equal(t, c.want, distance(c.a, c.b), "%s %s", c.a, c.b)
 		assert.Equal(t, c.want, distance(c.b, c.a), "%s %s", c.b, c.a)
 	}

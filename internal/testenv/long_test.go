@@ -37,7 +37,8 @@ func TestSizes(t *testing.T) {
 func TestUsed(t *testing.T) {
 	c := exec.Command("sh", "-c", "while :; do :; done")
 	require.NoError(t, c.Start())
-	require.Eventually(t, func() bool { return testenv.Used(c.Process.Pid) >= 50*time.Millisecond }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return testenv.Used(c.Process.Pid) >= 50*time.Millisecond }, time.Minute,
+		time.Millisecond)
 	require.NoError(t, c.Process.Kill())
 	require.Error(t, c.Wait())
 	require.Zero(t, testenv.Used(c.Process.Pid))

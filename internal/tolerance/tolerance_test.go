@@ -59,7 +59,8 @@ func TestNoComparisonIsWrittenOut(t *testing.T) {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
 			return filepath.SkipDir
-		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || listed || strings.HasPrefix(name, "internal/tolerance/"):
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || listed ||
+			strings.HasPrefix(name, "internal/tolerance/"):
 			return nil
 		}
 		checked++
@@ -69,7 +70,8 @@ func TestNoComparisonIsWrittenOut(t *testing.T) {
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			if b, ok := n.(*ast.BinaryExpr); ok && writtenOut(b) {
-				t.Errorf("%s compares an absolute difference: expected tolerance.Within or tolerance.Small", files.Position(b.Pos()))
+				t.Errorf("%s compares an absolute difference: expected tolerance.Within or tolerance.Small",
+					files.Position(b.Pos()))
 			}
 			return true
 		})

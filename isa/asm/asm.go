@@ -105,11 +105,13 @@ func Assemble(file string, src []byte, opt Options) (*isa.Program, error) {
 		return nil, fmt.Errorf("%s: source of %d bytes: at most %d are read", file, len(src), maxSource)
 	}
 	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
-		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "the text is UTF-16: expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)"}
+		return nil, &Error{File: file, Line: 1, Col: 1,
+			Msg: "the text is UTF-16: expected UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)"}
 	}
 	a := &assembler{
 		file: file, opt: opt,
-		named: map[string]*section{}, symbols: map[string]*symbol{}, locals: map[int64]*localLabel{}, pcrel: map[uint32]int64{},
+		named: map[string]*section{}, symbols: map[string]*symbol{}, locals: map[int64]*localLabel{},
+		pcrel:    map[uint32]int64{},
 		expander: newExpander(),
 	}
 	a.work = freeWork + workPerByte*len(src)

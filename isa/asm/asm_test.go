@@ -26,7 +26,8 @@ func gnu(t *testing.T, src string, defs ...string) []byte {
 		require.NoError(t, err, "%s %v\n%s", name, args, out)
 	}
 	run(as, append([]string{"-march=rv32imaf_zicsr_zifencei", "-mabi=ilp32f", src, "-o", obj}, defs...)...)
-	run("riscv64-unknown-elf-ld", "-m", "elf32lriscv", "--no-relax", "-Ttext=0x80000000", "-e", "_start", obj, "-o", bin)
+	run("riscv64-unknown-elf-ld", "-m", "elf32lriscv", "--no-relax", "-Ttext=0x80000000", "-e", "_start", obj, "-o",
+		bin)
 	run("riscv64-unknown-elf-objcopy", "-O", "binary", "-j", ".text", bin, img)
 	b, err := os.ReadFile(img)
 	require.NoError(t, err)

@@ -47,14 +47,16 @@ func link(dir, src string) (*linked, error) {
 	out, err := exec.Command("riscv64-unknown-elf-as", "-mno-relax", "-march=rv32imaf_zicsr_zifencei",
 		"-mabi=ilp32f", "-L", in, "-o", obj).CombinedOutput()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() < 0 ||
-		bytes.Contains(out, []byte("Internal error")) || bytes.Contains(out, []byte("attempt to get value of unresolved symbol")) {
+		bytes.Contains(out, []byte("Internal error")) ||
+		bytes.Contains(out, []byte("attempt to get value of unresolved symbol")) {
 		return nil, errKilled
 	}
 	if err == nil && warned(out) {
 		err = errors.New("GNU as warned")
 	}
 	if err == nil {
-		out, err = exec.Command("riscv64-unknown-elf-ld", "-m", "elf32lriscv", "--no-relax", "--discard-none", "--no-warn-rwx-segments",
+		out, err = exec.Command("riscv64-unknown-elf-ld", "-m", "elf32lriscv", "--no-relax", "--discard-none",
+			"--no-warn-rwx-segments",
 			"-e", "0x80000000", "-T", filepath.Join(dir, "layout.ld"), obj, "-o", bin).CombinedOutput()
 	}
 	if err != nil {
@@ -118,7 +120,8 @@ func compare(p *isa.Program, l *linked) error {
 			for at < len(got) && at < len(want) && got[at] == want[at] {
 				at++
 			}
-			return fmt.Errorf("from 0x%x on (of %d and %d bytes):\ngot  % x\nwant % x", s.Addr+uint32(at), len(got), len(want),
+			return fmt.Errorf("from 0x%x on (of %d and %d bytes):\ngot  % x\nwant % x", s.Addr+uint32(at), len(got),
+				len(want),
 				got[at:min(at+16, len(got))], want[at:min(at+16, len(want))])
 		}
 	}

@@ -34,7 +34,8 @@ func init() {
 	for _, s := range []string{".text", ".data", ".bss", ".rodata", ".sdata", ".sbss"} {
 		directives[s] = func(a *assembler, t token, after source) error {
 			if after.text != "" {
-				return errAt(after.col, "%s takes nothing: for a part of a section use .section with a name of its own", t.text)
+				return errAt(after.col, "%s takes nothing: for a part of a section use .section with a name of its own",
+					t.text)
 			}
 			a.enter(a.section(t.text))
 			return nil

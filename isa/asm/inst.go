@@ -59,7 +59,8 @@ func (a *assembler) expand(t token, args [][]token, end int) ([][]token, error) 
 		return tpl.fill(args), nil
 	}
 	if name == "jalr" && len(args) == 2 && isRegister(args[1]) {
-		return template{{{kind: tokIdent, text: "jalr", col: t.col}, {kind: tokIdent, text: "$0"}, {kind: tokPunct, text: ","},
+		return template{{{kind: tokIdent, text: "jalr", col: t.col}, {kind: tokIdent, text: "$0"},
+			{kind: tokPunct, text: ","},
 			{kind: tokPunct, text: "("}, {kind: tokIdent, text: "$1"}, {kind: tokPunct, text: ")"}}}.fill(args), nil
 	}
 	if tpl, ok := templates[pseudoKey{name, len(args)}]; ok {

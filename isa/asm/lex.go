@@ -181,7 +181,8 @@ func scanChar(s string, col int) (byte, int, error) {
 		base, start, most = 16, 2, 2
 	}
 	n := start
-	for n < len(s) && n < start+most && strings.IndexByte("0123456789abcdefABCDEF"[:min(base, 8)+base/16*14], s[n]) >= 0 {
+	for n < len(s) && n < start+most && strings.IndexByte("0123456789abcdefABCDEF"[:min(base, 8)+base/16*14],
+		s[n]) >= 0 {
 		n++
 	}
 	v, err := strconv.ParseUint(s[start:n], base, 8)

@@ -23,7 +23,8 @@ v:	.word 1
 	.balign 8
 	ret`), asm.Options{Lines: &l})
 	require.NoError(t, err)
-	for offset, want := range map[uint32]int{0: 1, 4: 2, 8: 2, 12: 3, 16: 3, 20: 8, 24: 8, 28: 0, 4096: 11, 4100: 0, 8192: 0} {
+	for offset, want := range map[uint32]int{0: 1, 4: 2, 8: 2, 12: 3, 16: 3, 20: 8, 24: 8, 28: 0, 4096: 11, 4100: 0,
+		8192: 0} {
 		file, line, ok := l.At(p.Entry + offset)
 		require.Equal(t, want, line, offset)
 		require.Equal(t, want > 0, ok)

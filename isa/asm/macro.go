@@ -101,7 +101,8 @@ func (a *assembler) expandBody(body []source, macro string, flat *source, names 
 		s.text = substitute(s.text, names, most.text-a.bytes)
 		a.expanded, a.bytes = a.expanded+1, a.bytes+len(s.text)
 		if a.expanded > most.expanded || a.bytes > most.text {
-			return errAt(s.col, "macros and repetitions become more than %d statements or %d bytes", most.expanded, most.text)
+			return errAt(s.col, "macros and repetitions become more than %d statements or %d bytes", most.expanded,
+				most.text)
 		}
 		if err := x.statements(s, r.feed); err != nil {
 			return err
@@ -341,7 +342,8 @@ func (m *macro) bind(after source) (map[string]string, error) {
 			continue
 		}
 		if keyword {
-			return nil, errAt(after.col, "macro %s: %q follows an argument that is given by its name: name it, too", m.name, w)
+			return nil, errAt(after.col, "macro %s: %q follows an argument that is given by its name: name it, too",
+				m.name, w)
 		}
 		if next == len(m.params) {
 			return nil, errAt(after.col, "macro %s takes %d arguments, and %q is one more", m.name, len(m.params), w)

@@ -69,7 +69,8 @@ func sectionDir(a *assembler, t token, after source) error {
 	}
 	if s == nil {
 		s = a.newSection(section{
-			name: name, exec: strings.Contains(flags, "x"), bss: kind == "nobits", absent: !strings.Contains(flags, "a"),
+			name: name, exec: strings.Contains(flags, "x"), bss: kind == "nobits",
+			absent: !strings.Contains(flags, "a"),
 		})
 	}
 	a.enter(s)

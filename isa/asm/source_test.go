@@ -54,7 +54,8 @@ func (g *sourceWriter) fresh(prefix string) string {
 func (g *sourceWriter) literal() string {
 	switch g.IntN(12) {
 	case 0:
-		return g.pick("0x7fffffffffffffff", "0x8000000000000000", "0xffffffffffffffff", "0x80000000", "0x7fffffff", "4294967295",
+		return g.pick("0x7fffffffffffffff", "0x8000000000000000", "0xffffffffffffffff", "0x80000000", "0x7fffffff",
+			"4294967295",
 			"18446744073709551615", "0x800", "0xfffff800")
 	case 1:
 		return fmt.Sprintf("0x%x", g.Uint64()>>g.IntN(64))
@@ -248,18 +249,21 @@ func (g *sourceWriter) data() {
 	case 1:
 		g.line("%s %s", g.pick(".half", ".short", ".2byte", ".hword"), g.masked(16, g.known(3)))
 	case 2:
-		g.line("%s %s, %s", g.pick(".word", ".long", ".int", ".4byte"), g.masked(32, g.known(3)), g.masked(31, g.late(3)))
+		g.line("%s %s, %s", g.pick(".word", ".long", ".int", ".4byte"), g.masked(32, g.known(3)),
+			g.masked(31, g.late(3)))
 	case 3:
 		g.line(".word %s", g.address())
 	case 4:
 		if list := g.labels[g.section]; len(list) > 0 {
 			a, b := g.pick(list...), g.pick(list...)
-			g.line("%s", fmt.Sprintf(g.pick(".word %s - %s", ".word (%s-%s)*3", ".8byte %s < %s", ".word . - %[1]s"), a, b))
+			g.line("%s", fmt.Sprintf(g.pick(".word %s - %s", ".word (%s-%s)*3", ".8byte %s < %s", ".word . - %[1]s"), a,
+				b))
 			return
 		}
 		g.line("%s", wide)
 	case 5:
-		g.line("%s", g.pick(`.asciz "a;b#c", "\"\\\n\101\x42"`, `.ascii "x" "y"`, `.string ""`, `.float 1.5, -2.25e3`, `.double 0.1`))
+		g.line("%s", g.pick(`.asciz "a;b#c", "\"\\\n\101\x42"`, `.ascii "x" "y"`, `.string ""`, `.float 1.5, -2.25e3`,
+			`.double 0.1`))
 	default:
 		g.line("%s", wide)
 	}
@@ -289,7 +293,8 @@ func (g *sourceWriter) space() {
 	case 5:
 		g.line(".balign %d<<(%s)%s", g.leastAlign(), g.masked(2, g.known(1)), fill)
 	default:
-		g.line("%s (%s) + %d%s", g.pick(".align", ".p2align"), g.masked(1, g.known(1)), bits.Len(uint(g.leastAlign()))-1, g.pick("", fill, ",,3", fill))
+		g.line("%s (%s) + %d%s", g.pick(".align", ".p2align"), g.masked(1, g.known(1)),
+			bits.Len(uint(g.leastAlign()))-1, g.pick("", fill, ",,3", fill))
 	}
 }
 
@@ -326,14 +331,16 @@ func (g *sourceWriter) instruction() {
 		g.line("lui a0, %%hi(%s)", number)
 		g.line("%s", fmt.Sprintf(g.pick("addi a0, a0, %%lo(%s)", "lw a1, %%lo(%s)(a0)", "sw a1, %%lo(%s)(a0)"), number))
 	case 9:
-		g.line("%s", fmt.Sprintf(g.pick("la a0, %s", "lla a1, %s", "lw a0, %s", "sw a0, %s, t0", "lui a0, %%hi(%s)", "addi a0, a0, %%lo(%s)"),
+		g.line("%s", fmt.Sprintf(g.pick("la a0, %s", "lla a1, %s", "lw a0, %s", "sw a0, %s, t0", "lui a0, %%hi(%s)",
+			"addi a0, a0, %%lo(%s)"),
 			g.address()))
 	default:
 		if g.IntN(2) == 0 {
 			g.line("j 1f")
 			return
 		}
-		g.line("%s", g.pick("1: bnez a0, 1b", "1: j 1b", "call _start", "beq a0, a1, .", "jal t0, _start", "tail _start", "bgeu a0, a1, .+8"))
+		g.line("%s", g.pick("1: bnez a0, 1b", "1: j 1b", "call _start", "beq a0, a1, .", "jal t0, _start",
+			"tail _start", "bgeu a0, a1, .+8"))
 	}
 }
 
@@ -410,7 +417,8 @@ func (g *sourceWriter) macro(inner func()) {
 	m := g.macros[g.IntN(len(g.macros))]
 	args := make([]string, 0, m.params)
 	for i := range g.IntN(m.params + 1) {
-		args = append(args, g.pick(g.literal(), g.literal(), "(1 + 2)", "2 * 3", `"5 - 4"`, "-1", fmt.Sprintf("p%d=6", i), ""))
+		args = append(args, g.pick(g.literal(), g.literal(), "(1 + 2)", "2 * 3", `"5 - 4"`, "-1",
+			fmt.Sprintf("p%d=6", i), ""))
 	}
 	text := strings.Join(args, g.pick(",", ", ", " , "))
 	if strings.HasSuffix(strings.TrimSpace(text), ",") {

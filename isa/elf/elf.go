@@ -77,7 +77,8 @@ func acceptable(f *elf.File, data []byte) error {
 	case f.Machine != elf.EM_RISCV:
 		return fmt.Errorf("%v: expected a RISC-V file", f.Machine)
 	case f.Type != elf.ET_EXEC:
-		return fmt.Errorf("%v: expected a linked, non-relocatable executable (ET_EXEC; link with -static -no-pie)", f.Type)
+		return fmt.Errorf("%v: expected a linked, non-relocatable executable (ET_EXEC; link with -static -no-pie)",
+			f.Type)
 	}
 	flags := uint32(data[offsetOfFlags]) | uint32(data[offsetOfFlags+1])<<8
 	switch {
@@ -124,14 +125,16 @@ func segment(ph *elf.Prog, data []byte) (isa.Segment, error) {
 		return isa.Segment{}, fmt.Errorf("address 0x%x + %d bytes is beyond 4 GiB", ph.Vaddr, ph.Memsz)
 	}
 	end := ph.Off + ph.Filesz
-	return isa.Segment{Addr: uint32(ph.Vaddr), Data: data[ph.Off:end:end], Size: uint32(ph.Memsz), Executable: ph.Flags&elf.PF_X != 0}, nil
+	return isa.Segment{Addr: uint32(ph.Vaddr), Data: data[ph.Off:end:end], Size: uint32(ph.Memsz),
+		Executable: ph.Flags&elf.PF_X != 0}, nil
 }
 
 // hasCode reports whether a section with instructions is in the segment: linker scripts forget to say it of the
 // segment, as that of the official riscv-tests does.
 func hasCode(f *elf.File, s *isa.Segment) bool {
 	for _, x := range f.Sections {
-		if x.Flags&elf.SHF_ALLOC != 0 && x.Flags&elf.SHF_EXECINSTR != 0 && x.Size > 0 && x.Addr >= uint64(s.Addr) && x.Addr-uint64(s.Addr) < uint64(s.Size) {
+		if x.Flags&elf.SHF_ALLOC != 0 && x.Flags&elf.SHF_EXECINSTR != 0 && x.Size > 0 && x.Addr >= uint64(s.Addr) &&
+			x.Addr-uint64(s.Addr) < uint64(s.Size) {
 			return true
 		}
 	}

@@ -263,9 +263,11 @@ func TestLinesOfCompiler(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "lines.c")
 	require.NoError(t, os.WriteFile(source, []byte(lineSource), 0o644))
-	for _, flags := range []string{"-g -O0", "-g -O2", "-g -O2 -gdwarf-2", "-g -O2 -gdwarf-3", "-g -O2 -gdwarf-4", "-g -O2 -gdwarf64", "-g -O2 -gz", "-O2"} {
+	for _, flags := range []string{"-g -O0", "-g -O2", "-g -O2 -gdwarf-2", "-g -O2 -gdwarf-3", "-g -O2 -gdwarf-4",
+		"-g -O2 -gdwarf64", "-g -O2 -gz", "-O2"} {
 		out := filepath.Join(dir, "lines.elf")
-		args := append(strings.Fields(flags), "-march=rv32imaf", "-mabi=ilp32f", "-nostdlib", "-static", "-Wl,-Ttext=0x80000000", "lines.c", "-o", out)
+		args := append(strings.Fields(flags), "-march=rv32imaf", "-mabi=ilp32f", "-nostdlib", "-static",
+			"-Wl,-Ttext=0x80000000", "lines.c", "-o", out)
 		c := exec.Command(gcc, args...)
 		c.Dir = dir
 		text, err := c.CombinedOutput()
@@ -346,8 +348,10 @@ func withSections(all ...debugelf.Section32) func(content ...[]byte) []byte {
 		body = append(body, names...)
 		headers = append(headers, own)
 		h := debugelf.Header32{
-			Ident: [16]byte{0x7f, 'E', 'L', 'F', 1, 1, 1}, Type: uint16(debugelf.ET_EXEC), Machine: uint16(debugelf.EM_RISCV), Version: 1,
-			Shoff: uint32(len(body)), Ehsize: 52, Shentsize: 40, Shnum: uint16(len(headers)), Shstrndx: uint16(len(headers) - 1),
+			Ident: [16]byte{0x7f, 'E', 'L', 'F', 1, 1, 1}, Type: uint16(debugelf.ET_EXEC),
+			Machine: uint16(debugelf.EM_RISCV), Version: 1,
+			Shoff: uint32(len(body)), Ehsize: 52, Shentsize: 40, Shnum: uint16(len(headers)),
+			Shstrndx: uint16(len(headers) - 1),
 		}
 		var b bytes.Buffer
 		binary.Write(&b, binary.LittleEndian, &h) //nolint:errcheck // a buffer
@@ -362,7 +366,8 @@ func withSections(all ...debugelf.Section32) func(content ...[]byte) []byte {
 // lineFileOf is an ELF file with a line table, as its sections are.
 func lineFileOf(line, lineStr []byte) []byte {
 	data := uint32(debugelf.SHT_PROGBITS)
-	return withSections(debugelf.Section32{Name: 0, Type: data, Size: uint32(len(line))}, debugelf.Section32{Name: 1, Type: data, Size: uint32(len(lineStr))})(line, lineStr)
+	return withSections(debugelf.Section32{Name: 0, Type: data, Size: uint32(len(line))},
+		debugelf.Section32{Name: 1, Type: data, Size: uint32(len(lineStr))})(line, lineStr)
 }
 
 func TestLineSectionsRefused(t *testing.T) {
@@ -378,7 +383,8 @@ func TestLineSectionsRefused(t *testing.T) {
 	}
 	data, packed := uint32(debugelf.SHT_PROGBITS), uint32(debugelf.SHF_COMPRESSED)
 	header := func(size uint32, rest string) []byte { // of a compressed section, 32-bit: type, size, alignment
-		return append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{1, 0, 0, 0}, size), 1), rest...)
+		return append(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{1, 0, 0, 0}, size), 1),
+			rest...)
 	}
 	for _, c := range []struct {
 		name    string

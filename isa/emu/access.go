@@ -57,7 +57,8 @@ func (c *Core) local(l int, a uint32, size uint8) ([]byte, error) {
 	o := a - ScratchpadBase
 	s := c.scratch
 	if uint64(o)+uint64(size) > uint64(len(s)) {
-		return nil, faultf(AccessFault, l, "address 0x%08x is beyond the scratchpad of %d bytes at 0x%08x", a, len(s), uint32(ScratchpadBase))
+		return nil, faultf(AccessFault, l, "address 0x%08x is beyond the scratchpad of %d bytes at 0x%08x", a, len(s),
+			uint32(ScratchpadBase))
 	}
 	c.stats.Scratchpad++
 	return s[o : o+uint32(size)], nil

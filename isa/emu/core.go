@@ -111,7 +111,8 @@ func (c *Core) spawn(w *Warp) {
 func (c *Core) arrive(w *Warp, id, count uint32) error {
 	b := &c.barriers[id]
 	if b.arrived != 0 && b.count != count {
-		return faultf(BarrierMisuse, -1, "barrier %d for %d warps, but warps that wait there said %d", id, count, b.count)
+		return faultf(BarrierMisuse, -1, "barrier %d for %d warps, but warps that wait there said %d", id, count,
+			b.count)
 	}
 	if int(count) > len(c.warps) {
 		return faultf(BarrierMisuse, -1, "barrier %d for %d warps on a core of %d", id, count, len(c.warps))
@@ -201,7 +202,8 @@ func (d *deviceBarriers) arrive(w *Warp, id, count uint32) error {
 func (d *deviceBarriers) declare(id, count uint32) error {
 	b := &d.m[id]
 	if b.count != 0 && b.count != count {
-		return faultf(BarrierMisuse, -1, "device barrier %d for %d cores, but warps that wait there said %d", id, count, b.count)
+		return faultf(BarrierMisuse, -1, "device barrier %d for %d cores, but warps that wait there said %d", id, count,
+			b.count)
 	}
 	b.count = count
 	return nil

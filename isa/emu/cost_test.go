@@ -103,7 +103,8 @@ func BenchmarkInstruction(b *testing.B) {
 		}{{4, 0xF}, {32, 0xFFFFFFFF}, {32, 0x55555555}} {
 			b.Run(fmt.Sprintf("%s/lanes=%d/mask=%x", i.name, shape.threads, shape.mask), func(b *testing.B) {
 				const chunk = 100_000
-				p, err := asm.Assemble(i.name, []byte(instructionLoop(i.text, shape.mask)), asm.Options{Base: emu.CodeBase})
+				p, err := asm.Assemble(i.name, []byte(instructionLoop(i.text, shape.mask)),
+					asm.Options{Base: emu.CodeBase})
 				require.NoError(b, err)
 				m, err := emu.New(emu.Config{Cores: 1, Warps: 1, Threads: shape.threads, MaxInstrs: chunk})
 				require.NoError(b, err)

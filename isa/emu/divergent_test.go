@@ -41,6 +41,7 @@ func TestDivergentBranches(t *testing.T) {
 	cfg := shape(1, 1, 4)
 	cfg.Divergent = emu.DivergentFollowsLast
 	var trap *emu.Trap
-	require.ErrorAs(t, load(t, cfg, lanes123+"la t1, bad; add t1, t1, t0; bad: jalr zero, -1(t1)").Run(context.Background()), &trap)
+	require.ErrorAs(t, load(t, cfg, lanes123+
+		"la t1, bad; add t1, t1, t0; bad: jalr zero, -1(t1)").Run(context.Background()), &trap)
 	assert.Equal(t, emu.MisalignedFetch, trap.Cause)
 }

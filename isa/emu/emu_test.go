@@ -186,7 +186,8 @@ func TestCSRReadThatDoesNotWrite(t *testing.T) {
 
 func TestBarrierCountMismatch(t *testing.T) {
 	// The first says 2, the others 3.
-	m := load(t, shape(1, 4, 2), allWarps+"csrrs t0, vx_wid, zero; sltu t0, zero, t0; addi t0, t0, 2; bar zero, t0;"+stop)
+	m := load(t, shape(1, 4, 2), allWarps+"csrrs t0, vx_wid, zero; sltu t0, zero, t0; addi t0, t0, 2; bar zero, t0;"+
+		stop)
 	trap := wantTrap(t, m)
 	assert.Equal(t, emu.BarrierMisuse, trap.Cause)
 	assert.Equal(t, "barrier 0 for 3 warps, but warps that wait there said 2", trap.Detail)
@@ -259,7 +260,8 @@ func TestWspawnWaitsUntilItIsTheOnlyWarp(t *testing.T) {
 			li a1, 0x10000000
 			csrrs t0, vx_wid, zero; slli t1, t0, 2; add t1, t1, a1; lw t2, 0(t1); addi t2, t2, 100; sw t2, 16(t1)
 			tmc zero`)
-		assert.Equal(t, []uint32{11, 12}, []uint32{m.Core(0).Warp(0).Reg(a0, 0), m.Core(0).Warp(0).Reg(a2, 0)}, "what the first left")
+		assert.Equal(t, []uint32{11, 12}, []uint32{m.Core(0).Warp(0).Reg(a0, 0), m.Core(0).Warp(0).Reg(a2, 0)},
+			"what the first left")
 		assert.Equal(t, []uint32{0, 111, 112, 100}, words(m, data+16, 4), "warps 1..3 of the second ran after it")
 	}
 }
@@ -368,7 +370,8 @@ func TestReservationsOfLanes(t *testing.T) {
 	assert.Equal(t, []uint32{0, 0, 0, 0}, lanes(own, a0, 4), "each lane has its own reservation")
 	assert.Equal(t, []uint32{0, 1, 2, 3}, words(own, data, 4))
 
-	shared := run(t, shape(1, 1, 4), allLanes+"li a1, 0x10000000; csrrs t0, vx_tid, zero; lr.w t2, (a1); addi t0, t0, 5; sc.w a0, t0, (a1);"+stop)
+	shared := run(t, shape(1, 1, 4), allLanes+
+		"li a1, 0x10000000; csrrs t0, vx_tid, zero; lr.w t2, (a1); addi t0, t0, 5; sc.w a0, t0, (a1);"+stop)
 	assert.Equal(t, []uint32{0, 1, 1, 1}, lanes(shared, a0, 4), "the first lane's sc breaks the others'")
 	assert.Equal(t, uint32(5), shared.Mem.Load32(data))
 }
@@ -450,7 +453,8 @@ func TestScratchpadSizes(t *testing.T) {
 		li a1, 0xffff0000; li t0, 0x8182f3f4; sw t0, 4(a1)
 		lb a0, 4(a1); lhu a2, 6(a1); lh a3, 4(a1); lbu a4, 7(a1)
 		sb t0, 8(a1); sh t0, 10(a1); lw a5, 8(a1)`+"\n"+stop)
-	for reg, want := range map[string]uint32{"a0": 0xFFFFFFF4, "a2": 0x8182, "a3": 0xFFFFF3F4, "a4": 0x81, "a5": 0xF3F400F4} {
+	for reg, want := range map[string]uint32{"a0": 0xFFFFFFF4, "a2": 0x8182, "a3": 0xFFFFF3F4, "a4": 0x81,
+		"a5": 0xF3F400F4} {
 		assert.Equal(t, want, m.Core(0).Warp(0).Reg(registers[reg], 0), reg)
 	}
 }
@@ -544,7 +548,8 @@ func TestLoadZeroesTheTail(t *testing.T) {
 			m.Mem.Store32(a, 0xAAAAAAAA)
 		}
 	}
-	m.Load(&isa.Program{Entry: emu.CodeBase, Segments: []isa.Segment{{Addr: base, Data: []byte{1, 2, 3, 4}, Size: size}}})
+	m.Load(&isa.Program{Entry: emu.CodeBase, Segments: []isa.Segment{{Addr: base, Data: []byte{1, 2, 3, 4},
+		Size: size}}})
 	assert.Equal(t, []uint32{0xAAAAAAAA, 0x04030201, 0}, words(m, base-4, 3))
 	assert.Equal(t, []uint32{0, 0xAAAAAAAA}, words(m, base+size-4, 2))
 }
@@ -726,7 +731,8 @@ func TestEveryCSRReads(t *testing.T) {
 		for c := range cores {
 			for w := range warps {
 				for l := range threads {
-					assert.Equal(t, want[info.Name](c, w, l), m.Core(c).Warp(w).Reg(a0, l), "%s: core %d warp %d lane %d", info.Name, c, w, l)
+					assert.Equal(t, want[info.Name](c, w, l), m.Core(c).Warp(w).Reg(a0, l),
+						"%s: core %d warp %d lane %d", info.Name, c, w, l)
 				}
 			}
 		}

@@ -281,7 +281,8 @@ func misalignedBranch(branch func(*Warp, *Op) error) func(*Warp, *Op) error {
 func execMisalignedJump(w *Warp, o *Op) error { return misalignedJump(w.pc + o.imm) }
 
 func misalignedJump(target uint32) error {
-	return exceptionf(isa.ExceptionMisalignedFetch, target, MisalignedFetch, -1, "0x%08x is not a multiple of 4 (there are no compressed instructions)", target)
+	return exceptionf(isa.ExceptionMisalignedFetch, target, MisalignedFetch, -1,
+		"0x%08x is not a multiple of 4 (there are no compressed instructions)", target)
 }
 
 func execJump(w *Warp, o *Op) error {
@@ -289,7 +290,8 @@ func execJump(w *Warp, o *Op) error {
 	if o.isIndirect {
 		at, differ := w.out.Sum(&w.regs[o.Rs1], o.imm, w.mask)
 		if differ != 0 {
-			return faultf(DivergentBranch, -1, "the lanes hold different targets; an indirect jump takes all lanes to one")
+			return faultf(DivergentBranch, -1,
+				"the lanes hold different targets; an indirect jump takes all lanes to one")
 		}
 		if target = at &^ 1; target&2 != 0 {
 			return misalignedJump(target)
@@ -347,7 +349,8 @@ func (a *Access) misaligned() error {
 	case isa.Load, isa.LoadReserved:
 		as = isa.ExceptionMisalignedLoad
 	}
-	return exceptionf(as, a.Addr[l], MisalignedAccess, l, "address 0x%08x is not a multiple of %d", a.Addr[l], a.op.size)
+	return exceptionf(as, a.Addr[l], MisalignedAccess, l, "address 0x%08x is not a multiple of %d", a.Addr[l],
+		a.op.size)
 }
 
 // execMemory performs a memory instruction at once.
@@ -472,7 +475,8 @@ func execEnvironment(w *Warp, o *Op) error {
 	if as == isa.ExceptionBreakpoint {
 		value = w.pc
 	}
-	return exceptionf(as, value, EnvironmentCall, -1, "%s: there is no operating system and no debugger; a program ends with `tmc zero`", o.Name)
+	return exceptionf(as, value, EnvironmentCall, -1,
+		"%s: there is no operating system and no debugger; a program ends with `tmc zero`", o.Name)
 }
 
 func execTrapReturn(w *Warp, _ *Op) error {

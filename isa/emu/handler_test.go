@@ -114,7 +114,8 @@ func TestTrapIsTheWarps(t *testing.T) {
 		`+stop)
 	assert.Equal(t, []uint32{5, 5, 5, 5}, lanes(m, a0, 4))
 	assert.Equal(t, []uint32{1, 1, 1, 1}, lanes(m, registers["s6"], 4), "lanes in the handler")
-	assert.Equal(t, []uint32{0x10000011, 0x10000011, 0x10000011, 0x10000011}, lanes(m, registers["s4"], 4), "mtval: the lowest lane that is wrong")
+	assert.Equal(t, []uint32{0x10000011, 0x10000011, 0x10000011, 0x10000011}, lanes(m, registers["s4"], 4),
+		"mtval: the lowest lane that is wrong")
 
 	// mtvec is the core's: warps that wspawn starts have the handler. What a trap leaves is each warp's own.
 	m = run(t, shape(2, 3, 2), handler+allWarps+`

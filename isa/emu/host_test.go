@@ -15,7 +15,8 @@ import (
 // hosted assembles a program with the words for the host, in a page with code.
 func hosted(t *testing.T, src string) *isa.Program {
 	t.Helper()
-	p, err := asm.Assemble("host.s", []byte("_start:\n"+src+"\n.balign 8\ntohost: .word 0, 0\nfar: .word 0\n"), asm.Options{Base: emu.CodeBase})
+	p, err := asm.Assemble("host.s", []byte("_start:\n"+src+"\n.balign 8\ntohost: .word 0, 0\nfar: .word 0\n"),
+		asm.Options{Base: emu.CodeBase})
 	require.NoError(t, err)
 	return p
 }

@@ -87,7 +87,8 @@ func drawOperands(r *rand.Rand, w *Warp, row *isa.Row) {
 	case isa.Store:
 		size = uint32(s.Size)
 	}
-	base := [...]uint32{0x90000000, 0x90000F80, ScratchpadBase, ScratchpadBase + 4000, 0, UncachedEnd - 64, CodeBase, 0xFFFEFFC0}[r.IntN(8)]
+	base := [...]uint32{0x90000000, 0x90000F80, ScratchpadBase, ScratchpadBase + 4000, 0, UncachedEnd - 64, CodeBase,
+		0xFFFEFFC0}[r.IntN(8)]
 	spread := [...]uint32{4, 128, 4096, 1 << 16, 1 << 31}[r.IntN(5)]
 	run := r.IntN(3) == 0
 	for l := range w.n {

@@ -48,7 +48,8 @@ func endless(tb testing.TB, name string, threads int, instrs uint64) *emu.Machin
 }
 
 func TestNoAllocationPerInstruction(t *testing.T) {
-	for _, name := range []string{"alu_chain", "fma_chain", "ld_rand", "st_coal", "lmem_ld", "diverge", "barrier", "lat_csr"} {
+	for _, name := range []string{"alu_chain", "fma_chain", "ld_rand", "st_coal", "lmem_ld", "diverge", "barrier",
+		"lat_csr"} {
 		m := endless(t, name, 8, 200_000)
 		_ = m.Run(context.Background()) // the loop's instructions
 		pages := int64(0)

@@ -41,7 +41,8 @@ func (m *Machine) opened(pc uint32) {
 	if m.partEnded == nil || len(m.parts) == 0 {
 		return
 	}
-	if i, ok := slices.BinarySearchFunc(m.parts, pc-4, func(p partMark, a uint32) int { return cmp.Compare(p.addr, a) }); ok {
+	if i, ok := slices.BinarySearchFunc(m.parts, pc-4,
+		func(p partMark, a uint32) int { return cmp.Compare(p.addr, a) }); ok {
 		m.partEnded(m.parts[i].name)
 	}
 }

@@ -283,7 +283,8 @@ func check(t *testing.T, q *qemu, o *ours, cases []testCase, g *generator) {
 			keep(t, &c)
 		}
 		s, err := o.run(t, 0, &c, q.back)
-		t.Fatalf("case differs from QEMU (err %v):\n%sinitial fcsr %02x\n%s", err, c.listing(), c.Init.Fcsr, differ(s, q.run(t, []testCase{c})[0]))
+		t.Fatalf("case differs from QEMU (err %v):\n%sinitial fcsr %02x\n%s", err, c.listing(), c.Init.Fcsr,
+			differ(s, q.run(t, []testCase{c})[0]))
 	}
 }
 

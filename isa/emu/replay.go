@@ -50,7 +50,8 @@ func (o *Op) Size() uint8 { return o.size }
 // ControlArgs returns the current operands of a control instruction.
 func (w *Warp) ControlArgs(o *Op) isa.ControlArgs {
 	last := w.lastLane()
-	return isa.ControlArgs{A: w.regs[o.Rs1][last], B: w.regs[o.Rs2][last], Pred: w.predicate(o.Rs1), Negated: o.Neg != 0}
+	return isa.ControlArgs{A: w.regs[o.Rs1][last], B: w.regs[o.Rs2][last], Pred: w.predicate(o.Rs1),
+		Negated: o.Neg != 0}
 }
 
 // Outcome records the lanes of an access that have written, as they take effect.

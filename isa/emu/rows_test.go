@@ -30,7 +30,8 @@ var rowCases = []rowCase{
 	{"auipc", "", "auipc a1, 0x80000", "a1=0x0000000c"},
 	{"jal", "", "jal a1, over; addi a2, zero, 1; over: addi a3, zero, 1", "a1=0x80000010 a2=0 a3=1"},
 	{"mret", "a1=5", "la t0, there; csrrw zero, mepc, t0; mret; addi a1, a1, 1; there: addi a1, a1, 2", "a1=7"},
-	{"jalr", "a1=0x80000015", "jalr a1, 0(a1); addi a2, zero, 1; addi a3, zero, 1", "a1=0x80000010 a2=0 a3=1"}, // bit 0 is cleared
+	// bit 0 is cleared
+	{"jalr", "a1=0x80000015", "jalr a1, 0(a1); addi a2, zero, 1; addi a3, zero, 1", "a1=0x80000010 a2=0 a3=1"},
 	{"jalr", "a1=0x80000018", "jalr a4, -4(a1); addi a2, zero, 1; addi a3, zero, 1", "a4=0x80000010 a2=0 a3=1"},
 
 	{"beq", "a1=7 a2=7", "beq a1, a2, over; addi a3, zero, 1; over: addi a4, zero, 1", "a3=0 a4=1"},
@@ -122,7 +123,8 @@ var rowCases = []rowCase{
 	{"fnmadd.s", "fa1=0x40000000 fa2=0x40400000 fa3=0x3f800000", "fnmadd.s fa0, fa1, fa2, fa3", "fa0=0xc0e00000 fcsr=0"},
 	{"fadd.s", "fa1=0x3f800000,0x3f800000,0x7f800000,0 fa2=0x40000000,0x33800000,0xff800000,0x80000000", "fadd.s fa0, fa1, fa2, rup",
 		"fa0=0x40400000,0x3f800001,0x7fc00000,0 fcsr=0x11"}, // 3, 1+2^-23 (inexact), ∞-∞ (invalid), +0
-	{"fadd.s", "fa1=0x3f800000 fa2=0x33800000 fcsr=0x60", "fadd.s fa0, fa1, fa2", "fa0=0x3f800001 fcsr=0x61"}, // frm is up
+	// frm is up
+	{"fadd.s", "fa1=0x3f800000 fa2=0x33800000 fcsr=0x60", "fadd.s fa0, fa1, fa2", "fa0=0x3f800001 fcsr=0x61"},
 	{"fadd.s", "fa1=0x3f800000 fa2=0x33800000 fcsr=0x60", "fadd.s fa0, fa1, fa2, rne", "fa0=0x3f800000 fcsr=0x61"},
 	{"fsub.s", "fa1=0x40400000 fa2=0x3f800000", "fsub.s fa0, fa1, fa2", "fa0=0x40000000 fcsr=0"},
 	{"fmul.s", "fa1=0x40400000,0x7f7fffff fa2=0x40000000", "fmul.s fa0, fa1, fa2", "fa0=0x40c00000,0x7f800000 fcsr=5"},
@@ -159,13 +161,16 @@ var rowCases = []rowCase{
 	{"wspawn", "a1=1", "wspawn a1, a2; addi a3, a3, 5", "a3=5"},                   // with other warps: TestWspawn…
 	{"split", "a1=0,1,1,1", "split a2, a1; addi a3, a3, 1; join a2", "a2=0 a3=1"}, // each side runs the middle once
 	{"split", "a1=0,1,1,1", "split a2, a1; csrrs a3, vx_active_threads, zero; csrrs a4, minstret, zero; join a2", "a3=1,14,14,14 a4=8,5,5,5"},
-	{"split", "a1=0,0,1,1", "split a2, a1; csrrs a3, vx_active_threads, zero; csrrs a4, minstret, zero; join a2", "a3=3,3,12,12 a4=8,8,5,5"},   // tie: then
-	{"split", "a1=0,0,1,1", "split.n a2, a1; csrrs a3, vx_active_threads, zero; csrrs a4, minstret, zero; join a2", "a3=3,3,12,12 a4=5,5,8,8"}, // tie: then, negated
+	// tie: then
+	{"split", "a1=0,0,1,1", "split a2, a1; csrrs a3, vx_active_threads, zero; csrrs a4, minstret, zero; join a2", "a3=3,3,12,12 a4=8,8,5,5"},
+	// tie: then, negated
+	{"split", "a1=0,0,1,1", "split.n a2, a1; csrrs a3, vx_active_threads, zero; csrrs a4, minstret, zero; join a2", "a3=3,3,12,12 a4=5,5,8,8"},
 	{"split", "a1=0,0,0,1", "split a2, a1; csrrs a3, vx_active_threads, zero; csrrs a4, minstret, zero; join a2", "a3=7,7,7,8 a4=5,5,5,8"},
 	{"split", "a1=2,3,5,1", "split a2, a1; csrrs a4, vx_active_threads, zero; join a2", "a4=1,14,14,14"}, // bit 0 only
 	{"split", "a1=1", "split a2, a1; csrrs a3, vx_active_threads, zero; join a2", "a2=0 a3=15"},
 	{"join", "a1=0,1,1,1 a4=0,0,0,1", "split a2, a1; split a3, a4; addi a5, a5, 1; join a3; join a2; csrrs a6, vx_active_threads, zero", "a2=0 a3=1,1,1,1 a5=1 a6=15"},
-	{"bar", "a1=0 a2=1 a3=1", "bar a1, a2; addi a3, a3, 1", "a3=2"}, // with other warps: TestBarrier… and the random programs
+	// with other warps: TestBarrier… and the random programs
+	{"bar", "a1=0 a2=1 a3=1", "bar a1, a2; addi a3, a3, 1", "a3=2"},
 	{"pred", "a1=0,1,0,3 a2=15 a3=1", "pred a1, a2; addi a3, a3, 1; tmc t6", "a3=1,2,1,2"},
 	{"pred", "a1=2,0,0,4 a2=9,9,9,7 a3=1", "pred a1, a2; addi a3, a3, 1; tmc t6", "a3=2,2,2,1"},
 	{"pred", "a1=0,1,0,3 a2=15 a3=1", "pred.n a1, a2; addi a3, a3, 1; tmc t6", "a3=2,1,2,1"},
@@ -190,8 +195,10 @@ var rowCases = []rowCase{
 	{"shfl.bfly", "a1=10,11,12,13 a2=0x41", "shfl.bfly a3, a1, a2", "a3=11,10,12,13"}, // c = 1
 	{"shfl.idx", "a1=10,11,12,13 a2=0x7c2", "shfl.idx a3, a1, a2", "a3=12"},
 	{"shfl.idx", "a1=10,11,12,13 a2=0x1e7c1", "shfl.idx a3, a1, a2", "a3=11,11,13,13"},
-	{"shfl.idx", "a1=10,11,12,13 a2=0x7c0,0x7c1,0x7c9,0x7c3 a4=14 a3=1", "tmc a4; shfl.idx a3, a1, a2; tmc t6", "a3=1,11,12,13"}, // lane 9 does not exist
-	{"shfl.idx", "a1=10,11,12,13 a2=0x7c0 a4=14 a3=1", "tmc a4; shfl.idx a3, a1, a2; tmc t6", "a3=1,10,10,10"},                   // lane 0 is inactive, and is read
+	// lane 9 does not exist
+	{"shfl.idx", "a1=10,11,12,13 a2=0x7c0,0x7c1,0x7c9,0x7c3 a4=14 a3=1", "tmc a4; shfl.idx a3, a1, a2; tmc t6", "a3=1,11,12,13"},
+	// lane 0 is inactive, and is read
+	{"shfl.idx", "a1=10,11,12,13 a2=0x7c0 a4=14 a3=1", "tmc a4; shfl.idx a3, a1, a2; tmc t6", "a3=1,10,10,10"},
 }
 
 // trapRows end the program, so the table of results cannot hold them.
@@ -351,7 +358,8 @@ func TestUnitRowsExecute(t *testing.T) {
 			}}
 			others := &fakeUnit{name: "another"}
 			m, rows, err := executed(t, withUnits(shape(1, 1, rowLanes), others, u),
-				"a1=11,12,13,14 a2=21,22,23,24 a3=31,32,33,34 a4=7 a5=11", "tmc a5; "+c.code+"; tmc t6") // lanes 0, 1 and 3
+				// lanes 0, 1 and 3
+				"a1=11,12,13,14 a2=21,22,23,24 a3=31,32,33,34 a4=7 a5=11", "tmc a5; "+c.code+"; tmc t6")
 			require.NoError(t, err)
 			require.Equal(t, 1, rows[c.row])
 			assert.Empty(t, others.requests)

@@ -5,7 +5,8 @@ import "heddle/isa"
 // Read-only access to a machine's state, for display.
 
 var stateNames = [...]string{
-	stopped: "stopped", running: "running", atBarrier: "at a barrier", atDeviceBarrier: "at a device barrier", spawning: "in wspawn", polling: "waiting for its graph unit",
+	stopped: "stopped", running: "running", atBarrier: "at a barrier", atDeviceBarrier: "at a device barrier",
+	spawning: "in wspawn", polling: "waiting for its graph unit",
 }
 
 // ID returns the numbers of the warp's core and of the warp.

@@ -187,7 +187,8 @@ func (n *shuffle) head() string {
 	if n.fieldsVar >= 0 {
 		return fmt.Sprintf("v%d = shfl.%s(v%d, v%d)", n.dst, n.kind, n.src, n.fieldsVar)
 	}
-	return fmt.Sprintf("v%d = shfl.%s(v%d, b=%d c=%d mask=%#x)", n.dst, n.kind, n.src, n.fields&63, n.fields>>6&63, n.fields>>12&63)
+	return fmt.Sprintf("v%d = shfl.%s(v%d, b=%d c=%d mask=%#x)", n.dst, n.kind, n.src, n.fields&63, n.fields>>6&63,
+		n.fields>>12&63)
 }
 
 func (n *shuffle) compile(c *compiler) {
@@ -715,7 +716,8 @@ func (m *model) run(p program) {
 		var sets []set
 		for _, core := range m.cores {
 			for _, warp := range core.warps[:g.warps] {
-				sets = append(sets, slices.DeleteFunc(slices.Clone(warp.threads), func(t *thread) bool { return g.mask>>t.lane&1 == 0 }))
+				sets = append(sets, slices.DeleteFunc(slices.Clone(warp.threads),
+					func(t *thread) bool { return g.mask>>t.lane&1 == 0 }))
 			}
 		}
 		g.body.run(m, sets)
@@ -746,7 +748,8 @@ var arithmetic = map[string]func(a, b uint32) uint32{
 }
 
 func init() {
-	for imm, reg := range map[string]string{"addi": "add", "xori": "xor", "ori": "or", "andi": "and", "slti": "slt", "sltiu": "sltu", "slli": "sll", "srli": "srl", "srai": "sra"} {
+	for imm, reg := range map[string]string{"addi": "add", "xori": "xor", "ori": "or", "andi": "and", "slti": "slt",
+		"sltiu": "sltu", "slli": "sll", "srli": "srl", "srai": "sra"} {
 		arithmetic[imm] = arithmetic[reg]
 	}
 }

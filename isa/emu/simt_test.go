@@ -154,9 +154,11 @@ func (g *simtGenerator) statement(nesting, splits int, together bool) node {
 func (g *simtGenerator) compound(kind, nesting, splits int, together bool) node {
 	switch {
 	case kind < 3 && splits < max(1, g.cfg.Threads-1):
-		return &branch{cond: g.v(), negated: g.IntN(2) == 0, then: g.block(nesting, splits+1, false), els: g.block(nesting, splits+1, false)}
+		return &branch{cond: g.v(), negated: g.IntN(2) == 0, then: g.block(nesting, splits+1, false),
+			els: g.block(nesting, splits+1, false)}
 	case kind < 4:
-		return &uniformBranch{kind: g.pick("all", "any", "uni", "ballot"), src: g.v(), then: g.block(nesting, splits, false), els: g.block(nesting, splits, false)}
+		return &uniformBranch{kind: g.pick("all", "any", "uni", "ballot"), src: g.v(),
+			then: g.block(nesting, splits, false), els: g.block(nesting, splits, false)}
 	case kind < 5:
 		return &repeatLoop{times: 1 + g.IntN(3), body: g.block(nesting, splits, together)}
 	case kind < 7:
@@ -187,13 +189,16 @@ func (g *simtGenerator) simple() node {
 	case 6, 7:
 		size := []int{1, 2, 4}[g.IntN(3)]
 		op := map[int][]string{1: {"sb", "lb", "lbu"}, 2: {"sh", "lh", "lhu"}, 4: {"sw", "lw", "sw"}}[size]
-		return &access{op: g.pick(op...), v: g.v(), offset: g.IntN(privateBytes/size) * size, scratchpad: g.IntN(2) == 0}
+		return &access{op: g.pick(op...), v: g.v(), offset: g.IntN(privateBytes/size) * size,
+			scratchpad: g.IntN(2) == 0}
 	case 8:
 		return &arith{op: g.pick("slli", "srli", "srai"), dst: g.v(), a: g.v(), imm: g.Int32N(32), immediate: true}
 	case 9, 10:
-		return &arith{op: g.pick("addi", "xori", "ori", "andi", "slti", "sltiu"), dst: g.v(), a: g.v(), imm: g.Int32N(4096) - 2048, immediate: true}
+		return &arith{op: g.pick("addi", "xori", "ori", "andi", "slti", "sltiu"), dst: g.v(), a: g.v(),
+			imm: g.Int32N(4096) - 2048, immediate: true}
 	}
-	return &arith{op: g.pick("add", "sub", "xor", "or", "and", "sll", "srl", "sra", "slt", "sltu", "mul", "mulh", "mulhu", "mulhsu", "div", "divu", "rem", "remu"),
+	return &arith{op: g.pick("add", "sub", "xor", "or", "and", "sll", "srl", "sra", "slt", "sltu", "mul", "mulh",
+		"mulhu", "mulhsu", "div", "divu", "rem", "remu"),
 		dst: g.v(), a: g.v(), b: g.v()}
 }
 
@@ -294,7 +299,8 @@ func (m *model) compare(got *emu.Machine) string {
 		}
 		local := got.Core(t.warp.core.id).Scratchpad()[scratchPrivate-scratch+privateBytes*t.inCore:]
 		for o := 0; o < privateBytes; o += 4 {
-			check(got.Mem.Load32(privateBase+privateBytes*t.hart+uint32(o)), word(t.memory[o:]), "%s: memory[%d]", where, o)
+			check(got.Mem.Load32(privateBase+privateBytes*t.hart+uint32(o)), word(t.memory[o:]), "%s: memory[%d]",
+				where, o)
 			check(word(local[o:]), word(t.scratchpad[o:]), "%s: scratchpad[%d]", where, o)
 		}
 	})

@@ -27,8 +27,10 @@ const (
 )
 
 var causeNames = [...]string{
-	IllegalInstruction: "illegal instruction", MisalignedFetch: "misaligned instruction address", MisalignedAccess: "misaligned access",
-	AccessFault: "access fault", FetchFault: "instruction access fault", DivergentBranch: "divergent branch", StackFault: "IPDOM stack", BarrierMisuse: "barrier",
+	IllegalInstruction: "illegal instruction", MisalignedFetch: "misaligned instruction address",
+	MisalignedAccess: "misaligned access",
+	AccessFault:      "access fault", FetchFault: "instruction access fault", DivergentBranch: "divergent branch",
+	StackFault: "IPDOM stack", BarrierMisuse: "barrier",
 	EnvironmentCall: "environment call", UnitError: "graph unit", MissingUnit: "missing graph unit",
 }
 

@@ -196,7 +196,8 @@ func (w *Warp) DescribeWait() string {
 	case atDeviceBarrier:
 		why = fmt.Sprintf("at device barrier %d for %d cores", w.barrier, w.m.device.m[w.barrier].count)
 	case spawning:
-		why = fmt.Sprintf("wspawn waits until it is the only warp of its core; %d others are left", bits.OnesCount64(w.core.active)-1)
+		why = fmt.Sprintf("wspawn waits until it is the only warp of its core; %d others are left",
+			bits.OnesCount64(w.core.active)-1)
 	case polling:
 		why = "its graph unit has no answer"
 	}
@@ -258,7 +259,8 @@ func (w *Warp) Barrier(id, count uint32) error {
 	}
 	n := id &^ (1 << 31)
 	if limit := uint32(len(w.core.barriers)); n >= limit {
-		return faultf(BarrierMisuse, -1, "barrier %d does not exist: a core of %d warps has %d", n, len(w.core.warps), limit)
+		return faultf(BarrierMisuse, -1, "barrier %d does not exist: a core of %d warps has %d", n, len(w.core.warps),
+			limit)
 	}
 	w.core.stats.Barriers++
 	if id>>31 != 0 {

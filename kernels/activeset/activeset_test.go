@@ -87,7 +87,8 @@ func addNext(t *testing.T, c *activeset.Choice, d *activeset.Dedup) *ir.Kernel {
 	return kernel
 }
 
-func arguments(m *emittest.Machine, s activeset.State, c *activeset.Choice, step int, active []uint32) map[string]uint32 {
+func arguments(m *emittest.Machine, s activeset.State, c *activeset.Choice, step int,
+	active []uint32) map[string]uint32 {
 	flags := make([]uint32, vertices)
 	for _, v := range active {
 		flags[v] = 1

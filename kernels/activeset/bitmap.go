@@ -15,7 +15,8 @@ var bitmap = &Choice{
 	set:     func(k *emit.Kernel, _ *Dedup) Set { return bitmapSet{mapSet{k, bitWords, activeMap}} },
 	filled:  func(k *emit.Kernel) Set { return bitmapSet{mapSet{k, bitWords, nextMap}} },
 	state: func(vertices, _ int, _ *Dedup) State {
-		return newMap(vertices, (vertices+31)/32, func(words []uint32, v uint32) { words[v/32] |= 1 << (v % 32) }, bitsOf)
+		return newMap(vertices, (vertices+31)/32, func(words []uint32, v uint32) { words[v/32] |= 1 << (v % 32) },
+			bitsOf)
 	},
 }
 

@@ -101,9 +101,10 @@ func (b *buckets) limit() uint64 { return min(b.first+uint64(b.open), mostValue)
 
 func (b *buckets) Words() map[string]uint32 {
 	return map[string]uint32{
-		"far.threshold": uint32(min((b.current+1)*b.delta, math.MaxUint32)), "far.before": uint32(min(b.before, math.MaxUint32)),
-		"far.size":     b.size,
-		"bucket.delta": uint32(b.delta), "bucket.first": uint32(b.first), "bucket.limit": uint32(b.limit()),
+		"far.threshold": uint32(min((b.current+1)*b.delta, math.MaxUint32)),
+		"far.before":    uint32(min(b.before, math.MaxUint32)),
+		"far.size":      b.size,
+		"bucket.delta":  uint32(b.delta), "bucket.first": uint32(b.first), "bucket.limit": uint32(b.limit()),
 		"bucket.spill": uint32(b.spill), "bucket.split": uint32(b.split),
 	}
 }

@@ -13,7 +13,8 @@ var bytemap = &Choice{
 	set:     func(k *emit.Kernel, _ *Dedup) Set { return bytemapSet{mapSet{k, byteWords, activeMap}} },
 	filled:  func(k *emit.Kernel) Set { return bytemapSet{mapSet{k, byteWords, nextMap}} },
 	state: func(vertices, _ int, _ *Dedup) State {
-		return newMap(vertices, (vertices+3)/4, func(words []uint32, v uint32) { words[v/4] |= 1 << (v % 4 * 8) }, bytesOf)
+		return newMap(vertices, (vertices+3)/4, func(words []uint32, v uint32) { words[v/4] |= 1 << (v % 4 * 8) },
+			bytesOf)
 	},
 }
 

@@ -76,7 +76,8 @@ func (f *far) Places() map[string]uint32 {
 }
 
 func (f *far) Words() map[string]uint32 {
-	return map[string]uint32{"far.threshold": f.threshold, "far.before": f.before, "far.size": f.size, "far.period": uint32(f.period + 1)}
+	return map[string]uint32{"far.threshold": f.threshold, "far.before": f.before, "far.size": f.size,
+		"far.period": uint32(f.period + 1)}
 }
 
 func (f *far) Delta() uint32 { return f.delta }

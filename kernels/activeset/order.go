@@ -43,10 +43,14 @@ type Pile interface {
 var orders = []*Order{
 	{Name: "none", Doc: "all active vertices at once"},
 	{
-		Name: "near-far", Doc: "those whose value is below a threshold; the others wait until there are none", Piles: true, Listed: true,
+		Name: "near-far", Doc: "those whose value is below a threshold; the others wait until there are none",
+		Piles: true, Listed: true,
 		later: func(c *Choice, k *emit.Kernel, v, _ ir.Value) { c.addFar(k, v, FarList) },
-		split: func(c *Choice, k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) { c.splitFar(k, near, value) },
-		pile:  func(c *Choice, vertices int, delta uint32, _ int) Pile { return c.newFar(vertices, delta) },
+		split: func(c *Choice, k *emit.Kernel, near Set,
+			value func(v ir.Value) ir.Value) {
+			c.splitFar(k, near, value)
+		},
+		pile: func(c *Choice, vertices int, delta uint32, _ int) Pile { return c.newFar(vertices, delta) },
 	}, {
 		Name: "buckets", Doc: "Δ-stepping: those of the first bucket of values, delta wide, until it stays empty; the others wait in theirs", Piles: true, Buckets: true,
 		later: func(_ *Choice, k *emit.Kernel, v, value ir.Value) { enterBucket(k, v, value) },

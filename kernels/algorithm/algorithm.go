@@ -189,7 +189,8 @@ func (a *Algorithm) Verify(p *Problem, o *Outcome) error {
 func (a *Algorithm) Stops() bool { return a.Dense || a.Cut || a.Stopped != nil }
 
 // algorithms holds every algorithm, one file each, followed by registered ones.
-var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore, kCoreCounted, stCon, colouring, bc, pageRankDelta, triangles}
+var algorithms = []*Algorithm{pageRank, bfs, bfsParents, sssp, cc, ccSoman, spmv, inDegree, spmm, graphSum, kCore,
+	kCoreCounted, stCon, colouring, bc, pageRankDelta, triangles}
 
 // Own is the number of built-in algorithms, which come first in Algorithms.
 var Own = len(algorithms)
@@ -271,7 +272,8 @@ func (a *Algorithm) Accepts(g *graph.Graph) error {
 		return fmt.Errorf("%s: vertex %d has an edge to itself: give graph.clean.drop_self_loops: true", a.Name, v)
 	}
 	if v, w, ok := duplicate(g); ok && a.NoDuplicates {
-		return fmt.Errorf("%s: the edge from %d to %d is there twice: give graph.clean.drop_duplicates: true", a.Name, v, w)
+		return fmt.Errorf("%s: the edge from %d to %d is there twice: give graph.clean.drop_duplicates: true", a.Name,
+			v, w)
 	}
 	if a.Weighted {
 		return checkLengths(g)

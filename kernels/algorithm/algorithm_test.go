@@ -14,7 +14,8 @@ import (
 )
 
 func read(t *testing.T, kind string, lines ...string) *graph.Graph {
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s\n4 4 %d\n%s\n", kind, len(lines), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s\n4 4 %d\n%s\n", kind, len(lines),
+		strings.Join(lines, "\n"))
 	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
 	require.NoError(t, err)
 	return g
@@ -32,7 +33,8 @@ func TestChoices(t *testing.T) {
 		}
 		require.Contains(t, names, a.Result)
 		require.Contains(t, names, a.Into)
-		require.Equal(t, a.Dense || a.Sends != nil, !a.Sum.Tells(), "%s: a frontier needs a sum that tells of changes", a.Name)
+		require.Equal(t, a.Dense || a.Sends != nil, !a.Sum.Tells(), "%s: a frontier needs a sum that tells of changes",
+			a.Name)
 	}
 	_, err := ByName("gcn")
 	require.ErrorContains(t, err, `no algorithm "gcn"`)
@@ -54,13 +56,16 @@ func TestAccepts(t *testing.T) {
 	require.NoError(t, triangles.Accepts(read(t, "pattern symmetric", "2 1", "3 1")))
 	require.ErrorContains(t, triangles.Accepts(looped), "give graph.clean.drop_self_loops: true")
 	require.ErrorContains(t, triangles.Accepts(oneWay), "give graph.clean.symmetrise: true")
-	require.ErrorContains(t, triangles.Accepts(read(t, "pattern symmetric", "2 1", "2 1")), "triangles: the edge from 0 to 1 is there twice: give graph.clean.drop_duplicates: true")
-	require.ErrorContains(t, colouring.Accepts(looped), "colouring: vertex 2 has an edge to itself: give graph.clean.drop_self_loops: true")
+	require.ErrorContains(t, triangles.Accepts(read(t, "pattern symmetric", "2 1", "2 1")),
+		"triangles: the edge from 0 to 1 is there twice: give graph.clean.drop_duplicates: true")
+	require.ErrorContains(t, colouring.Accepts(looped),
+		"colouring: vertex 2 has an edge to itself: give graph.clean.drop_self_loops: true")
 }
 
 // TestChecksCheck: checks reject wrong results.
 func TestChecksCheck(t *testing.T) {
-	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Target: 3, Damping: 0.85, Seed: 3, Width: 1, Coefficient: Hardware}
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Target: 3, Damping: 0.85, Seed: 3,
+		Width: 1, Coefficient: Hardware}
 	x := floats(drawVector(p))
 	f := math.Float32bits
 	for name, right := range map[string][]uint32{
@@ -78,7 +83,8 @@ func TestChecksCheck(t *testing.T) {
 		for v := range right {
 			wrong := append([]uint32{}, right...)
 			wrong[v] ^= 1 << 20
-			require.ErrorContains(t, a.Check(p, &Outcome{Result: wrong, Steps: 1}), fmt.Sprintf("of vertex %d ", v), name)
+			require.ErrorContains(t, a.Check(p, &Outcome{Result: wrong, Steps: 1}), fmt.Sprintf("of vertex %d ", v),
+				name)
 		}
 	}
 }
@@ -100,7 +106,8 @@ func colours(p *Problem) []uint32 {
 func TestFits(t *testing.T) {
 	g, err := graph.Load(graphspec.Graph{Grid: &graphspec.Grid{Width: 70, Height: 70, Seed: 1}})
 	require.NoError(t, err)
-	require.ErrorContains(t, bc.Fits(&Problem{Graph: g}), "a float32 counts up to 3.4e+38: give another workload.source")
+	require.ErrorContains(t, bc.Fits(&Problem{Graph: g}),
+		"a float32 counts up to 3.4e+38: give another workload.source")
 	require.NoError(t, bc.Fits(&Problem{Graph: g, Source: 35*70 + 35}))
 }
 
@@ -118,11 +125,13 @@ func TestDrawVector(t *testing.T) {
 
 // TestVectors: a vertex's numbers lie side by side, and a wrong one is named.
 func TestVectors(t *testing.T) {
-	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Seed: 3, Width: 2, Coefficient: Hardware}
+	p := &Problem{Graph: read(t, "integer symmetric", "2 1 3", "3 1 1", "3 2 1"), Seed: 3, Width: 2,
+		Coefficient: Hardware}
 	x := floats(drawVector(p))
 	require.Len(t, x, 8)
 	f := math.Float32bits
-	right := []uint32{f(3*x[2] + x[4]), f(3*x[3] + x[5]), f(3*x[0] + x[4]), f(3*x[1] + x[5]), f(x[0] + x[2]), f(x[1] + x[3]), 0, 0}
+	right := []uint32{f(3*x[2] + x[4]), f(3*x[3] + x[5]), f(3*x[0] + x[4]), f(3*x[1] + x[5]), f(x[0] + x[2]),
+		f(x[1] + x[3]), 0, 0}
 	require.NoError(t, spmm.Check(p, &Outcome{Result: right}))
 	require.Equal(t, 8, spmm.Size("y", p))
 	require.Equal(t, 8, graphSum.Size("x", p))

@@ -32,10 +32,12 @@ func degrees(n int) (list []uint32) {
 }
 
 // coefficientsOf computes one for each pair of degrees, on a lane or several, and returns the warp instructions too.
-func coefficientsOf(t *testing.T, compute func(k *emit.Kernel, out, in func() ir.Value) ir.Value, out, in []uint32, lanes int) ([]uint32, emu.Stats) {
+func coefficientsOf(t *testing.T, compute func(k *emit.Kernel, out, in func() ir.Value) ir.Value, out, in []uint32,
+	lanes int) ([]uint32, emu.Stats) {
 	k := emit.New("test")
 	k.Strided(k.Count("n"), func(i ir.Value) {
-		k.Store(k.Addr("to"), i, compute(k, func() ir.Value { return algorithm.Word(k, "out", i) }, func() ir.Value { return algorithm.Word(k, "in", i) }))
+		k.Store(k.Addr("to"), i, compute(k, func() ir.Value { return algorithm.Word(k, "out", i) },
+			func() ir.Value { return algorithm.Word(k, "in", i) }))
 	})
 	built, err := k.Build()
 	require.NoError(t, err)
@@ -94,7 +96,10 @@ func root32(out, in uint32) float32 {
 func TestCoefficientsCost(t *testing.T) {
 	const n = 1000
 	out, in := degrees(2 * n)[:n], degrees(2 * n)[n:]
-	_, without := coefficientsOf(t, func(k *emit.Kernel, out, in func() ir.Value) ir.Value { return k.AsF32(k.Xor(out(), in())) }, out, in, 1)
+	_, without := coefficientsOf(t, func(k *emit.Kernel, out,
+		in func() ir.Value) ir.Value {
+		return k.AsF32(k.Xor(out(), in()))
+	}, out, in, 1)
 	counted := countedInC(t)
 	for _, c := range algorithm.Coefficients() {
 		_, with := coefficientsOf(t, c.Compute, out, in, 1)

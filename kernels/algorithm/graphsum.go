@@ -26,7 +26,8 @@ var graphSum = &Algorithm{
 		return by.emit(k, out, in)
 	},
 	Check: func(p *Problem, o *Outcome) error {
-		return reference.CheckGraphSum(p.Graph, p.Width, p.Coefficient.inDouble, floats(drawVector(p)), floats(o.Result))
+		return reference.CheckGraphSum(p.Graph, p.Width, p.Coefficient.inDouble, floats(drawVector(p)),
+			floats(o.Result))
 	},
 }
 

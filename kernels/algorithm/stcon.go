@@ -45,16 +45,19 @@ var stCon = &Algorithm{
 
 // checkSides verifies that the searches met if they could, and that every vertex is on a side whose end reaches it.
 func checkSides(p *Problem, o *Outcome) error {
-	ends := [2][]uint32{fromSource: reference.Levels(p.Graph.CSR(), p.Source), fromTarget: reference.Levels(p.Graph.CSR(), p.Target)}
+	ends := [2][]uint32{fromSource: reference.Levels(p.Graph.CSR(), p.Source),
+		fromTarget: reference.Levels(p.Graph.CSR(), p.Target)}
 	if joined := ends[fromSource][p.Target] != none; joined != o.Stopped {
-		return fmt.Errorf("%w: a path joins %d and %d: %v, but the searches met: %v", reference.ErrWrong, p.Source, p.Target, joined, o.Stopped)
+		return fmt.Errorf("%w: a path joins %d and %d: %v, but the searches met: %v", reference.ErrWrong, p.Source,
+			p.Target, joined, o.Stopped)
 	}
 	for v, side := range o.Result {
 		reached := ends[fromSource][v] != none || ends[fromTarget][v] != none
 		switch {
 		case side == none && (o.Stopped || !reached):
 		case side > fromTarget || ends[side][v] == none:
-			return fmt.Errorf("%w: side of vertex %d is %d, which no end that reaches it has", reference.ErrWrong, v, int32(side))
+			return fmt.Errorf("%w: side of vertex %d is %d, which no end that reaches it has", reference.ErrWrong, v,
+				int32(side))
 		}
 	}
 	return nil

@@ -182,7 +182,8 @@ func (r printfWriter) real() string {
 	case 3:
 		v = math.Pow(10, float64(r.IntN(40)-20)) * float64(1+r.IntN(99))
 	case 4:
-		v = []float64{0, math.Copysign(0, -1), 9.5, 99.5, 0.95, 9.9999995, 999999.5, 0.00009999995, 0.0001, 1e15, math.Inf(1), math.Inf(-1), math.NaN(),
+		v = []float64{0, math.Copysign(0, -1), 9.5, 99.5, 0.95, 9.9999995, 999999.5, 0.00009999995, 0.0001, 1e15,
+			math.Inf(1), math.Inf(-1), math.NaN(),
 			math.MaxFloat64, math.SmallestNonzeroFloat64, 2.2250738585072014e-308, 123456789}[r.IntN(17)]
 	default:
 		v = r.NormFloat64()

@@ -15,7 +15,8 @@ import (
 // machines: with and without L2, private and shared L1s, atomics from several cores.
 func TestProgramsTimed(t *testing.T) {
 	dir := build(t, "-O2")
-	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-c", "vortex-rtl-m6", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1",
+	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-c", "vortex-rtl-m6", "vortex-6c32w32t",
+		"vortex-6c32w32t-sharedl1",
 		"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver"} {
 		loaded, err := configs.LoadMachine(machine, nil, nil)
 		require.NoError(t, err)
@@ -35,12 +36,14 @@ func TestProgramsTimed(t *testing.T) {
 			t.Run(machine+"/"+p.name, func(t *testing.T) {
 				t.Parallel()
 				var console []byte
-				m, err := sim.New(cfg, sim.Options{MaxCycles: 20_000_000, Arg: launchArg, Out: func(line []byte) { console = append(console, line...) }})
+				m, err := sim.New(cfg, sim.Options{MaxCycles: 20_000_000, Arg: launchArg,
+					Out: func(line []byte) { console = append(console, line...) }})
 				require.NoError(t, err)
 				r, err := m.Run(context.Background(), load(t, filepath.Join(dir, p.name+".elf")))
 				require.NoError(t, err)
 				require.Equal(t, p.console, string(console))
-				require.GreaterOrEqual(t, r.Cycles*uint64(s.cores), r.WarpInstrs, "a core issues more than one instruction a cycle")
+				require.GreaterOrEqual(t, r.Cycles*uint64(s.cores), r.WarpInstrs,
+					"a core issues more than one instruction a cycle")
 				code, ok := m.Arch.ExitCode()
 				require.True(t, ok)
 				require.Zero(t, code)

@@ -408,7 +408,8 @@ type machine struct {
 // assign rewrites the code on registers of the machine.
 func (c *code) assign(a *allocation) ([]machine, error) {
 	if a.slots > maxSlots {
-		return nil, fmt.Errorf("%d values live on the stack, and at most %d can: the kernel keeps too many", a.slots, maxSlots)
+		return nil, fmt.Errorf("%d values live on the stack, and at most %d can: the kernel keeps too many", a.slots,
+			maxSlots)
 	}
 	var out []machine
 	for n := range c.insts {
@@ -437,9 +438,11 @@ func (a *allocation) stack() []machine {
 	list := []isa.Inst{csr(sp, isa.CSRMhartid), imm("slli", sp, sp, bits.TrailingZeros32(emu.StackBytes))}
 	if a.joined() { // the slots of warp 0 are at the top
 		list = []isa.Inst{
-			csr(sp, isa.CSRCid), csr(t, isa.CSRNumWarps), op("mul", sp, sp, t), csr(t, isa.CSRWid), op("add", sp, sp, t),
+			csr(sp, isa.CSRCid), csr(t, isa.CSRNumWarps), op("mul", sp, sp, t), csr(t, isa.CSRWid),
+			op("add", sp, sp, t),
 			imm("addi", sp, sp, 1), imm("addi", t, 0, a.slots), op("mul", sp, sp, t), imm("addi", sp, sp, -slotMiddle),
-			imm("slli", sp, sp, bits.TrailingZeros32(slotBytes)), csr(t, isa.CSRTid), imm("slli", t, t, 2), op("sub", sp, sp, t),
+			imm("slli", sp, sp, bits.TrailingZeros32(slotBytes)), csr(t, isa.CSRTid), imm("slli", t, t, 2),
+			op("sub", sp, sp, t),
 		}
 	}
 	list = append(list, imm("lui", t, 0, emu.StackTop-(1<<32)), op("sub", sp, t, sp))
@@ -516,7 +519,8 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		case l.slot == computedAgain:
 			out = l.compute(out, scratch, firstScratch+next-1, i.phase)
 		default:
-			out = append(out, machine{Inst: isa.Inst{Row: row(name), Rd: scratch, Rs1: stackPointer, Imm: a.offset(l.slot)}, phase: i.phase})
+			out = append(out, machine{Inst: isa.Inst{Row: row(name), Rd: scratch, Rs1: stackPointer,
+				Imm: a.offset(l.slot)}, phase: i.phase})
 		}
 		return scratch
 	}
@@ -544,7 +548,8 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		if c.float[i.rd] {
 			name = "fsw"
 		}
-		out = append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: m.Rd, Rs1: stackPointer, Imm: a.offset(l.slot)}, phase: i.phase})
+		out = append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: m.Rd, Rs1: stackPointer, Imm: a.offset(l.slot)},
+			phase: i.phase})
 	}
 	return out
 }

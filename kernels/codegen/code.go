@@ -23,10 +23,11 @@ type inst struct {
 	to          label // where a branch or jump goes
 	label       label // without a row: which it is
 	not         bool  // the .n form
-	edge        uint8 // who handles an edge by executing it: 0, nobody; 1, each lane; more, a thread block of so many warps
-	phase       isa.Phase
-	depth       int  // loops around it
-	entry       bool // without a row: what all warps begin with belongs here
+	// who handles an edge by executing it: 0, nobody; 1, each lane; more, a thread block of so many warps
+	edge  uint8
+	phase isa.Phase
+	depth int  // loops around it
+	entry bool // without a row: what all warps begin with belongs here
 }
 
 // code is a program on virtual registers.

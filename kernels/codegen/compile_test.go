@@ -82,7 +82,8 @@ func TestPlainBranchesWhereLanesAgree(t *testing.T) {
 
 // TestPerEdge: the inner loops of the examples are as long as those written by hand.
 func TestPerEdge(t *testing.T) {
-	for name, want := range map[string]int{"pagerank_vertex": 9, "pagerank_vertex_ahead": 9, "pagerank_edge": 11, "pagerank_weaver": 11} {
+	for name, want := range map[string]int{"pagerank_vertex": 9, "pagerank_vertex_ahead": 9, "pagerank_edge": 11,
+		"pagerank_weaver": 11} {
 		k, err := example.Kernels[name]()
 		require.NoError(t, err)
 		c := compiled(t, k, Options{})

@@ -28,7 +28,8 @@ func (c *code) finish(name string, o Options) (*Compiled, error) {
 		return nil, err
 	}
 	out := &Compiled{Program: p, Phases: e.phases()}
-	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, Moved: a.moved, PerEdge: perEdgeInstrs(list), EdgeLoops: edgeLoops(list),
+	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, Moved: a.moved,
+		PerEdge: perEdgeInstrs(list), EdgeLoops: edgeLoops(list),
 		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
 	return out, nil
 }
@@ -78,7 +79,8 @@ func relax(list []machine) []machine {
 	return list
 }
 
-var oppositeBranch = map[string]string{"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu", "bgeu": "bltu"}
+var oppositeBranch = map[string]string{"beq": "bne", "bne": "beq", "blt": "bge", "bge": "blt", "bltu": "bgeu",
+	"bgeu": "bltu"}
 
 // span is a range of a program's instructions.
 type span struct{ from, to uint32 }

@@ -24,7 +24,8 @@ type trial struct {
 	seed  uint64
 }
 
-var shapes = []ir.Machine{{Cores: 1, Warps: 1, Threads: 1}, {Cores: 1, Warps: 2, Threads: 4}, {Cores: 2, Warps: 2, Threads: 8},
+var shapes = []ir.Machine{{Cores: 1, Warps: 1, Threads: 1}, {Cores: 1, Warps: 2, Threads: 4},
+	{Cores: 2, Warps: 2, Threads: 8},
 	{Cores: 1, Warps: 3, Threads: 6}, {Cores: 1, Warps: 1, Threads: 32}, {Cores: 3, Warps: 4, Threads: 2}, {Cores: 2, Warps: 3, Threads: 1}}
 
 func newTrial(seed uint64) (*trial, error) {
@@ -96,8 +97,9 @@ func (t *trial) interpret(k *ir.Kernel) (*emu.Memory, ir.Counts, error) {
 
 // execute runs the compiled program.
 func (t *trial) execute(c *Compiled) (*emu.Machine, error) {
-	cfg := emu.Config{Cores: t.shape.Cores, Warps: t.shape.Warps, Threads: t.shape.Threads, Arg: argsAt, MaxInstrs: 4_000_000,
-		Quantum: 1 + int(t.seed%17), Units: t.units}
+	cfg := emu.Config{Cores: t.shape.Cores, Warps: t.shape.Warps, Threads: t.shape.Threads, Arg: argsAt,
+		MaxInstrs: 4_000_000,
+		Quantum:   1 + int(t.seed%17), Units: t.units}
 	m, err := emu.New(cfg)
 	if err != nil {
 		return nil, err
@@ -119,7 +121,8 @@ func (t *trial) differ(a, b *emu.Memory) error {
 	for _, r := range []struct {
 		name      string
 		at, words uint32
-	}{{"acc", accAt, 6 * accWords}, {"grid", gridAt, gridWords}, {"own", ownAt, uint32(lanes * ownWords)}, {"last", lastAt, uint32(lanes * lastWords)}} {
+	}{{"acc", accAt, 6 * accWords}, {"grid", gridAt, gridWords}, {"own", ownAt, uint32(lanes * ownWords)},
+		{"last", lastAt, uint32(lanes * lastWords)}} {
 		for i := range r.words {
 			if x, y := a.Load32(r.at+4*i), b.Load32(r.at+4*i); x != y {
 				return fmt.Errorf("%s[%d] is 0x%x: expected 0x%x", r.name, i, y, x)

@@ -97,7 +97,8 @@ func (d *inductor) pointers() {
 	use := users(d.k)
 	var found []ir.Value
 	d.always(d.f.Blocks[0], func(i *ir.Instr) {
-		if c, ok := d.affine(i); ok && c != 0 && i != d.index && i.Op.Kind() == ir.KindPure && !d.onlyFor(use[i.ID]) && !d.beside(i) {
+		if c, ok := d.affine(i); ok && c != 0 && i != d.index && i.Op.Kind() == ir.KindPure && !d.onlyFor(use[i.ID]) &&
+			!d.beside(i) {
 			found = append(found, i)
 		}
 	})
@@ -354,7 +355,8 @@ func (d *inductor) finish(guard ir.Value, next *ir.Var, end ir.Value, g *ir.Grid
 }
 
 // gridSteps are the first values of grid loops, and their steps.
-var gridSteps = map[ir.Op]ir.Op{ir.OpSpreadThread: ir.OpNumThreads, ir.OpGlobalThread: ir.OpNumThreads, ir.OpLaneID: ir.OpNumLanes}
+var gridSteps = map[ir.Op]ir.Op{ir.OpSpreadThread: ir.OpNumThreads, ir.OpGlobalThread: ir.OpNumThreads,
+	ir.OpLaneID: ir.OpNumLanes}
 
 // isGrid tells of a loop in which the lanes of a warp, of a core or of the device take
 // neighbouring elements: lane l+1 the one behind lane l's.
@@ -372,7 +374,8 @@ func (d *inductor) isGrid() bool {
 // is the last lane's distance more than what is below emu.NullEnd, where no array is.
 func (d *inductor) gridTest(s *stepper, next *ir.Var) {
 	one := d.k.Const(ir.U32, 1)
-	gap := d.add(ir.OpSub, ir.U32, d.add(ir.OpSub, ir.U32, d.k.Root(ir.OpNumLanes, ir.U32, 0), one), d.k.Root(ir.OpLaneID, ir.U32, 0))
+	gap := d.add(ir.OpSub, ir.U32, d.add(ir.OpSub, ir.U32, d.k.Root(ir.OpNumLanes, ir.U32, 0), one),
+		d.k.Root(ir.OpLaneID, ir.U32, 0))
 	if s != nil {
 		bytes := d.add(ir.OpShl, ir.U32, gap, d.k.Const(ir.U32, 2))
 		d.finish(nil, next, s.end, &ir.Grid{Next: next, Safe: d.add(ir.OpSub, ir.U32, s.end, bytes)})

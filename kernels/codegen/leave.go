@@ -23,7 +23,8 @@ func (l *leaver) varies(v ir.Value) bool { return v.ID >= len(l.u.Varying) || l.
 func (l *leaver) partial(i *ir.Instr) bool { return i.Op == ir.OpIf && l.varies(i.Args[0]) }
 
 func isLoop(i *ir.Instr) bool {
-	return i.Op == ir.OpLoop || i.Op == ir.OpFor || i.Op == ir.OpWeaverEdges || i.Op == ir.OpListEdges || i.Op == ir.OpListVertices || i.Op == ir.OpEghwEdges
+	return i.Op == ir.OpLoop || i.Op == ir.OpFor || i.Op == ir.OpWeaverEdges || i.Op == ir.OpListEdges ||
+		i.Op == ir.OpListVertices || i.Op == ir.OpEghwEdges
 }
 
 // given tells of what a loop's body begins with.
@@ -83,7 +84,8 @@ func (l *leaver) replaceOuter(in, loop *ir.Instr, partial bool, f func(*ir.Instr
 	for _, b := range in.Blocks {
 		var out []*ir.Instr
 		for _, i := range b.Instrs {
-			if (i.Op == ir.OpBreak || i.Op == ir.OpContinue) && i.Loop != loop && !inside(loop, i.Loop) && (partial || l.varies(i.Args[0])) {
+			if (i.Op == ir.OpBreak || i.Op == ir.OpContinue) && i.Loop != loop && !inside(loop, i.Loop) &&
+				(partial || l.varies(i.Args[0])) {
 				out = append(out, f(i)...)
 				continue
 			}

@@ -45,8 +45,10 @@ type loopContext struct {
 }
 
 func newLowering(k *ir.Kernel, o Options) *lowering {
-	l := &lowering{k: k, o: o, u: ir.Analyse(k), at: newUses(k), code: newCode(), full: true, loops: map[*ir.Instr]*loopContext{},
-		value: make([]reg, k.Instr), made: make([]bool, k.Instr), vars: make([]reg, k.Vars), bits: make([]bool, k.Instr)}
+	l := &lowering{k: k, o: o, u: ir.Analyse(k), at: newUses(k), code: newCode(), full: true,
+		loops: map[*ir.Instr]*loopContext{},
+		value: make([]reg, k.Instr), made: make([]bool, k.Instr), vars: make([]reg, k.Vars),
+		bits: make([]bool, k.Instr)}
 	l.even = evenVertices(k)
 	k.Body.Walk(func(i *ir.Instr) { l.bits[i.ID] = l.keepBits(i) })
 	return l
@@ -290,7 +292,8 @@ func (l *lowering) keepBits(i *ir.Instr) bool {
 	}
 	for _, u := range l.at.use[i.ID] {
 		switch u.Op {
-		case ir.OpStore, ir.OpAtomicAddF, ir.OpBitcast, ir.OpSelect, ir.OpShflIdx, ir.OpShflUp, ir.OpShflDown, ir.OpShflXor:
+		case ir.OpStore, ir.OpAtomicAddF, ir.OpBitcast, ir.OpSelect, ir.OpShflIdx, ir.OpShflUp, ir.OpShflDown,
+			ir.OpShflXor:
 		default:
 			return false
 		}

@@ -249,7 +249,8 @@ func (a *arrays) trace(o *origin, v ir.Value) {
 		}
 	case ir.OpShared:
 		o.shared = true
-	case ir.OpAdd, ir.OpSub, ir.OpBitcast, ir.OpMin, ir.OpMax, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShflIdx, ir.OpShflUp, ir.OpShflDown, ir.OpShflXor:
+	case ir.OpAdd, ir.OpSub, ir.OpBitcast, ir.OpMin, ir.OpMax, ir.OpAnd, ir.OpOr, ir.OpXor, ir.OpShflIdx, ir.OpShflUp,
+		ir.OpShflDown, ir.OpShflXor:
 		for _, x := range v.Args {
 			a.trace(o, x)
 		}

@@ -114,7 +114,8 @@ func TestAsGoodAsByHand(t *testing.T) {
 			}
 			h, c := gather(t, untimed(), hand, g), gather(t, untimed(), compiled, g)
 			ratio := float64(c.WarpInstrs) / float64(h.WarpInstrs)
-			t.Logf("%-9s %-16s mask %-5v untimed %8d by hand %8d: %.3f", name, y.name, y.mask, c.WarpInstrs, h.WarpInstrs, ratio)
+			t.Logf("%-9s %-16s mask %-5v untimed %8d by hand %8d: %.3f", name, y.name, y.mask, c.WarpInstrs,
+				h.WarpInstrs, ratio)
 			require.LessOrEqual(t, ratio, most, "%s %s", name, y.name)
 		}
 	}
@@ -127,7 +128,9 @@ func TestAsGoodWithTime(t *testing.T) {
 		for _, y := range yardsticks {
 			hand, compiled := y.programs(t)
 			timed := func() host.Device {
-				l, err := configs.LoadMachine("vortex-1c4w4t-weaver", nil, []string{map[bool]string{false: "core.weaver.mask_by_unit=false", true: "core.weaver.mask_by_unit=true"}[y.mask]})
+				l, err := configs.LoadMachine("vortex-1c4w4t-weaver", nil,
+					[]string{map[bool]string{false: "core.weaver.mask_by_unit=false",
+						true: "core.weaver.mask_by_unit=true"}[y.mask]})
 				require.NoError(t, err)
 				d, err := host.NewTimed(l.Value, sim.Options{MaxCycles: 50_000_000})
 				require.NoError(t, err)
@@ -135,7 +138,8 @@ func TestAsGoodWithTime(t *testing.T) {
 			}
 			h, c := gather(t, timed(), hand, all[name]), gather(t, timed(), compiled, all[name])
 			instrs, cycles := float64(c.WarpInstrs)/float64(h.WarpInstrs), float64(c.Cycles)/float64(h.Cycles)
-			t.Logf("%-9s %-16s mask %-5v timed %8d by hand %8d: %.3f; cycles %d, %d: %.3f", name, y.name, y.mask, c.WarpInstrs, h.WarpInstrs, instrs, c.Cycles, h.Cycles, cycles)
+			t.Logf("%-9s %-16s mask %-5v timed %8d by hand %8d: %.3f; cycles %d, %d: %.3f", name, y.name, y.mask,
+				c.WarpInstrs, h.WarpInstrs, instrs, c.Cycles, h.Cycles, cycles)
 			require.LessOrEqual(t, instrs, most, "%s %s", name, y.name)
 			if y.name != "pagerank_vertex" { // which loads where it uses, and the hand-written one ahead
 				require.LessOrEqual(t, cycles, most, "cycles of %s %s", name, y.name)

@@ -52,7 +52,8 @@ func newRandom(seed uint64, weaver bool) (*ir.Kernel, error) {
 }
 
 func newPlain(seed uint64, weaver bool) (*ir.Kernel, error) {
-	g := &randomKernel{Builder: ir.NewBuilder("random"), r: rand.New(rand.NewPCG(seed, 77)), types: map[*ir.Variable]ir.Type{}}
+	g := &randomKernel{Builder: ir.NewBuilder("random"), r: rand.New(rand.NewPCG(seed, 77)),
+		types: map[*ir.Variable]ir.Type{}}
 	g.budget = 20 + g.r.IntN(120)
 	g.in, g.acc, g.grid = g.Array("in"), g.Array("acc"), g.Array("grid")
 	own := g.Array("own")
@@ -165,7 +166,8 @@ func (g *randomKernel) leaf(t ir.Type) ir.Value {
 }
 
 func (g *randomKernel) u32() ir.Value {
-	ids := []func() ir.Value{g.LaneID, g.WarpID, g.CoreID, g.ThreadInCore, g.GlobalThread, g.SpreadThread, g.NumLanes, g.NumWarps}
+	ids := []func() ir.Value{g.LaneID, g.WarpID, g.CoreID, g.ThreadInCore, g.GlobalThread, g.SpreadThread, g.NumLanes,
+		g.NumWarps}
 	if g.chance(50) {
 		return ids[g.r.IntN(len(ids))]()
 	}
@@ -190,7 +192,8 @@ func (g *randomKernel) number(t ir.Type) ir.Value {
 
 func (g *randomKernel) integer(t ir.Type) ir.Value {
 	x, y := g.value(t), g.value(t)
-	two := []func(x, y ir.Value) ir.Value{g.Add, g.Add, g.Sub, g.Mul, g.MulHi, g.Div, g.Rem, g.And, g.Or, g.Xor, g.Shl, g.Shr, g.Min, g.Max}
+	two := []func(x, y ir.Value) ir.Value{g.Add, g.Add, g.Sub, g.Mul, g.MulHi, g.Div, g.Rem, g.And, g.Or, g.Xor, g.Shl,
+		g.Shr, g.Min, g.Max}
 	switch n := g.r.IntN(len(two) + 9); {
 	case n < len(two):
 		return two[n](x, y)
@@ -226,7 +229,8 @@ func (g *randomKernel) constants(x ir.Value) ir.Value {
 		}
 		return g.U32(n)
 	}
-	ops := []func(x, y ir.Value) ir.Value{g.Add, g.Add, g.Sub, g.Shl, g.Shl, g.Shr, g.Mul, g.Div, g.Rem, g.And, g.Or, g.Xor, g.Min}
+	ops := []func(x, y ir.Value) ir.Value{g.Add, g.Add, g.Sub, g.Shl, g.Shl, g.Shr, g.Mul, g.Div, g.Rem, g.And, g.Or,
+		g.Xor, g.Min}
 	for op := g.r.IntN(len(ops)); g.chance(70); {
 		x = ops[op](x, c())
 		if g.chance(30) {
@@ -310,7 +314,8 @@ func (g *randomKernel) statements() {
 // statement adds one; nested ones only to some depth.
 func (g *randomKernel) statement() {
 	simple := []func(){g.compute, g.compute, g.set, g.set, g.set, g.store, g.atomic, g.newVar, g.leave, g.leave}
-	nested := []func(){g.ifs, g.ifs, g.ifs, g.forLoop, g.forLoop, g.whileLoop, g.anyLoop, g.allLanes, g.gridLoop, g.walk, g.cross, g.barrier}
+	nested := []func(){g.ifs, g.ifs, g.ifs, g.forLoop, g.forLoop, g.whileLoop, g.anyLoop, g.allLanes, g.gridLoop,
+		g.walk, g.cross, g.barrier}
 	if g.depth < 4 && g.chance(45) {
 		g.depth++
 		nested[g.r.IntN(len(nested))]()
@@ -350,7 +355,8 @@ func (g *randomKernel) store() {
 }
 
 func (g *randomKernel) atomic() {
-	ops := []func(base, index, v ir.Value) ir.Value{g.AtomicAdd, g.AtomicMin, g.AtomicMax, g.AtomicAnd, g.AtomicOr, g.AtomicXor}
+	ops := []func(base, index, v ir.Value) ir.Value{g.AtomicAdd, g.AtomicMin, g.AtomicMax, g.AtomicAnd, g.AtomicOr,
+		g.AtomicXor}
 	switch n := g.r.IntN(10); {
 	case n < 6:
 		base := g.Add(g.acc, g.U32(uint32(n*accWords*4)))

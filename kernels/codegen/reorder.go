@@ -11,7 +11,8 @@ import "heddle/isa"
 // waits are cycles from an instruction's issue to that of one that needs its result, about
 // what an idle Vortex core takes; classes that are not there take as long as the ALU's.
 var waits = map[isa.Class]int{
-	isa.ClassLoad: 40, isa.ClassAtomic: 60, isa.ClassDiv: 35, isa.ClassMul: 9, isa.ClassFMA: 9, isa.ClassFNCP: 7, isa.ClassFCvt: 10,
+	isa.ClassLoad: 40, isa.ClassAtomic: 60, isa.ClassDiv: 35, isa.ClassMul: 9, isa.ClassFMA: 9, isa.ClassFNCP: 7,
+	isa.ClassFCvt: 10,
 	isa.ClassFDiv: 20, isa.ClassFSqrt: 15, isa.ClassCSR: 7,
 }
 

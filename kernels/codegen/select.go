@@ -151,7 +151,8 @@ var comparisons = map[ir.Op]comparison{
 }
 
 // opposite is the comparison that holds where the other does not.
-var opposite = map[ir.Op]ir.Op{ir.OpLt: ir.OpGe, ir.OpGe: ir.OpLt, ir.OpGt: ir.OpLe, ir.OpLe: ir.OpGt, ir.OpEq: ir.OpNe, ir.OpNe: ir.OpEq}
+var opposite = map[ir.Op]ir.Op{ir.OpLt: ir.OpGe, ir.OpGe: ir.OpLt, ir.OpGt: ir.OpLe, ir.OpLe: ir.OpGt, ir.OpEq: ir.OpNe,
+	ir.OpNe: ir.OpEq}
 
 // predicate computes a condition, or its negation, into a register.
 func (l *lowering) predicate(rd reg, v ir.Value, not bool) {

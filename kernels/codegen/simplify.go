@@ -94,7 +94,8 @@ func (s *simplifier) pure(i *ir.Instr) ir.Value {
 		if next.Pos != fresh {
 			return next
 		}
-		*i = ir.Instr{ID: i.ID, Op: next.Op, Type: next.Type, Args: next.Args, Imm: next.Imm, Phase: i.Phase, Pos: i.Pos}
+		*i = ir.Instr{ID: i.ID, Op: next.Op, Type: next.Type, Args: next.Args, Imm: next.Imm, Phase: i.Phase,
+			Pos: i.Pos}
 	}
 	k := keyOf(i)
 	for _, m := range s.known {
@@ -137,11 +138,13 @@ func like(op ir.Op, t ir.Type, args ...ir.Value) *ir.Instr {
 	return &ir.Instr{Op: op, Type: t, Args: args, Pos: fresh}
 }
 
-var commutes = map[ir.Op]bool{ir.OpAdd: true, ir.OpMul: true, ir.OpMulHi: true, ir.OpAnd: true, ir.OpOr: true, ir.OpXor: true,
+var commutes = map[ir.Op]bool{ir.OpAdd: true, ir.OpMul: true, ir.OpMulHi: true, ir.OpAnd: true, ir.OpOr: true,
+	ir.OpXor: true,
 	ir.OpMin: true, ir.OpMax: true, ir.OpEq: true, ir.OpNe: true}
 
 // inverse is the comparison that holds where the other does not, of integers.
-var inverse = map[ir.Op]ir.Op{ir.OpEq: ir.OpNe, ir.OpNe: ir.OpEq, ir.OpLt: ir.OpGe, ir.OpGe: ir.OpLt, ir.OpGt: ir.OpLe, ir.OpLe: ir.OpGt}
+var inverse = map[ir.Op]ir.Op{ir.OpEq: ir.OpNe, ir.OpNe: ir.OpEq, ir.OpLt: ir.OpGe, ir.OpGe: ir.OpLt, ir.OpGt: ir.OpLe,
+	ir.OpLe: ir.OpGt}
 
 // mirrored is the comparison with its arguments the other way round.
 var mirrored = map[ir.Op]ir.Op{ir.OpLt: ir.OpGt, ir.OpGt: ir.OpLt, ir.OpLe: ir.OpGe, ir.OpGe: ir.OpLe}

@@ -23,8 +23,10 @@ type uses struct {
 
 func newUses(k *ir.Kernel) *uses {
 	n := k.Instr
-	u := &uses{k: k, pos: make([]int, n), end: make([]int, n), parent: make([]*ir.Instr, n), block: make([]*ir.Block, n), use: users(k),
-		sets: make([][]int, k.Vars), others: make([]bool, k.Vars), gets: make([][]*ir.Instr, k.Vars), late: make([]bool, n), alias: make([]bool, n), targets: make([]*ir.Var, n)}
+	u := &uses{k: k, pos: make([]int, n), end: make([]int, n), parent: make([]*ir.Instr, n),
+		block: make([]*ir.Block, n), use: users(k),
+		sets: make([][]int, k.Vars), others: make([]bool, k.Vars), gets: make([][]*ir.Instr, k.Vars),
+		late: make([]bool, n), alias: make([]bool, n), targets: make([]*ir.Var, n)}
 	next := 0
 	u.number(k.Body, nil, &next)
 	for _, list := range u.use { // late first: it moves uses
@@ -73,7 +75,8 @@ func (u *uses) number(b *ir.Block, parent *ir.Instr, next *int) {
 
 // isNothing tells of casts between integers, and from predicates, which are 0 or 1.
 func isNothing(v ir.Value) bool {
-	return v.Type.Int() && (v.Op == ir.OpBitcast && v.Args[0].Type.Int() || v.Op == ir.OpConvert && v.Args[0].Type == ir.Pred)
+	return v.Type.Int() && (v.Op == ir.OpBitcast && v.Args[0].Type.Int() ||
+		v.Op == ir.OpConvert && v.Args[0].Type == ir.Pred)
 }
 
 // isLate: a comparison of integers for one branch in the same block, or its negation; and

@@ -20,7 +20,8 @@ func vertices(k *ir.Kernel) {
 		w.base = nil
 	}
 	for _, i := range passed { // the value becomes the vertex; simplify drops the addition
-		*i = ir.Instr{ID: i.ID, Op: ir.OpAdd, Type: ir.U32, Args: []ir.Value{w.vertexOf(i), k.Const(ir.U32, 0)}, Phase: i.Phase, Pos: i.Pos}
+		*i = ir.Instr{ID: i.ID, Op: ir.OpAdd, Type: ir.U32, Args: []ir.Value{w.vertexOf(i), k.Const(ir.U32, 0)},
+			Phase: i.Phase, Pos: i.Pos}
 	}
 	w.register(k.Body)
 }

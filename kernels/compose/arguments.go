@@ -155,7 +155,8 @@ func (r *run) data(name string) (data []uint32, ok bool) {
 func (r *run) words() map[string]uint32 {
 	w := map[string]uint32{
 		"vertices": uint32(r.problem.Graph.Vertices()), "edges": uint32(r.problem.Graph.Edges()),
-		"step": uint32(r.turn + 1), "source": r.Source, "target": r.problem.Target, "bound": r.bound, "round": r.round, "depth": uint32(r.depth), schedule.LaunchWord: r.number,
+		"step": uint32(r.turn + 1), "source": r.Source, "target": r.problem.Target, "bound": r.bound, "round": r.round,
+		"depth": uint32(r.depth), schedule.LaunchWord: r.number,
 	}
 	maps.Copy(w, r.numbers)
 	maps.Copy(w, r.set.Words())

@@ -21,7 +21,8 @@ func runUntimed(t *testing.T, g *graph.Graph, w workload.Workload) (Result, erro
 // TestBack: on a directed graph with loops and parallel edges; the way back has the super-steps between the first and
 // the last, last to first, and handles their edges once more.
 func TestBack(t *testing.T) {
-	g, err := graph.Load(graphspec.Graph{RMAT: &graphspec.RMAT{Scale: 8, EdgeFactor: 3, A: 0.45, B: 0.22, C: 0.22, ShuffleIDs: true, Seed: 2}})
+	g, err := graph.Load(graphspec.Graph{RMAT: &graphspec.RMAT{Scale: 8, EdgeFactor: 3, A: 0.45, B: 0.22, C: 0.22,
+		ShuffleIDs: true, Seed: 2}})
 	require.NoError(t, err)
 	for _, schedule := range []string{"vertex", "edge", "strict", "peg", "hwwl", "eghw"} {
 		for _, dir := range []string{"push", "pull", "hybrid"} {

@@ -44,7 +44,8 @@ func TestBuckets(t *testing.T) {
 		p, err := NewPlan(w)
 		require.NoError(t, err)
 		res, err := Run(t.Context(), untimed(t, p), g, w)
-		require.NoError(t, err, "%s: delta %d, %d open, %d vertices, %d edges, weights below %d", p.Name(), w.Delta, w.Buckets, n, edges, most)
+		require.NoError(t, err, "%s: delta %d, %d open, %d vertices, %d edges, weights below %d", p.Name(), w.Delta,
+			w.Buckets, n, edges, most)
 		require.True(t, res.Verified)
 		if reached(res.Values)/w.Delta > w.Buckets {
 			spilled++

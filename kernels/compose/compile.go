@@ -37,7 +37,8 @@ func Compile(p *Plan, s host.Shape) (*Compiled, error) {
 }
 
 // compileWith compiles each kernel with the options that it is given by its number, and by the kernel before.
-func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Compiled) codegen.Options) (*Compiled, error) {
+func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Compiled) codegen.Options) (*Compiled,
+	error) {
 	if err := p.Runs(s); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,8 @@ func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w wor
 		return Result{}, fmt.Errorf("compiled for %+v, and the device is %+v", c.shape, d.Shape())
 	}
 	if g.WeightKind() != c.Plan.Weights {
-		return Result{}, fmt.Errorf("compiled for weights of kind %s, and the graph has %s", c.Plan.Weights, g.WeightKind())
+		return Result{}, fmt.Errorf("compiled for weights of kind %s, and the graph has %s", c.Plan.Weights,
+			g.WeightKind())
 	}
 	r, err := c.newRun(d, g, w)
 	if err != nil {

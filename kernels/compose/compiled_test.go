@@ -63,7 +63,8 @@ var (
 		ALWTEntries: 3, EdgeBufferBytes: 512, ScratchpadLimit: 1536, VertexLists: 4, ListRegion: 1 << 10,
 		PopOrder: "ring", FERelease: "issue", DonationPriority: "fi", BypassL1: true,
 	}
-	eghwSpec = eghw.Spec{BufferEntries: 20, OutstandingLines: 1, Lookahead: 1, EdgesPerRead: 3, WriteWords: 3, ReadWords: 3}
+	eghwSpec = eghw.Spec{BufferEntries: 20, OutstandingLines: 1, Lookahead: 1, EdgesPerRead: 3, WriteWords: 3,
+		ReadWords: 3}
 	hwwlSpec = hwwl.Spec{Bytes: 1 << 10, ListRegion: 1 << 10, BypassL1: true}
 )
 
@@ -155,7 +156,8 @@ func share(t *testing.T, all func() []*Plan, covering func() []*Plan, nth int) (
 		step = 1
 	default:
 		n, err := fmt.Sscanf(text, "%d/%d", &first, &step)
-		require.True(t, n == 2 && err == nil && 1 <= first && first <= step, "%s=%s: expected a share such as 2/8", shareVariable, text)
+		require.True(t, n == 2 && err == nil && 1 <= first && first <= step, "%s=%s: expected a share such as 2/8",
+			shareVariable, text)
 	}
 	for i, p := range all() {
 		if i%step == first-1 && !slices.Contains(plans, p) {

@@ -53,7 +53,8 @@ func Factors() []Factor {
 	}
 	two := func(name string, options ...string) Factor { return Factor{name, 2, 2, options} }
 	return []Factor{
-		all("schedule", 7, schedules), all("layout", 5, layouts), all("active set", 4, sets), all("direction", 2, directions),
+		all("schedule", 7, schedules), all("layout", 5, layouts), all("active set", 4, sets),
+		all("direction", 2, directions),
 		two("dedup", dedups...), two("order", orders...),
 		two("CTA size", "cta_threads: a number"), two("blocking", "block_vertices: a number"),
 	}
@@ -84,10 +85,11 @@ func Product(factors []Factor) (ours, published int) {
 // Counted is how many kernels an algorithm has.
 type Counted struct {
 	Algorithm string `json:"algorithm"`
-	Software  int    `json:"software"` // legal, of software's schedules; each number that it heeds (CTA size, a layout's sizes) counted as two
-	Choices   int    `json:"choices"`  // legal, of all schedules, each with the first manner in which it is written
-	All       int    `json:"all"`      // with every manner: scan, skip, sum, ahead, coefficient
-	Fused     int    `json:"fused"`    // of these that run fused, too
+	// legal, of software's schedules; each number that it heeds (CTA size, a layout's sizes) counted as two
+	Software int `json:"software"`
+	Choices  int `json:"choices"` // legal, of all schedules, each with the first manner in which it is written
+	All      int `json:"all"`     // with every manner: scan, skip, sum, ahead, coefficient
+	Fused    int `json:"fused"`   // of these that run fused, too
 }
 
 // Count counts the legal combinations, by algorithm.
@@ -109,7 +111,8 @@ func Count() (list []Counted) {
 
 func (c *Counted) count(p *Plan) {
 	c.All++
-	if p.Scan != schedule.Scans()[0] || p.Skip != schedule.Skips()[0] || p.Settled || p.Sum != emit.Summings()[0] || !p.Ahead || p.Coefficient != algorithm.Hardware {
+	if p.Scan != schedule.Scans()[0] || p.Skip != schedule.Skips()[0] || p.Settled || p.Sum != emit.Summings()[0] ||
+		!p.Ahead || p.Coefficient != algorithm.Hardware {
 		return
 	}
 	c.Choices++

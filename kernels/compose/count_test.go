@@ -24,7 +24,8 @@ func TestCount(t *testing.T) {
 }
 
 func TestFamily(t *testing.T) {
-	for name, want := range map[string]string{"csr": "csr", "csc": "csr", "csr-csc": "csr", "coo": "coo", "block-coo": "coo"} {
+	for name, want := range map[string]string{"csr": "csr", "csc": "csr", "csr-csc": "csr", "coo": "coo",
+		"block-coo": "coo"} {
 		l, err := layout.ByName(name)
 		require.NoError(t, err)
 		require.Equal(t, want, family(l))

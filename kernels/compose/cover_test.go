@@ -19,8 +19,10 @@ var (
 // choices says what a plan chooses on each axis.
 func choices(p *Plan) []string {
 	return []string{
-		p.Algorithm.Name, p.Schedule.Name, p.Layout.Name + " " + string(p.Sizes.BlockBy), p.Direction.Name, p.Set.Name, p.Dedup.Name, p.Order.Name,
-		string(p.Scan), string(p.Skip), fmt.Sprint(p.Settled), string(p.Sum), fmt.Sprint(p.Ahead), p.Coefficient.Name, fmt.Sprint(p.Fused),
+		p.Algorithm.Name, p.Schedule.Name, p.Layout.Name + " " + string(p.Sizes.BlockBy), p.Direction.Name, p.Set.Name,
+		p.Dedup.Name, p.Order.Name,
+		string(p.Scan), string(p.Skip), fmt.Sprint(p.Settled), string(p.Sum), fmt.Sprint(p.Ahead), p.Coefficient.Name,
+		fmt.Sprint(p.Fused),
 	}
 }
 

@@ -175,7 +175,8 @@ func (d *driver) callsOf(k *ir.Kernel) (list []*call) {
 // changing are the parameters that the driver writes between kernels. All others stay, or follow from the state of the
 // arrays.
 var changing = []string{
-	"step", "active.size", "stack.first", "stack.size", "round", "depth", "far.threshold", "far.before", "far.size", "far.period", "far.next", "far.queue",
+	"step", "active.size", "stack.first", "stack.size", "round", "depth", "far.threshold", "far.before", "far.size",
+	"far.period", "far.next", "far.queue",
 }
 
 // layBlocks writes the argument blocks as the host would before each launch: those of a state of the arrays together,
@@ -326,7 +327,8 @@ func (d *driver) run1(k *ir.Kernel) {
 		d.barrier(c.name())
 	}
 	if len(calls) > 1 {
-		d.line(" j behind%d\nreturned%d:\n csrr t0, mscratch\n lw t0, -4(t0)\n jr t0\nbehind%d:", calls[0].index, calls[0].index, calls[0].index)
+		d.line(" j behind%d\nreturned%d:\n csrr t0, mscratch\n lw t0, -4(t0)\n jr t0\nbehind%d:", calls[0].index,
+			calls[0].index, calls[0].index)
 	}
 }
 
@@ -351,7 +353,8 @@ func (d *driver) barrier(part string) {
 	}
 	switch {
 	case alone && part != loopPart && !d.exported: // a load waits for the fence, and the barrier for what it brings: a warp does not
-		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n and t0, t0, zero\n addi t0, t0, %d\n %s", d.control, d.barrierID, d.warpsTo("t1"))
+		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n and t0, t0, zero\n addi t0, t0, %d\n %s", d.control, d.barrierID,
+			d.warpsTo("t1"))
 	case alone:
 		d.line(" %s\n li t0, %d", d.warpsTo("t1"), d.barrierID)
 	default:
@@ -448,7 +451,8 @@ func (d *driver) zeroArraysOf(r *run) {
 				d.line(" sw zero, %d(t0)", 4*i)
 			}
 		default:
-			d.line(" li t0, 0x%x\n li t1, 0x%x\n1:\n sw zero, 0(t0)\n addi t0, t0, 4\n bne t0, t1, 1b", at, at+uint32(4*n))
+			d.line(" li t0, 0x%x\n li t1, 0x%x\n1:\n sw zero, 0(t0)\n addi t0, t0, 4\n bne t0, t1, 1b", at,
+				at+uint32(4*n))
 		}
 	}
 }
@@ -486,7 +490,8 @@ func (d *driver) setAlways(name, register string) {
 func (d *driver) exchange() {
 	d.line("exchange:")
 	if d.phases > 1 {
-		d.line(" addi s4, s4, %d\n li t0, 0x%x\n bne s4, t0, 1f\n li s4, 0x%x\n1:\n sw s4, %d(s0)", d.stride, d.blocks+uint32(d.phases)*d.stride, d.blocks, baseWord)
+		d.line(" addi s4, s4, %d\n li t0, 0x%x\n bne s4, t0, 1f\n li s4, 0x%x\n1:\n sw s4, %d(s0)", d.stride,
+			d.blocks+uint32(d.phases)*d.stride, d.blocks, baseWord)
 	}
 	d.taken()
 	if len(d.changes["step"]) > 0 {
@@ -526,7 +531,8 @@ func (d *driver) taken() {
 		case slices.Contains([]string{"next.some", "next.size", "next.count"}, role):
 			d.line(" li t0, 0x%x\n lw s1, 0(t0)\n sw zero, 0(t0)", a.Addr)
 		case role == "stack.top":
-			d.line(" li t0, 0x%x\n lw s2, 0(t0)\n lw s3, %d(s0)\n sub s1, s2, s3\n sw s2, %d(s0)", a.Addr, topWord, topWord)
+			d.line(" li t0, 0x%x\n lw s2, 0(t0)\n lw s3, %d(s0)\n sub s1, s2, s3\n sw s2, %d(s0)", a.Addr, topWord,
+				topWord)
 			d.line(" lw t0, %d(s0)\n addi t0, t0, 4\n sw s2, 0(t0)\n sw t0, %d(s0)", endWord, endWord)
 			d.set("stack.first", "s3")
 			d.set("stack.size", "s1")

@@ -105,7 +105,8 @@ func (p *Plan) exportable(w workload.Workload) error {
 
 // untimedResult computes the result on a machine of the shape.
 func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (Result, error) {
-	d, err := host.NewFunctional(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}, nil)
+	d, err := host.NewFunctional(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads,
+		ScratchpadBytes: s.ScratchpadBytes}, nil)
 	if err != nil {
 		return Result{}, err
 	}
@@ -138,7 +139,8 @@ func (x *exporter) Launch(context.Context, *ir.Kernel, uint32) (sim.Result, erro
 
 // Reserved has arrays begin behind the kernels, so that the image is in one piece.
 func (x *exporter) Reserved() []graph.Region {
-	return append(graph.Reserved(x.shape.Lanes(), nil), graph.Region{Name: "programs", Addr: emu.UncachedEnd, Size: x.compiled.end() - emu.UncachedEnd})
+	return append(graph.Reserved(x.shape.Lanes(), nil),
+		graph.Region{Name: "programs", Addr: emu.UncachedEnd, Size: x.compiled.end() - emu.UncachedEnd})
 }
 
 func (x *exporter) ReadWords(addr uint32, words []uint32) {
@@ -188,7 +190,8 @@ func (x *exporter) data() (isa.Segment, error) {
 		from, to = min(from, uint64(a.Addr)), max(to, uint64(a.Addr)+a.Bytes())
 	}
 	if to-emu.CodeBase > maxExport {
-		return isa.Segment{}, fmt.Errorf("the image has %d bytes: expected at most %d; give a smaller graph", to-emu.CodeBase, maxExport)
+		return isa.Segment{}, fmt.Errorf("the image has %d bytes: expected at most %d; give a smaller graph",
+			to-emu.CodeBase, maxExport)
 	}
 	data := make([]byte, to-from)
 	for addr, w := range x.words {

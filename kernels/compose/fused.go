@@ -206,7 +206,8 @@ func (f *fused) await(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 		case !ok && f.err != nil:
 			return f.rest, f.err
 		case !ok:
-			return sim.Result{}, fmt.Errorf("%w: the device's loop has ended where the host's would run %s", reference.ErrWrong, k.Name)
+			return sim.Result{}, fmt.Errorf("%w: the device's loop has ended where the host's would run %s",
+				reference.ErrWrong, k.Name)
 		case p.Name == want.name():
 			return p.Result, nil
 		case p.Name != loopPart:
@@ -243,7 +244,8 @@ func (f *fused) finish() error {
 			break
 		}
 		if p.Name != loopPart {
-			return fmt.Errorf("%w: the device's loop has run %s where the host's ends", reference.ErrWrong, f.kernel(p.Name))
+			return fmt.Errorf("%w: the device's loop has run %s where the host's ends", reference.ErrWrong,
+				f.kernel(p.Name))
 		}
 		f.run.Loops = append(f.run.Loops, Loop{len(f.run.Steps), p.Result})
 	}
@@ -260,7 +262,8 @@ func (f *fused) end() {
 }
 
 // LaunchParts launches a program whose parts are of interest.
-func (d device) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+func (d device) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result,
+	error) {
 	parted, ok := d.Device.(host.Parted)
 	if !ok {
 		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: the device does not tell when a kernel has ended within a launch: expected none")

@@ -32,7 +32,8 @@ func sameRun(t *testing.T, p *Plan, g *graph.Graph, device func() host.Device) (
 	host, fused = run(false), run(true)
 	require.EqualValues(t, 1, fused.Times.Launches)
 	require.NotEmpty(t, fused.Loops)
-	if p.Algorithm.Name == "sssp" || p.Algorithm.Name == "cc" { // what a super-step changes is used in it already, or not
+	// what a super-step changes is used in it already, or not
+	if p.Algorithm.Name == "sssp" || p.Algorithm.Name == "cc" {
 		return host, fused
 	}
 	require.Len(t, fused.Steps, len(host.Steps))
@@ -85,11 +86,13 @@ func TestFusedInTime(t *testing.T) {
 			require.NoError(t, last.Machine.CheckInvariants())
 			sum := r.Init
 			add := func(x *sim.Result) {
-				sum.Cycles, sum.WarpInstrs, sum.Edges = sum.Cycles+x.Cycles, sum.WarpInstrs+x.WarpInstrs, sum.Edges+x.Edges
+				sum.Cycles, sum.WarpInstrs, sum.Edges = sum.Cycles+x.Cycles, sum.WarpInstrs+x.WarpInstrs,
+					sum.Edges+x.Edges
 			}
 			for i := range r.Steps {
 				s := &r.Steps[i]
-				for _, x := range append(append([]sim.Result{s.Topology, s.Register, s.Gather, s.Apply}, s.More...), s.Splits...) {
+				for _, x := range append(append([]sim.Result{s.Topology, s.Register, s.Gather, s.Apply}, s.More...),
+					s.Splits...) {
 					add(&x)
 				}
 			}
@@ -124,7 +127,8 @@ func kinds(p *isa.Program) map[string][]uint32 {
 	s := p.Segments[0]
 	for at := s.Addr; at < s.Addr+s.Size; at += 4 {
 		i, _ := isa.Decode(binary.LittleEndian.Uint32(s.Data[at-s.Addr:]))
-		ends := slices.ContainsFunc(p.Symbols, func(x isa.Symbol) bool { return x.Addr == at && strings.HasPrefix(x.Name, emu.PartPrefix) })
+		ends := slices.ContainsFunc(p.Symbols,
+			func(x isa.Symbol) bool { return x.Addr == at && strings.HasPrefix(x.Name, emu.PartPrefix) })
 		switch kind := i.Row.Name; {
 		case kind == "fence", kind == "lw" && fenced:
 			found["fence"] = append(found["fence"], at)
@@ -180,7 +184,8 @@ func TestBarriersAndFencesCount(t *testing.T) {
 // a place for these.
 func TestFusedWithToleranceOfNone(t *testing.T) {
 	g := tiny()["skewed"]
-	for _, algorithm := range []string{"bfs", "in-degree", "sssp", "k-core", "colouring", "stcon", "graphsum", "cc-soman"} {
+	for _, algorithm := range []string{"bfs", "in-degree", "sssp", "k-core", "colouring", "stcon", "graphsum",
+		"cc-soman"} {
 		p, err := NewPlan(choose("algorithm=" + algorithm))
 		require.NoError(t, err)
 		p.Fused = true

@@ -82,7 +82,8 @@ func (m *interpreter) ShareWords(addr uint32, words []uint32) { m.mem.Share(addr
 
 func (m *interpreter) Launch(_ context.Context, k *ir.Kernel, arg uint32) (sim.Result, error) {
 	s := m.shape
-	c, err := ir.Run(k, ir.Machine{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, Mem: m.mem, Args: arg, MaxSteps: 5_000_000,
+	c, err := ir.Run(k, ir.Machine{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, Mem: m.mem, Args: arg,
+		MaxSteps: 5_000_000,
 		Units: func(core int) []emu.Unit {
 			if s.Unit == "" {
 				return nil
@@ -95,7 +96,8 @@ func (m *interpreter) Launch(_ context.Context, k *ir.Kernel, arg uint32) (sim.R
 // read makes a symmetric graph of lines "from to weight", counted from 1.
 func read(n int, lines ...string) *graph.Graph {
 	name := "test.mtx"
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer symmetric\n%d %d %d\n%s\n", n, n, len(lines), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer symmetric\n%d %d %d\n%s\n", n, n, len(lines),
+		strings.Join(lines, "\n"))
 	f, err := os.CreateTemp("", "*-"+name)
 	if err != nil {
 		panic(err)
@@ -134,16 +136,22 @@ func tiny() map[string]*graph.Graph {
 			skewed = append(skewed, fmt.Sprintf("%d %d %d", a+1, b+1, x>>28))
 		}
 	}
-	return map[string]*graph.Graph{"star": read(23, star...), "chain": read(13, chain...), "skewed": read(40, skewed...)}
+	return map[string]*graph.Graph{"star": read(23, star...), "chain": read(13, chain...),
+		"skewed": read(40, skewed...)}
 }
 
 // workloadOf says what a plan says.
 func workloadOf(p *Plan) workload.Workload {
 	w := workload.Workload{
-		Kernel: workload.Compiled, Algorithm: workload.Algorithm(p.Algorithm.Name), Schedule: workload.Schedule(p.Schedule.Name),
-		Layout: workload.Layout(p.Layout.Name), Direction: workload.Choice(p.Direction.Name), ActiveSet: workload.Choice(p.Set.Name),
-		Dedup: workload.Choice(p.Dedup.Name), Order: workload.Choice(p.Order.Name), Scan: workload.Choice(p.Scan), Skip: workload.Choice(p.Skip),
-		Settled: p.Settled, HybridRule: "beamer", Sum: workload.Choice(p.Sum), Ahead: p.Ahead, Coefficient: workload.Choice(p.Coefficient.Name), BlockBy: workload.Choice(p.Sizes.BlockBy), Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
+		Kernel: workload.Compiled, Algorithm: workload.Algorithm(p.Algorithm.Name),
+		Schedule: workload.Schedule(p.Schedule.Name),
+		Layout:   workload.Layout(p.Layout.Name), Direction: workload.Choice(p.Direction.Name),
+		ActiveSet: workload.Choice(p.Set.Name),
+		Dedup:     workload.Choice(p.Dedup.Name), Order: workload.Choice(p.Order.Name), Scan: workload.Choice(p.Scan),
+		Skip:    workload.Choice(p.Skip),
+		Settled: p.Settled, HybridRule: "beamer", Sum: workload.Choice(p.Sum), Ahead: p.Ahead,
+		Coefficient: workload.Choice(p.Coefficient.Name), BlockBy: workload.Choice(p.Sizes.BlockBy), Alpha: 4, Beta: 4,
+		Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
 	}
 	switch p.Algorithm.Name {
 	case "pagerank":

@@ -12,8 +12,9 @@ import (
 
 // Kernels are a program's kernels.
 type Kernels struct {
-	Init         *ir.Kernel
-	Compact      [2]*ir.Kernel // by direction: lists the vertices that walk their rows, before a gather; nil: there is none
+	Init *ir.Kernel
+	// by direction: lists the vertices that walk their rows, before a gather; nil: there is none
+	Compact      [2]*ir.Kernel
 	Topology     [2]*ir.Kernel // by direction: the layout's own, before a gather; nil: there is none
 	Lists        [2]*ir.Kernel // by direction: the schedule's own, before a gather; nil: there is none
 	Gather       [2]*ir.Kernel // by direction; nil: not used
@@ -125,7 +126,9 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 
 // Registers reports whether a kernel of the schedule's comes before each gather.
 func (p *Plan) Registers() bool {
-	return p.Schedule.Register != nil && !p.Set.OfUnit && (!p.Algorithm.Dense || p.Schedule.Always || p.operator && p.Schedule.Lists || !p.Layout.Summed() && !p.Schedule.Lists)
+	return p.Schedule.Register != nil && !p.Set.OfUnit &&
+		(!p.Algorithm.Dense || p.Schedule.Always || p.operator && p.Schedule.Lists ||
+			!p.Layout.Summed() && !p.Schedule.Lists)
 }
 
 // again puts a vertex into a unit's list, if all are active in the super-step that comes.
@@ -286,7 +289,8 @@ func (g *gather) at(core schedule.Core) *schedule.Site {
 	}
 	view := g.Layout.In(g.Kernel, g.dir, g.Weights)
 	g.site = &schedule.Site{
-		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view), Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
+		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view),
+		Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
 		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.readsAhead(g.dir), Width: g.width(),
 	}
 	if rest := g.Layout.Rest; rest != nil {
@@ -313,14 +317,16 @@ func (p *Plan) owns(d direction.Direction) bool {
 // alone reports whether the vertex that sums up is the one whose row a thread walks, and all of its edges are in that
 // row: those of a vertex with virtual ones are in several, and what the layout has in no row any thread may have.
 func (p *Plan) alone(d direction.Direction) bool {
-	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil && p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
+	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil &&
+		p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
 
 func (g *gather) visitor() *schedule.Visitor {
 	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
 	if g.sumsInRegister(g.dir) {
 		v.Begin = func(v ir.Value) {
-			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component), g.readsAhead(g.dir))
+			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component),
+				g.readsAhead(g.dir))
 		}
 		v.End = func(v ir.Value) {
 			g.owned.End(g.number(v, g.site.Component), func() { g.enter(v) })

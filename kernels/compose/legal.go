@@ -179,7 +179,8 @@ var rules = []rule{
 		"the schedule scans nothing: scan shuffle, the default",
 	}, {
 		func(p *Plan) bool {
-			return p.Skip == schedule.Filtered && !(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
+			return p.Skip == schedule.Filtered &&
+				!(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
 		},
 		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under weaver in pull",
 	}, {

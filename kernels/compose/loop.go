@@ -38,7 +38,8 @@ type FusedLoop struct {
 type LoopOperator struct {
 	Edges    *EdgeOperator
 	Vertices *VertexOperator
-	Filled   bool // the vertices are those of the set that the round has made; otherwise, if they are a set's, of the active one
+	// the vertices are those of the set that the round has made; otherwise, if they are a set's, of the active one
+	Filled bool
 }
 
 // Buckets are how a loop takes a set out of a queue: Takes adds the vertices of the current bucket, and if there are
@@ -185,7 +186,8 @@ func (l *FusedLoop) kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
 		return nil, err
 	}
 	set := p.Set.In(k, alone)
-	if l.Buckets != nil && o == l.Buckets.Takes { // several may come one behind the other, without a gather between them
+	// several may come one behind the other, without a gather between them
+	if l.Buckets != nil && o == l.Buckets.Takes {
 		k.Phase(isa.PhaseInit, set.Clear)
 	}
 	k.Phase(isa.PhaseApply, func() {
@@ -329,7 +331,8 @@ func (s *Session) bookLoop(step int) {
 	}
 	r := s.loop.fused.run
 	for i := range r.Loops {
-		s.Launched = append(s.Launched, Launched{Step: step, Kernel: s.loop.Name + "/" + loopPart, Result: r.Loops[i].Result, Part: true})
+		s.Launched = append(s.Launched, Launched{Step: step, Kernel: s.loop.Name + "/" + loopPart,
+			Result: r.Loops[i].Result, Part: true})
 	}
 	r.Loops = nil
 	s.bookTimes(r)
@@ -429,7 +432,8 @@ func (d *driver) bucket() {
 	if q.Signed { // a bucket begins at a multiple of delta that is not above its priorities
 		d.line(" bgez t4, 1f\n add t4, t4, t3\n1:")
 	}
-	d.line(" sub t5, t1, t4\n sub t3, t3, t4\n add t3, t1, t3\n %s t3, t1, 1f\n mv t3, t2\n1:", bge) // beyond the greatest there is none
+	// beyond the greatest there is none
+	d.line(" sub t5, t1, t4\n sub t3, t3, t4\n add t3, t1, t3\n %s t3, t1, 1f\n mv t3, t2\n1:", bge)
 	d.setAlways(q.Priority, "t5")
 	d.setAlways(q.Below, "t3")
 	d.goOn(toTake)

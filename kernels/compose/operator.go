@@ -34,7 +34,8 @@ type EdgeOperator struct {
 }
 
 // NewEdgeOperator plans one. The workload's keys but algorithm and recipe say how it runs.
-func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, weights graph.WeightKind) (*EdgeOperator, error) {
+func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, weights graph.WeightKind) (*EdgeOperator,
+	error) {
 	switch {
 	case w.Fusion == LoopFusion:
 		return nil, refuse("fusion", " = loop: the loops are the program's: expected none")
@@ -147,8 +148,9 @@ type Parts struct {
 // NewSession compiles operators, and places them with the program's arrays.
 func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts) (*Session, error) {
 	s := &Session{
-		device: d, graph: g, workload: w, arrays: map[string]graph.Array{}, places: map[string]uint32{}, shared: map[*uint32]uint32{},
-		edges: parts.Edges, vertices: parts.Vertices, loops: parts.Loops, words: parts.Words,
+		device: d, graph: g, workload: w, arrays: map[string]graph.Array{}, places: map[string]uint32{},
+		shared: map[*uint32]uint32{},
+		edges:  parts.Edges, vertices: parts.Vertices, loops: parts.Loops, words: parts.Words,
 	}
 	reserved, err := s.compile()
 	if err != nil {
@@ -188,11 +190,15 @@ func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts)
 func (s *Session) compile() ([]graph.Region, error) {
 	reserved, shape, n := graph.Reserved(s.device.Shape().Lanes(), nil), s.device.Shape(), 0
 	base := func(i int) codegen.Options {
-		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: shape.MaskByUnit, FloatSpills: Spill(s.workload.Spill) == SpillRegisters}
+		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: shape.MaskByUnit,
+			FloatSpills: Spill(s.workload.Spill) == SpillRegisters}
 	}
 	for _, o := range s.edges {
 		first := n
-		c, err := compileWith(o.Plan, shape, func(i int, _ *codegen.Compiled) codegen.Options { return base(first + i) })
+		c, err := compileWith(o.Plan, shape, func(i int,
+			_ *codegen.Compiled) codegen.Options {
+			return base(first + i)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +206,8 @@ func (s *Session) compile() ([]graph.Region, error) {
 		for _, k := range c.Kernels.All() {
 			n++
 			for _, segment := range c.programs[k].Program.Segments {
-				reserved = append(reserved, graph.Region{Name: "program " + k.Name, Addr: segment.Addr, Size: uint64(segment.Size)})
+				reserved = append(reserved, graph.Region{Name: "program " + k.Name, Addr: segment.Addr,
+					Size: uint64(segment.Size)})
 			}
 		}
 	}
@@ -215,7 +222,8 @@ func (s *Session) compile() ([]graph.Region, error) {
 		n++
 		o.program = c.Program
 		for _, segment := range c.Program.Segments {
-			reserved = append(reserved, graph.Region{Name: "program " + o.Name, Addr: segment.Addr, Size: uint64(segment.Size)})
+			reserved = append(reserved, graph.Region{Name: "program " + o.Name, Addr: segment.Addr,
+				Size: uint64(segment.Size)})
 		}
 	}
 	for _, l := range s.loops {
@@ -301,7 +309,8 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 		return nil, err
 	}
 	step := r.frontier()
-	if err := r.gather(ctx, &step, o.Plan, r.kernels.Topology[step.Direction], r.kernels.Lists[step.Direction], r.kernels.Gather[step.Direction]); err != nil {
+	if err := r.gather(ctx, &step, o.Plan, r.kernels.Topology[step.Direction], r.kernels.Lists[step.Direction],
+		r.kernels.Gather[step.Direction]); err != nil {
 		return nil, err
 	}
 	r.Steps = append(r.Steps, step)
@@ -360,7 +369,8 @@ func (s *Session) start(o *EdgeOperator, in *Frontier) error {
 func (s *Session) book(o *EdgeOperator, step *Step) {
 	s.bookLoop(s.Steps - 1)
 	step.traversed(o.Plan, func(kind, part string, r sim.Result, gatherOf *Step) {
-		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kind + "-" + step.Way() + part, r, gatherOf, s.loop != nil})
+		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kind + "-" + step.Way() + part, r, gatherOf,
+			s.loop != nil})
 	})
 	s.bookTimes(o.run)
 }

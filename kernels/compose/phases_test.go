@@ -50,7 +50,8 @@ func TestPhasesOfSchedules(t *testing.T) {
 		"edge":   {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess},
 		"warp":   {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
 		"cta":    {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.up": isa.PhaseRegistration},
-		"strict": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.idx": isa.PhaseSchedule}, // offsets are the scan
+		// offsets are the scan
+		"strict": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "shfl.idx": isa.PhaseSchedule},
 		"weaver": {"amofadd.w": isa.PhaseGatherSum, "heddle.edge": isa.PhaseEdgeAccess, "weaver.reg": isa.PhaseRegistration, "weaver.dec.id": isa.PhaseSchedule},
 		"eghw":   {"amofadd.w": isa.PhaseGatherSum, "eghw.push": isa.PhaseRegistration, "eghw.pop": isa.PhaseSchedule, "eghw.get.other": isa.PhaseSchedule},
 	} {

@@ -81,8 +81,10 @@ func NewPlan(w workload.Workload) (*Plan, error) {
 // newPlan makes a plan for an algorithm, whatever the workload names.
 func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	w = resolveFor(a, w)
-	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled, Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Spill: Spill(w.Spill), Width: w.Width,
-		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore, BlockThreads: w.CTAThreads}
+	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled,
+		Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Spill: Spill(w.Spill), Width: w.Width,
+		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore,
+		BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
 		find(&p.Layout, layout.ByName, string(w.Layout)),
@@ -407,7 +409,8 @@ func eachSet(p Plan, f func(p Plan)) {
 // eachManner is how kernels do what the other choices say. What is refused with the defaults, the first of their
 // values, is refused with any, and comes once.
 func eachManner(p Plan, f func(p Plan)) {
-	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true, algorithm.Hardware
+	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true,
+		algorithm.Hardware
 	if p.breaks() != nil {
 		f(p)
 		return

@@ -61,7 +61,8 @@ func TestConfigurationNamesAllChoices(t *testing.T) {
 	for _, x := range recipes {
 		names["recipe"] = append(names["recipe"], x.Name)
 	}
-	names["layout"], names["direction"], names["active_set"], names["dedup"] = []string{"auto"}, []string{"auto"}, []string{"auto"}, []string{"auto"}
+	names["layout"], names["direction"], names["active_set"], names["dedup"] = []string{"auto"}, []string{"auto"},
+		[]string{"auto"}, []string{"auto"}
 	for _, x := range layout.Layouts() {
 		names["layout"] = append(names["layout"], x.Name)
 	}
@@ -186,7 +187,9 @@ func TestRulesOfAddedLayouts(t *testing.T) {
 
 func choose(set ...string) workload.Workload {
 	w := workload.Workload{
-		Algorithm: "bfs", Schedule: "vertex", Layout: workload.Auto, Direction: workload.Auto, ActiveSet: workload.Auto, Dedup: workload.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true, Coefficient: "hardware", HybridRule: "beamer",
+		Algorithm: "bfs", Schedule: "vertex", Layout: workload.Auto, Direction: workload.Auto, ActiveSet: workload.Auto,
+		Dedup: workload.Auto, Order: "none", Scan: "shuffle", Skip: "early", Sum: "register", Ahead: true,
+		Coefficient: "hardware", HybridRule: "beamer",
 	}
 	for _, s := range set {
 		key, value, _ := strings.Cut(s, "=")
@@ -376,12 +379,14 @@ func TestMachinesThatCannot(t *testing.T) {
 	require.NoError(t, runs("schedule=weaver"))
 	require.NoError(t, runs("schedule=cta"))
 	s.ScratchpadBytes = 12 << 10
-	require.ErrorContains(t, runs("schedule=cta"), fmt.Sprint(4*(3*1024+32), " bytes of scratchpad a core, and there are 12288"))
+	require.ErrorContains(t, runs("schedule=cta"),
+		fmt.Sprint(4*(3*1024+32), " bytes of scratchpad a core, and there are 12288"))
 	require.NoError(t, runs("schedule=cta warps_per_core=16"))
 	require.NoError(t, runs("schedule=cta warps_per_core=16 cta_threads=256"))
 	require.ErrorContains(t, runs("warps_per_core=33"), "workload.warps_per_core = 33: expected 1 to 32")
 	for _, threads := range []string{"33", "96", "768"} {
-		require.ErrorContains(t, runs("schedule=cta warps_per_core=16 cta_threads="+threads), "a multiple of 32 threads, a warp, that divides the 512 threads")
+		require.ErrorContains(t, runs("schedule=cta warps_per_core=16 cta_threads="+threads),
+			"a multiple of 32 threads, a warp, that divides the 512 threads")
 	}
 	require.NoError(t, runs("schedule=warp"))
 	require.NoError(t, runs("schedule=warp scan=scratchpad"))

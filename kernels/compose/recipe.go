@@ -195,7 +195,9 @@ func Contradictions(w workload.Workload, given func(key string) bool) (list []Co
 		if !given(k.key) || k.own == string(workload.Auto) || agrees(k.own, k.value) && agrees(k.own, other[i].value) {
 			continue
 		}
-		list = append(list, Contradiction{k.key, fmt.Sprintf("%s: recipe %s sets %s: leave one of them out", k.own, r.Name, either(k.value, other[i].value))})
+		list = append(list, Contradiction{k.key,
+			fmt.Sprintf("%s: recipe %s sets %s: leave one of them out", k.own, r.Name,
+				either(k.value, other[i].value))})
 	}
 	return list
 }

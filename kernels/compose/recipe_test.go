@@ -51,7 +51,8 @@ func TestRecipes(t *testing.T) {
 		if c.other == "" {
 			c.other = c.on
 		}
-		require.Equal(t, [2]string{c.on, c.other}, [2]string{form(t, w, true), form(t, w, false)}, "%s %v", c.recipe, c.set)
+		require.Equal(t, [2]string{c.on, c.other}, [2]string{form(t, w, true), form(t, w, false)}, "%s %v", c.recipe,
+			c.set)
 	}
 }
 
@@ -111,7 +112,8 @@ func TestContradictions(t *testing.T) {
 		{"gunrock", "schedule=strict", ""},
 		{"gunrock", "direction=auto", ""},
 		{"gunrock", "schedule=cta", "cta: recipe gunrock sets strict: leave one of them out"},
-		{"gunrock", "schedule=vertex", "vertex: recipe gunrock sets strict: leave one of them out"}, // the default, but given
+		// the default, but given
+		{"gunrock", "schedule=vertex", "vertex: recipe gunrock sets strict: leave one of them out"},
 		{"gunrock", "direction=pull", "pull: recipe gunrock sets push: leave one of them out"},
 		{"gunrock", "dedup=none", "none: recipe gunrock sets bytemap: leave one of them out"},
 		{"datadriven", "set=bitmap", "bitmap: recipe datadriven sets queue: leave one of them out"},
@@ -129,6 +131,7 @@ func TestContradictions(t *testing.T) {
 		require.Equal(t, c.says, says, "%s %s", c.recipe, c.given)
 	}
 	w := recipe("gunrock", "algorithm=sssp")
-	require.Equal(t, []Contradiction{{"order", "none: recipe gunrock sets near-far: leave one of them out"}}, Contradictions(w, func(k string) bool { return k == "order" }))
+	require.Equal(t, []Contradiction{{"order", "none: recipe gunrock sets near-far: leave one of them out"}},
+		Contradictions(w, func(k string) bool { return k == "order" }))
 	require.Empty(t, Contradictions(w, func(string) bool { return false }))
 }

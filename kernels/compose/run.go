@@ -408,7 +408,8 @@ func (r *run) maxSteps() int {
 // superStep is one of them.
 func (r *run) superStep(ctx context.Context) (err error) {
 	s := r.frontier()
-	if err := r.gather(ctx, &s, r.Plan, r.kernels.Topology[s.Direction], r.kernels.Lists[s.Direction], r.kernels.Gather[s.Direction]); err != nil {
+	if err := r.gather(ctx, &s, r.Plan, r.kernels.Topology[s.Direction], r.kernels.Lists[s.Direction],
+		r.kernels.Gather[s.Direction]); err != nil {
 		return err
 	}
 	if r.kernels.Apply != nil {
@@ -555,7 +556,8 @@ func (r *run) frontier() Step {
 	if r.Plan.Settled {
 		r.bound = r.leastToCome()
 	}
-	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta, Rule: r.Plan.Rule})
+	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta,
+		Rule: r.Plan.Rule})
 	if s.Direction == direction.Push {
 		r.pushed += s.Edges
 	}
@@ -645,7 +647,8 @@ func (r *run) invariantOf(n int, s *Step) error {
 		return nil
 	}
 	if want := r.handled(s.Edges); s.Handled() != want {
-		return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d", reference.ErrWrong, n, s.Handled(), want)
+		return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the active vertices have %d",
+			reference.ErrWrong, n, s.Handled(), want)
 	}
 	return nil
 }

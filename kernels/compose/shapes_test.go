@@ -46,9 +46,11 @@ func anyMachine(t *testing.T, r *rand.Rand, unit string) configs.Machine {
 	set := []string{
 		fmt.Sprint("sockets=", 1+r.IntN(3)), fmt.Sprint("cores_per_socket=", 1+r.IntN(2)),
 		fmt.Sprint("core.warps=", nWarps), fmt.Sprint("core.threads=", nThreads),
-		fmt.Sprint("core.issue.slices=", divisor(r, nWarps, 8)), fmt.Sprint("core.issue.dispatch_per_slice=", 1+r.IntN(4)),
+		fmt.Sprint("core.issue.slices=", divisor(r, nWarps, 8)),
+		fmt.Sprint("core.issue.dispatch_per_slice=", 1+r.IntN(4)),
 		"core.issue.policy=" + policy(), "core.schedule.policy=" + policy(), fmt.Sprint("core.fetch_width=", 1+r.IntN(4)),
-		fmt.Sprint("core.alu_lanes=", lanes()), fmt.Sprint("core.sfu_lanes=", lanes()), fmt.Sprint("core.lsu_lanes=", lanes()),
+		fmt.Sprint("core.alu_lanes=", lanes()), fmt.Sprint("core.sfu_lanes=", lanes()),
+		fmt.Sprint("core.lsu_lanes=", lanes()),
 		fmt.Sprint("core.ibuffer=", 1+r.IntN(4)), fmt.Sprint("core.lsu_queue=", 1+r.IntN(6)),
 		"l1d.bytes=" + of(r, "1KiB", "2KiB", "16KiB"), "l2.bytes=16KiB",
 	}
@@ -57,9 +59,11 @@ func anyMachine(t *testing.T, r *rand.Rand, unit string) configs.Machine {
 	case "eghw":
 		set = append(set, fmt.Sprint("core.eghw.buffer_entries=", nThreads+15+r.IntN(20)))
 	case "peg":
-		set = append(set, fmt.Sprint("core.graphpeg.scratchpad_limit=", 2560+4*r.IntN(500)), fmt.Sprint("core.graphpeg.edge_buffer_bytes=", 512+r.IntN(2)*256))
+		set = append(set, fmt.Sprint("core.graphpeg.scratchpad_limit=", 2560+4*r.IntN(500)),
+			fmt.Sprint("core.graphpeg.edge_buffer_bytes=", 512+r.IntN(2)*256))
 	case "weaver":
-		set = append(set, fmt.Sprint("core.weaver.dt_entries=", nWarps*nThreads), fmt.Sprint("core.weaver.st_entries=", nThreads*(1+r.IntN(nWarps))))
+		set = append(set, fmt.Sprint("core.weaver.dt_entries=", nWarps*nThreads),
+			fmt.Sprint("core.weaver.st_entries=", nThreads*(1+r.IntN(nWarps))))
 	}
 	l, err := configs.LoadMachine(u.preset, nil, set)
 	require.NoError(t, err, "%v", set)
@@ -188,15 +192,17 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	d, err := host.NewTimed(m, sim.Options{MaxCycles: 20_000_000})
 	require.NoError(t, err)
 	cfg := emu.Config{
-		Cores: m.Sockets * m.CoresPerSocket, Warps: m.Core.Warps, Threads: m.Core.Threads, ScratchpadBytes: m.Core.ScratchpadBytes,
-		MaxInstrs: 20_000_000, Quantum: of(r, 1, 7, 128),
+		Cores: m.Sockets * m.CoresPerSocket, Warps: m.Core.Warps, Threads: m.Core.Threads,
+		ScratchpadBytes: m.Core.ScratchpadBytes,
+		MaxInstrs:       20_000_000, Quantum: of(r, 1, 7, 128),
 	}
 	races := emutest.Watch(&cfg)
 	u, err := host.NewFunctional(cfg, m.Core.Unit.Spec)
 	require.NoError(t, err)
 	races.Of(u.Machine)
 	what := fmt.Sprintf("%s on %d cores of %d warps of %d lanes, %d of them in blocks of %d threads, %d slices; %d vertices, %d edges, from %d",
-		p.Name(), cfg.Cores, cfg.Warps, cfg.Threads, running, w.CTAThreads, m.Core.Issue.Slices, g.Vertices(), g.Edges(), w.Source)
+		p.Name(), cfg.Cores, cfg.Warps, cfg.Threads, running, w.CTAThreads, m.Core.Issue.Slices, g.Vertices(),
+		g.Edges(), w.Source)
 	for _, d := range []host.Device{u, d} {
 		res, err := c.Run(t.Context(), d, g, w)
 		require.NoError(t, err, what)

@@ -42,7 +42,8 @@ func matrix(t testing.TB, both bool, n int, lines []string) *graph.Graph {
 	if both {
 		kind = "symmetric"
 	}
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer %s\n%d %d %d\n%s\n", kind, n, n, len(lines), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer %s\n%d %d %d\n%s\n", kind, n, n, len(lines),
+		strings.Join(lines, "\n"))
 	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
 	require.NoError(t, err)
 	return g

@@ -79,9 +79,12 @@ func TestSkip(t *testing.T) {
 				c, _ := s.Uint()
 				return c
 			}
-			require.GreaterOrEqual(t, count("weaver.skip.hits"), uint64(n), "every hub is longer than what is under way")
-			require.Equal(t, count("weaver.edges.registered"), count("weaver.edges.issued")+count("weaver.edges.dropped"))
-			require.Greater(t, count("weaver.edges.dropped"), uint64(n*spokes/3), "of what is registered in the step that decides them")
+			require.GreaterOrEqual(t, count("weaver.skip.hits"), uint64(n),
+				"every hub is longer than what is under way")
+			require.Equal(t, count("weaver.edges.registered"),
+				count("weaver.edges.issued")+count("weaver.edges.dropped"))
+			require.Greater(t, count("weaver.edges.dropped"), uint64(n*spokes/3),
+				"of what is registered in the step that decides them")
 			issued[fmt.Sprint(algorithm, " ", skip)] = count("weaver.edges.issued")
 		}
 	}

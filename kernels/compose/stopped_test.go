@@ -65,13 +65,15 @@ func TestStopped(t *testing.T) {
 		}
 	})
 	require.Greater(t, early.Load(), ran.Load()/4, "most runs must not be over before they are stopped")
-	t.Logf("%d of %d runs have been stopped; of %d changes to their results %d were found", early.Load(), ran.Load(), tampered.made.Load(), tampered.found.Load())
+	t.Logf("%d of %d runs have been stopped; of %d changes to their results %d were found", early.Load(), ran.Load(),
+		tampered.made.Load(), tampered.found.Load())
 	require.Greater(t, tampered.found.Load(), tampered.made.Load()*9/10)
 }
 
 // stoppedRun runs it on the interpreter, or if it is fused on the emulator, and once in a while in time.
 func stoppedRun(t *testing.T, r *rand.Rand, p *Plan, g *graph.Graph, w workload.Workload) *run {
-	what := fmt.Sprintf("%d vertices, %d edges, from %d to %d, at most %d super-steps, delta %d", g.Vertices(), g.Edges(), w.Source, w.Target, w.Iterations, w.Delta)
+	what := fmt.Sprintf("%d vertices, %d edges, from %d to %d, at most %d super-steps, delta %d", g.Vertices(),
+		g.Edges(), w.Source, w.Target, w.Iterations, w.Delta)
 	q, err := NewPlan(w)
 	require.NoError(t, err)
 	q.Weights = g.WeightKind()
@@ -110,7 +112,8 @@ type tampering struct{ made, found atomic.Int64 }
 func (c *tampering) with(t *testing.T, r *rand.Rand, stopped *run) {
 	a := stopped.Plan.Algorithm
 	verify := func(values []uint32) error {
-		return a.Verify(&stopped.problem, &algorithm.Outcome{Result: values, Steps: len(stopped.Steps), Undone: stopped.undone()})
+		return a.Verify(&stopped.problem, &algorithm.Outcome{Result: values, Steps: len(stopped.Steps),
+			Undone: stopped.undone()})
 	}
 	require.NoError(t, verify(stopped.Values))
 	for v, value := range stopped.Values {
@@ -130,7 +133,8 @@ func (c *tampering) with(t *testing.T, r *rand.Rand, stopped *run) {
 			switch a.Name {
 			case "bfs-parents", "stcon", "sssp", "cc":
 			default:
-				t.Fatalf("vertex %d of %s had %d after %d super-steps, and passes with %d", v, a.Name, int32(value), len(stopped.Steps), int32(other))
+				t.Fatalf("vertex %d of %s had %d after %d super-steps, and passes with %d", v, a.Name, int32(value),
+					len(stopped.Steps), int32(other))
 			}
 		}
 	}
@@ -141,7 +145,8 @@ func (c *tampering) with(t *testing.T, r *rand.Rand, stopped *run) {
 func TestStoppedAlike(t *testing.T) {
 	g := tiny()["skewed"]
 	for _, a := range algorithm.Algorithms() {
-		if a.Stopped == nil || !a.Stopped.Alike || a.Name == "bfs-parents" || a.Name == "stcon" { // any of several trees and sides is right
+		// any of several trees and sides is right
+		if a.Stopped == nil || !a.Stopped.Alike || a.Name == "bfs-parents" || a.Name == "stcon" {
 			continue
 		}
 		for k := 1; k < 6; k++ {

@@ -71,7 +71,8 @@ func (d *driver) compare() {
 		d.line(" flw ft0, 0(t2)\n flw ft1, 0(t3)\n flw ft2, 0(t4)\n fle.s t2, ft1, ft0\n fle.s t3, ft0, ft2\n and t2, t2, t3\n xori t2, t2, 1")
 	}
 	d.line(" or s6, s6, t2\n addi s0, s0, %d\n addi s5, s5, -1\n bnez s5, compare", d.shape.Threads)
-	d.line(" csrr t0, vx_tid\n slli t0, t0, 2\n li t1, 0x%x\n add t0, t0, t1\n sw s6, 0(t0)\n li t0, 1\n tmc t0", v.lane)
+	d.line(" csrr t0, vx_tid\n slli t0, t0, 2\n li t1, 0x%x\n add t0, t0, t1\n sw s6, 0(t0)\n li t0, 1\n tmc t0",
+		v.lane)
 	d.line(" li s5, %d\n li a0, 0\n1:\n lw t0, 0(t1)\n or a0, a0, t0\n addi t1, t1, 4\n addi s5, s5, -1\n bnez s5, 1b\n snez a0, a0", d.shape.Threads)
 }
 

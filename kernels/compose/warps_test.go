@@ -20,7 +20,8 @@ func TestWarpsPerCore(t *testing.T) {
 	for _, s := range schedule.All() {
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp", "bc"} {
 			for running := 1; running <= warps; running += 2 {
-				p, err := NewPlan(choose("schedule="+s.Name, "algorithm="+algorithm, fmt.Sprint("warps_per_core=", running)))
+				p, err := NewPlan(choose("schedule="+s.Name, "algorithm="+algorithm,
+					fmt.Sprint("warps_per_core=", running)))
 				require.NoError(t, err)
 				w := workloadOf(p)
 				w.WarpsPerCore = running
@@ -41,7 +42,9 @@ func TestWarpsPerCore(t *testing.T) {
 
 // blocked is a machine of two cores of 8 warps of 4 lanes.
 func blocked(t *testing.T) configs.Machine {
-	l, err := configs.LoadMachine("vortex-6c32w32t", nil, []string{"sockets=2", "cores_per_socket=1", "core.warps=8", "core.threads=4", "l1d.bytes=2KiB", "l2.bytes=16KiB"})
+	l, err := configs.LoadMachine("vortex-6c32w32t", nil,
+		[]string{"sockets=2", "cores_per_socket=1", "core.warps=8", "core.threads=4", "l1d.bytes=2KiB",
+			"l2.bytes=16KiB"})
 	require.NoError(t, err)
 	return l.Value
 }
@@ -51,12 +54,14 @@ func TestBlocks(t *testing.T) {
 	g := tiny()["skewed"]
 	for _, scan := range []string{"shuffle", "scratchpad"} {
 		for _, algorithm := range []string{"pagerank", "sssp", "bc"} {
-			for _, c := range []struct{ running, block int }{{8, 1}, {8, 2}, {8, 4}, {8, 8}, {6, 1}, {6, 2}, {6, 3}, {5, 5}, {1, 1}} {
+			for _, c := range []struct{ running, block int }{{8, 1}, {8, 2}, {8, 4}, {8, 8}, {6, 1}, {6, 2}, {6, 3},
+				{5, 5}, {1, 1}} {
 				w := workloadOf(mustPlan(t, "schedule=cta", "algorithm="+algorithm, "scan="+scan))
 				w.WarpsPerCore, w.CTAThreads = c.running%8, 4*c.block
 				d, err := host.NewTimed(blocked(t), sim.Options{MaxCycles: 20_000_000})
 				require.NoError(t, err)
-				u, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 8, Threads: 4, MaxInstrs: 20_000_000, Quantum: 7}, nil)
+				u, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 8, Threads: 4, MaxInstrs: 20_000_000,
+					Quantum: 7}, nil)
 				require.NoError(t, err)
 				for _, d := range []host.Device{u, d} {
 					r, err := Run(t.Context(), d, g, w)

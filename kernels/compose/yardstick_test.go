@@ -42,7 +42,8 @@ type launch struct {
 }
 
 func (l *launch) ratios() (instrs, cycles float64) {
-	return float64(l.composed.WarpInstrs) / float64(l.hand.WarpInstrs), float64(l.composed.Cycles) / float64(l.hand.Cycles)
+	return float64(l.composed.WarpInstrs) / float64(l.hand.WarpInstrs),
+		float64(l.composed.Cycles) / float64(l.hand.Cycles)
 }
 
 // superStep runs one super-step both ways; its gather is the first launch.

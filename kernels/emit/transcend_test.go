@@ -41,7 +41,8 @@ func TestLog(t *testing.T) {
 	for bits := uint32(0x00800000); bits < 0x7F800000; bits += 16381 {
 		of = append(of, math.Float32frombits(bits))
 	}
-	of = append(of, 1, math.SmallestNonzeroFloat32*(1<<23), math.MaxFloat32, math.Nextafter32(1, 0), math.Nextafter32(1, 2))
+	of = append(of, 1, math.SmallestNonzeroFloat32*(1<<23), math.MaxFloat32, math.Nextafter32(1, 0),
+		math.Nextafter32(1, 2))
 	worst := 0.0
 	for i, got := range computed(t, (*emit.Kernel).Log, of) {
 		want := math.Log(float64(of[i]))
@@ -58,7 +59,8 @@ func TestLog(t *testing.T) {
 }
 
 func TestExp(t *testing.T) {
-	of := []float32{0, float32(math.Copysign(0, -1)), -87, -87.00001, -1000, float32(math.Inf(-1)), -0x1p-100, -math.Ln2 / 2, -math.Ln2}
+	of := []float32{0, float32(math.Copysign(0, -1)), -87, -87.00001, -1000, float32(math.Inf(-1)), -0x1p-100,
+		-math.Ln2 / 2, -math.Ln2}
 	for x := 0.0; x > -87; x -= 0.000173 {
 		of = append(of, float32(x))
 	}

@@ -225,12 +225,14 @@ func (a *Algorithm) check() error {
 	}
 	for i := range a.Edges {
 		if f := &a.Edges[i]; f.Name == "" || f.Emit == nil || f.Into != "" && !sums[f.Into] {
-			return fmt.Errorf("function %q of edges: expected a Name, an Emit, and Into one of its Properties with Sum", f.Name)
+			return fmt.Errorf("function %q of edges: expected a Name, an Emit, and Into one of its Properties with Sum",
+				f.Name)
 		}
 	}
 	for i := range a.Vertices {
 		f := &a.Vertices[i]
-		if f.Name == "" || f.Emit == nil || slices.ContainsFunc(a.Vertices[:i], func(g VertexFunc) bool { return g.Name == f.Name }) {
+		if f.Name == "" || f.Emit == nil || slices.ContainsFunc(a.Vertices[:i],
+			func(g VertexFunc) bool { return g.Name == f.Name }) {
 			return fmt.Errorf("function %q of vertices: expected a Name of its own, and an Emit", f.Name)
 		}
 	}

@@ -194,7 +194,8 @@ func priors(p *Problem) []float32 {
 // converge. Without damping they would be independent.
 func couplings(p *Problem) []float32 {
 	k := p.K
-	next, x, degree := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*square(k)), make([]float64, p.Graph.Vertices())
+	next, x, degree := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*square(k)),
+		make([]float64, p.Graph.Vertices())
 	forEdges(p.Graph, func(e *HostEdge) { degree[e.Dst]++ })
 	forEdges(p.Graph, func(e *HostEdge) {
 		most := float64(p.Damping) * float64(k) / math.Sqrt(degree[e.Src]*degree[e.Dst])

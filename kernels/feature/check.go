@@ -85,7 +85,8 @@ func NewChecker(p *Plan, problem *Problem, device Memory) *Checker {
 		if x.Sum {
 			words := x.Words(p.K)
 			rows := n * c.sets()
-			c.sums[x.Name] = &sum{words, c.sets(), make([]float64, rows*words), make([]float64, rows*words), make([]int, rows)}
+			c.sums[x.Name] = &sum{words, c.sets(), make([]float64, rows*words), make([]float64, rows*words),
+				make([]int, rows)}
 		}
 	}
 	c.active = make([]bool, n)
@@ -270,7 +271,8 @@ func (s *sum) check(name string, words []uint32) error {
 		got := float64(math.Float32frombits(w))
 		if tolerance.LeavesFloat32(got, s.mag[at]+bound) {
 			return fmt.Errorf("%s of vertex %d, word %d, is %v: what the edges add up comes to %.4g on the way, and a float32 holds up to "+
-				"%.4g: expected smaller weights (graph.weights)", name, at/s.words/s.sets, at%s.words, got, s.mag[at], math.MaxFloat32)
+				"%.4g: expected smaller weights (graph.weights)", name, at/s.words/s.sets, at%s.words, got, s.mag[at],
+				math.MaxFloat32)
 		}
 		if !tolerance.Within(got, s.want[at], bound) {
 			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings",
@@ -418,7 +420,8 @@ func (u *update) set(v, n int) (updated bool, err error) {
 		}
 		if !handled { // it keeps its value, and the value last sent
 			if u.Checker.now[at] != u.held[at] || u.before[at] != u.sent[at] {
-				return false, fmt.Errorf("feature %d of vertex %d, at which no edge has changed anything, has changed", f, v)
+				return false, fmt.Errorf("feature %d of vertex %d, at which no edge has changed anything, has changed",
+					f, v)
 			}
 			continue
 		}
@@ -443,7 +446,8 @@ func (u *update) within(v, f int, got float32) error {
 			"expected a greater workload.features.lambda, or smaller weights", f, v, got)
 	}
 	if !tolerance.Small(u.off[f], u.bound[f]) {
-		return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got, u.off[f], u.bound[f])
+		return fmt.Errorf("feature %d of vertex %d, %v, is off by %v: expected at most %v, of roundings", f, v, got,
+			u.off[f], u.bound[f])
 	}
 	return nil
 }

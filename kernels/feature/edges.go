@@ -128,7 +128,10 @@ func (w *Walk) share() {
 		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(turns*groups)), func(first ir.Value) { several(g.Add(mine, first)) })
 	}, func() {
 		g.For(g.U32(0), g.U32(lanes), g.U32(uint32(groups)), func(first ir.Value) {
-			turn(g.Add(mine, first), func(e *Edge, to ir.Value) { g.When(there(e.Dst.Bytes), func() { w.handle(e, to) }) })
+			turn(g.Add(mine, first), func(e *Edge,
+				to ir.Value) {
+				g.When(there(e.Dst.Bytes), func() { w.handle(e, to) })
+			})
 		})
 	})
 	w.dst.Set(g.U32(nowhere))

@@ -60,7 +60,8 @@ var factors = &Algorithm{
 		g.Rows(func(row ir.Value) {
 			at := g.Row(v, row)
 			g.Each(func(i Index) {
-				g.Store("matrix", at, i, g.Kernel.Add(g.Load("gram", at, i), g.Select(g.Eq(i.F, row), lambda, g.F32(0))))
+				g.Store("matrix", at, i, g.Kernel.Add(g.Load("gram", at, i),
+					g.Select(g.Eq(i.F, row), lambda, g.F32(0))))
 			})
 		})
 		ratings := Feature{of: func(i Index) ir.Value { return g.Load("ratings", v, i) }}
@@ -217,7 +218,8 @@ func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 // refuseElimination refuses a vertex if a number became too large while its system was solved.
 func (p *Problem) refuseElimination(v int, most float64) {
 	p.Refuse("vertex %d: its elimination comes to %.4g on the way, and a float32 holds up to %.4g: a number was too large for f32, "+
-		"or a system singular: expected a greater workload.features.lambda, or smaller weights", v, most, math.MaxFloat32)
+		"or a system singular: expected a greater workload.features.lambda, or smaller weights", v, most,
+		math.MaxFloat32)
 }
 
 // most returns the largest number of an eliminated matrix.

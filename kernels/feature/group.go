@@ -125,7 +125,8 @@ func (g *Group) every(body func(i Index)) {
 		return
 	}
 	whole := g.K / g.size * g.size // rounds in which all lanes have a feature
-	g.For(g.lane, g.Add(g.lane, g.U32(uint32(whole))), g.U32(uint32(g.size)), func(f ir.Value) { body(Index{F: f, base: f, round: -1}) })
+	g.For(g.lane, g.Add(g.lane, g.U32(uint32(whole))), g.U32(uint32(g.size)),
+		func(f ir.Value) { body(Index{F: f, base: f, round: -1}) })
 	if whole < g.K {
 		i := g.at(g.rounds() - 1)
 		i.round = -1

@@ -16,7 +16,8 @@ import (
 
 // collaborate runs body in each group of a core, one vertex a group, and returns an array that body has stored to.
 // in are k words of each vertex, and k×k of each where it is called "matrix".
-func collaborate(t *testing.T, p *feature.Plan, in map[string][]float32, out string, words int, body func(g *feature.Group, v feature.Place)) []float32 {
+func collaborate(t *testing.T, p *feature.Plan, in map[string][]float32, out string, words int,
+	body func(g *feature.Group, v feature.Place)) []float32 {
 	t.Helper()
 	k := emit.New("test")
 	g := p.Group(k)
@@ -54,17 +55,20 @@ func TestCollaborativeOperations(t *testing.T) {
 		for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70, 128} {
 			for _, aware := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d lanes/%d features/aware %v", lanes, k, aware), func(t *testing.T) {
-					testOperations(t, r, &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: aware, Lanes: lanes, Warps: 1})
+					testOperations(t, r, &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: aware,
+						Lanes: lanes, Warps: 1})
 				})
 			}
 			for n, warps := range []int{2, 3, 4, 6, 8, 32} { // of a core; a block's divide them
-				p := &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: true, Block: true, Lanes: lanes, Warps: warps}
+				p := &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: true, Block: true, Lanes: lanes,
+					Warps: warps}
 				if p.BlockWarps() == 1 || (k+n)%3 > 0 { // for time, a third
 					continue
 				}
-				t.Run(fmt.Sprintf("%d lanes/%d features/blocks of %d of %d warps", lanes, k, p.BlockWarps(), warps), func(t *testing.T) {
-					testOperations(t, r, p)
-				})
+				t.Run(fmt.Sprintf("%d lanes/%d features/blocks of %d of %d warps", lanes, k, p.BlockWarps(), warps),
+					func(t *testing.T) {
+						testOperations(t, r, p)
+					})
 			}
 		}
 	}
@@ -82,7 +86,8 @@ func testOperations(t *testing.T, r *rand.Rand, p *feature.Plan) {
 	}
 	in := map[string][]float32{"x": x}
 	of := func(v int) []float32 { return x[v*k : (v+1)*k] }
-	each := func(body func(g *feature.Group, v feature.Place, x feature.Feature) func(i feature.Index) ir.Value) []float32 {
+	each := func(body func(g *feature.Group, v feature.Place,
+		x feature.Feature) func(i feature.Index) ir.Value) []float32 {
 		return collaborate(t, p, in, "out", len(x), func(g *feature.Group, v feature.Place) {
 			value := body(g, v, g.Let(func(i feature.Index) ir.Value { return g.Load("x", v, i) }))
 			g.Each(func(i feature.Index) { g.Store("out", v, i, value(i)) })
@@ -166,10 +171,11 @@ func testSolve(t *testing.T, r *rand.Rand, p *feature.Plan, vertices int) {
 			}
 		}
 	}
-	got := collaborate(t, p, map[string][]float32{"matrix": matrix, "right": right}, "out", vertices*k, func(g *feature.Group, v feature.Place) {
-		x := g.Solve("matrix", "right", v)
-		g.Each(func(i feature.Index) { g.Store("out", v, i, x.At(i)) })
-	})
+	got := collaborate(t, p, map[string][]float32{"matrix": matrix, "right": right}, "out", vertices*k,
+		func(g *feature.Group, v feature.Place) {
+			x := g.Solve("matrix", "right", v)
+			g.Each(func(i feature.Index) { g.Store("out", v, i, x.At(i)) })
+		})
 	solves := func(got []float32) {
 		t.Helper()
 		for v := range vertices {
@@ -192,7 +198,8 @@ func testSolve(t *testing.T, r *rand.Rand, p *feature.Plan, vertices int) {
 		x := g.Let(func(i feature.Index) ir.Value { return g.Load("right", v, i) })
 		g.Each(func(i feature.Index) { g.Store("out", v, i, g.Product(x, "matrix", v, i)) })
 	}))
-	inverse := collaborate(t, p, in, "matrix", vertices*k*k, func(g *feature.Group, v feature.Place) { g.Inverse("matrix", "column", v) })
+	inverse := collaborate(t, p, in, "matrix", vertices*k*k,
+		func(g *feature.Group, v feature.Place) { g.Inverse("matrix", "column", v) })
 	for v := range vertices {
 		for row := range k {
 			for c := range k {

@@ -61,7 +61,8 @@ const (
 
 // bitOf returns the word that holds a vertex's bit in a set of vertices, and the bit.
 func (p *Plan) bitOf(k *emit.Kernel, v ir.Value) (word, bit ir.Value) {
-	return k.Shr(v, k.U32(uint32(bits.TrailingZeros(uint(p.Lanes))))), k.Shl(k.U32(1), k.And(v, k.U32(uint32(p.Lanes-1))))
+	return k.Shr(v, k.U32(uint32(bits.TrailingZeros(uint(p.Lanes))))),
+		k.Shl(k.U32(1), k.And(v, k.U32(uint32(p.Lanes-1))))
 }
 
 // IsActive reports whether a vertex has changed.

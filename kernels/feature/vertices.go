@@ -137,7 +137,8 @@ func (w *vertexWalk) stopped() bool {
 }
 
 // functions runs functions, each only if the one before it went on (§6.1, progress); left holds values by name.
-func (w *vertexWalk) functions(v ir.Value, at Place, funcs []VertexFunc, left map[string]Feature, updated, going *ir.Variable) {
+func (w *vertexWalk) functions(v ir.Value, at Place, funcs []VertexFunc, left map[string]Feature, updated,
+	going *ir.Variable) {
 	f := &funcs[0]
 	x, goes := f.Emit(w.Group, at, func(name string) Feature {
 		if x, ok := left[name]; ok {

@@ -106,7 +106,8 @@ func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) 
 		{f.Retracts == "separate" && (!f.Changes || a.Name != "bp"), "retraction = separate",
 			"nothing but a message of bp, with change_driven, is taken out of a product", "merged, the default"},
 		{f.Sets > 1 && (!a.Sets || f.Folding == "none"), fmt.Sprint("sets = ", f.Sets),
-			"only lp has several sets, and a kernel that goes through them", "1, or lp with features.folding scratchpad or registers"},
+			"only lp has several sets, and a kernel that goes through them",
+			"1, or lp with features.folding scratchpad or registers"},
 	} {
 		if x.refused {
 			name, value, _ := strings.Cut(x.key, " ")
@@ -133,12 +134,14 @@ func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 	case need <= shape.ScratchpadBytes:
 		return nil
 	case r.Fold != feature.Scratchpad:
-		return refuse("workload.features.group", " = block: the warps of a thread block exchange values by %d bytes of a core's "+
-			"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected warp, or fewer warps_per_core",
+		return refuse("workload.features.group",
+			" = block: the warps of a thread block exchange values by %d bytes of a core's "+
+				"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected warp, or fewer warps_per_core",
 			need, shape.ScratchpadBytes)
 	default:
-		return refuse("workload.features.folding", " = scratchpad: what functions leave for each other takes %d bytes of a core's "+
-			"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, "+
-			"or fewer features or warps_per_core", need, shape.ScratchpadBytes)
+		return refuse("workload.features.folding",
+			" = scratchpad: what functions leave for each other takes %d bytes of a core's "+
+				"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, "+
+				"or fewer features or warps_per_core", need, shape.ScratchpadBytes)
 	}
 }

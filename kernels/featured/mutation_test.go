@@ -57,7 +57,8 @@ func TestMutations(t *testing.T) {
 			g.Once(func() { g.AtomicAddF(g.Add(g.Addr("gram"), g.Row(e.Dst, g.U32(1)).Bytes), g.U32(0), g.F32(0.01)) })
 		})},
 		{name: "no second normalisation", algorithm: "lp", says: "is off by", mutate: func(a *feature.Algorithm) {
-			a.Vertices[2].Emit = func(_ *feature.Group, _ feature.Place, left func(string) feature.Feature) (feature.Feature, ir.Value) {
+			a.Vertices[2].Emit = func(_ *feature.Group, _ feature.Place,
+				left func(string) feature.Feature) (feature.Feature, ir.Value) {
 				return left("blend"), nil
 			}
 			a.Vertices[1].Emit = scaledBy(a.Vertices[1].Emit, 1.001)
@@ -76,7 +77,10 @@ func TestMutations(t *testing.T) {
 			a.Edges[0].Emit = func(g *feature.Group, e *feature.Edge) ir.Value {
 				goes := send(g, e)
 				at := feature.Place{Bytes: e.Found[1]}
-				g.Each(func(i feature.Index) { g.Store("message", at, i, g.Mul(g.Load("message", at, i), g.F32(1+1e-5))) })
+				g.Each(func(i feature.Index) {
+					g.Store("message", at, i,
+						g.Mul(g.Load("message", at, i), g.F32(1+1e-5)))
+				})
 				return goes
 			}
 		}},
@@ -231,7 +235,8 @@ func mutationGraph(t *testing.T) *graph.Graph {
 	t.Helper()
 	g, err := graph.Load(graphspec.Graph{
 		RMAT:    &graphspec.RMAT{Scale: 6, EdgeFactor: 6, A: 0.57, B: 0.19, C: 0.19},
-		Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9}, Clean: graphspec.Clean{Symmetrise: true},
+		Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9},
+		Clean:   graphspec.Clean{Symmetrise: true},
 	})
 	require.NoError(t, err)
 	return g
@@ -240,7 +245,8 @@ func mutationGraph(t *testing.T) *graph.Graph {
 // neverGoes has the first function of vertices stop everywhere.
 func neverGoes(a *feature.Algorithm) {
 	own := a.Vertices[0].Emit
-	a.Vertices[0].Emit = func(g *feature.Group, v feature.Place, left func(string) feature.Feature) (feature.Feature, ir.Value) {
+	a.Vertices[0].Emit = func(g *feature.Group, v feature.Place, left func(string) feature.Feature) (feature.Feature,
+		ir.Value) {
 		x, _ := own(g, v, left)
 		return x, g.Bool(false)
 	}

@@ -62,8 +62,9 @@ func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *gra
 	r := &run{Plan: &feature.Plan{
 		Algorithm: a.With(f.Sets), K: f.Count, Sets: f.Sets, Aware: f.Aware, Changes: f.Changes,
 		Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding), Pipelined: f.Pipelined,
-		Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate", Inverts: f.Solver == "inverse",
-		Lanes: shape.Threads, Warps: warps,
+		Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
+		Inverts: f.Solver == "inverse",
+		Lanes:   shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
 	if g != nil {
@@ -103,7 +104,8 @@ func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *gra
 }
 
 // edgeOperator returns a kernel over the edges of active vertices, or of all.
-func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.EdgeFunc, all bool, weights graph.WeightKind) (*compose.EdgeOperator, error) {
+func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.EdgeFunc, all bool,
+	weights graph.WeightKind) (*compose.EdgeOperator, error) {
 	var walk *feature.Walk
 	a := &algorithm.Algorithm{
 		Name: name, Dense: all, Silent: true, PushOnly: true, Sum: emit.AddF32, Into: "none",
@@ -126,10 +128,12 @@ func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 			switch l := o.Plan.Layout.Name; {
 			case !x.Edges:
 			case l != "csr" && l != "coo":
-				return refuse("workload.layout", " = %s: edges of %s have features, by their numbers in csr: expected csr, coo or auto", l, r.Name)
+				return refuse("workload.layout",
+					" = %s: edges of %s have features, by their numbers in csr: expected csr, coo or auto", l, r.Name)
 			case o.Plan.Schedule.Reads:
-				return refuse("workload.schedule", " = %s: edges of %s have features, by their numbers, and the graph unit hands out none: "+
-					"expected another schedule", w.Schedule, r.Name)
+				return refuse("workload.schedule",
+					" = %s: edges of %s have features, by their numbers, and the graph unit hands out none: "+
+						"expected another schedule", w.Schedule, r.Name)
 			}
 		}
 	}
@@ -145,8 +149,9 @@ func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err error) {
 	f := &w.Features
 	r.problem = &feature.Problem{
-		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon), Lambda: float32(f.Lambda),
-		Seed: w.Seed, Changes: r.Changes, Kept: r.Kept,
+		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon),
+		Lambda: float32(f.Lambda),
+		Seed:   w.Seed, Changes: r.Changes, Kept: r.Kept,
 	}
 	var arrays []graph.Array
 	n, m := g.Vertices(), g.Edges()
@@ -166,8 +171,9 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 			of = m
 		}
 		if uint64(words)*uint64(of) > math.MaxUint32/4 {
-			return refuse("workload.features.count", " = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's "+
-				"addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)
+			return refuse("workload.features.count",
+				" = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's "+
+					"addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)
 		}
 		add(x.Name, words*of, r.problem.Words(&x))
 	}
@@ -179,7 +185,8 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 	for v := range n {
 		active[v/r.Lanes] |= 1 << (v % r.Lanes)
 	}
-	arrays = append(arrays, graph.Array{Name: feature.Active, Data: active}, graph.Array{Name: feature.Count, Data: []uint32{0}})
+	arrays = append(arrays, graph.Array{Name: feature.Active, Data: active},
+		graph.Array{Name: feature.Count, Data: []uint32{0}})
 	if r.Touched { // initially vertex functions run for all vertices
 		arrays = append(arrays, graph.Array{Name: feature.Marked, Data: slices.Clone(active)})
 	}
@@ -187,8 +194,9 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 		arrays = append(arrays, graph.Array{Name: feature.Going, Data: make([]uint32, len(active))})
 	}
 	words := map[string]uint32{
-		feature.WordDamping: math.Float32bits(r.problem.Damping), feature.WordEpsilon: math.Float32bits(r.problem.Epsilon),
-		feature.WordLambda: math.Float32bits(r.problem.Lambda),
+		feature.WordDamping: math.Float32bits(r.problem.Damping),
+		feature.WordEpsilon: math.Float32bits(r.problem.Epsilon),
+		feature.WordLambda:  math.Float32bits(r.problem.Lambda),
 	}
 	r.session, err = compose.NewSession(d, g, *w, compose.Parts{
 		Arrays: arrays, Edges: append(append([]*compose.EdgeOperator{}, r.lone...), r.edges...), Vertices: r.vertices,
@@ -249,7 +257,8 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workloa
 func (r *run) do(ctx context.Context, w *workload.Workload) (res Result, err error) {
 	defer func() {
 		s := r.session
-		res.Launched, res.Traversals, res.Times, res.Layout, res.Values = s.Launched, s.Steps, s.Times, s.Layout(), s.Array(feature.Now)
+		res.Launched, res.Traversals, res.Times, res.Layout, res.Values = s.Launched, s.Steps, s.Times, s.Layout(),
+			s.Array(feature.Now)
 		res.Verified = err == nil
 	}()
 	c := feature.NewChecker(r.Plan, r.problem, r.session.Array)

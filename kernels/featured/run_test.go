@@ -66,10 +66,12 @@ func TestRandomRuns(t *testing.T) {
 		w.Features = workload.Features{
 			Count: pick(r, []int{1, 2, 3, 4, 5, 7, 8, 1 + r.IntN(128)}), Aware: r.IntN(3) > 0, Changes: r.IntN(2) == 0,
 			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []workload.Choice{"lost", "kept"}),
-			Folding: workload.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0, Lambda: pick(r, []float64{1e-3, 0.05, 10, math.Pow(10, -3+12*r.Float64())}),
-			Group: pick(r, []workload.Choice{"warp", "block"}), Vertices: pick(r, []workload.Choice{"all", "touched"}),
-			Retracts: pick(r, []workload.Choice{"merged", "separate"}), Solver: pick(r, []workload.Choice{"elimination", "inverse"}),
-			Sets: pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
+			Folding: workload.Choice(pick(r, feature.Foldings())), Pipelined: r.IntN(3) == 0,
+			Lambda: pick(r, []float64{1e-3, 0.05, 10, math.Pow(10, -3+12*r.Float64())}),
+			Group:  pick(r, []workload.Choice{"warp", "block"}), Vertices: pick(r, []workload.Choice{"all", "touched"}),
+			Retracts: pick(r, []workload.Choice{"merged", "separate"}),
+			Solver:   pick(r, []workload.Choice{"elimination", "inverse"}),
+			Sets:     pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
 		}
 		featuredtest.Fit(r, &w)
 		w.Damping, w.Seed = pick(r, []float64{0, 0.5, 0.85, 1, r.Float64()}), r.Uint64()
@@ -77,13 +79,15 @@ func TestRandomRuns(t *testing.T) {
 		w.Unroll = workload.Choice(pick(r, []compose.Unrolling{"1", "2", "4", "8", "auto", "auto", "auto"}))
 		w.Spill = workload.Choice(pick(r, compose.Spills()))
 		lanes := 1 << r.IntN(6)
-		cfg := emu.Config{Cores: 1 + r.IntN(3), Warps: 1 + r.IntN(4), Threads: lanes, ScratchpadBytes: 1 << (10 + r.IntN(7)), Quantum: 1 + r.IntN(200), MaxInstrs: 1 << 28}
+		cfg := emu.Config{Cores: 1 + r.IntN(3), Warps: 1 + r.IntN(4), Threads: lanes,
+			ScratchpadBytes: 1 << (10 + r.IntN(7)), Quantum: 1 + r.IntN(200), MaxInstrs: 1 << 28}
 		scale := 1 + r.IntN(6)
 		if a == "als" && w.Features.Count > 32 { // each vertex eliminates k³ elements
 			scale = min(scale, 3)
 		}
 		g := randomGraph(t, r, scale, a == "bp" && r.IntN(8) > 0)
-		name := fmt.Sprintf("%d: %s, %d vertices, %d lanes, %+v, layout %s", seed, featured.Name(&w), g.Vertices(), lanes, w.Features, w.Layout)
+		name := fmt.Sprintf("%d: %s, %d vertices, %d lanes, %+v, layout %s", seed, featured.Name(&w), g.Vertices(),
+			lanes, w.Features, w.Layout)
 		d, err := tryUntimed(cfg, &w)
 		if err != nil {
 			require.ErrorContains(t, err, "(core.scratchpad_bytes)", name)
@@ -126,13 +130,16 @@ func TestUnderflow(t *testing.T) {
 		w.Algorithm, w.Layout, w.Iterations = workload.Algorithm(a), workload.Auto, 1+r.IntN(12)
 		w.Damping, w.Seed = pick(r, []float64{0, 0x1p-30, 0.5, 1}), r.Uint64()
 		w.Features = workload.Features{
-			Count: 1 + r.IntN(6), Aware: r.IntN(2) == 0, Changes: r.IntN(2) == 0, Lambda: math.Pow(10, -3+12*r.Float64()), Unsent: "lost",
-			Solver: pick(r, []workload.Choice{"elimination", "inverse"}), Folding: "none", Group: "warp", Vertices: "all", Retracts: "merged", Sets: 1,
+			Count: 1 + r.IntN(6), Aware: r.IntN(2) == 0, Changes: r.IntN(2) == 0,
+			Lambda: math.Pow(10, -3+12*r.Float64()), Unsent: "lost",
+			Solver: pick(r, []workload.Choice{"elimination", "inverse"}), Folding: "none", Group: "warp",
+			Vertices: "all", Retracts: "merged", Sets: 1,
 		}
 		featuredtest.Fit(r, &w)
 		g := randomGraph(t, r, 1+r.IntN(4), a == "bp")
 		cfg := emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}
-		name := fmt.Sprintf("%d: %s, %d vertices, %d iterations, %+v", seed, featured.Name(&w), g.Vertices(), w.Iterations, w.Features)
+		name := fmt.Sprintf("%d: %s, %d vertices, %d iterations, %+v", seed, featured.Name(&w), g.Vertices(),
+			w.Iterations, w.Features)
 		d := untimed(t, cfg, &w)
 		if featured.Check(&w, d.Shape()) != nil {
 			continue
@@ -169,7 +176,8 @@ func TestOverflow(t *testing.T) {
 		}
 		g, err := graph.Read("large.txt", strings.NewReader(text.String()), graph.ReadOptions{})
 		require.NoError(t, err)
-		res, err := featured.Run(t.Context(), untimed(t, emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}, &w), g, &w)
+		res, err := featured.Run(t.Context(),
+			untimed(t, emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}, &w), g, &w)
 		if err != nil {
 			require.Regexp(t, `(sum|ratings|gram) of vertex \d+, word \d+, is .*a float32 holds up to 3.403e\+38|a number was too large for f32|more than a float32 holds`, err.Error(), "%d: %s\n%s", seed, a, &text)
 			refused[a]++
@@ -215,7 +223,8 @@ func isRefusal(err error) bool {
 func randomGraph(t *testing.T, r *rand.Rand, scale int, symmetric bool) *graph.Graph {
 	t.Helper()
 	l, err := graphspec.Schema.Load(schema.Input{Set: []string{
-		fmt.Sprint("rmat.scale=", scale), fmt.Sprint("rmat.edge_factor=", 1+r.IntN(6)), fmt.Sprint("rmat.seed=", r.Uint64()),
+		fmt.Sprint("rmat.scale=", scale), fmt.Sprint("rmat.edge_factor=", 1+r.IntN(6)),
+		fmt.Sprint("rmat.seed=", r.Uint64()),
 		"weights.from=" + pick(r, []string{"random", "unit"}), fmt.Sprint("weights.max=", 1+r.IntN(64)), fmt.Sprint("clean.symmetrise=", symmetric || r.IntN(2) == 0),
 	}})
 	require.NoError(t, err)
@@ -228,8 +237,9 @@ func randomGraph(t *testing.T, r *rand.Rand, scale int, symmetric bool) *graph.G
 // lead to the same labels as full recomputation, within epsilon.
 func TestChoicesAgree(t *testing.T) {
 	g, err := graph.Load(graphspec.Graph{
-		RMAT: &graphspec.RMAT{Scale: 7, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64},
-		Clean: graphspec.Clean{Symmetrise: true},
+		RMAT:    &graphspec.RMAT{Scale: 7, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19},
+		Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64},
+		Clean:   graphspec.Clean{Symmetrise: true},
 	})
 	require.NoError(t, err)
 	for _, a := range feature.Algorithms() {
@@ -239,7 +249,8 @@ func TestChoicesAgree(t *testing.T) {
 				w := testWorkload()
 				w.Algorithm, w.Schedule = workload.Algorithm(a.Name), "warp"
 				w.Features.Aware, w.Features.Changes, w.Features.Folding = aware, false, workload.Choice(fold)
-				res, err := featured.Run(context.Background(), untimed(t, emu.Config{Cores: 2, Warps: 4, Threads: 8}, &w), g, &w)
+				res, err := featured.Run(context.Background(),
+					untimed(t, emu.Config{Cores: 2, Warps: 4, Threads: 8}, &w), g, &w)
 				require.NoError(t, err, featured.Name(&w))
 				require.True(t, res.Converged || a.Steps > 0)
 				require.True(t, res.Steps > 3 || res.Steps == a.Steps)

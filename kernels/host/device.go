@@ -44,7 +44,8 @@ type Parted interface {
 	// LaunchParts is Launch that calls ended at the end of each part with its counts and cycles, measured from the end
 	// of the previous part. ended may read memory and counts; an error from it ends the run. rest covers the time after
 	// the last part.
-	LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (rest sim.Result, err error)
+	LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (rest sim.Result,
+		err error)
 }
 
 // Stepper is a device that is notified of super-steps.

@@ -28,7 +28,8 @@ const lineBytes = 64
 // UnitShape returns the shape of a functional machine as core n's unit sees it.
 func UnitShape(cfg *emu.Config, n int) accel.Shape {
 	return accel.Shape{
-		Core: n, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes, ScratchpadBytes: cfg.ScratchpadBytes,
+		Core: n, Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes,
+		ScratchpadBytes: cfg.ScratchpadBytes,
 	}
 }
 
@@ -87,7 +88,8 @@ func (d *Functional) Launch(ctx context.Context, p *isa.Program, arg uint32) (si
 
 // LaunchParts runs a program and reports its parts. An error from ended ends the run after all warps have had their
 // turn.
-func (d *Functional) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+func (d *Functional) LaunchParts(ctx context.Context, p *isa.Program, arg uint32,
+	ended func(sim.Part) error) (sim.Result, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	w := partWatch{d.Machine, d.Machine.Stats(), ended, end}

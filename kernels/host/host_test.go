@@ -39,7 +39,8 @@ func devices(t *testing.T) map[string]host.Device {
 
 func TestShape(t *testing.T) {
 	for name, d := range devices(t) {
-		require.Equal(t, host.Shape{Cores: 2, Warps: 4, Threads: 4, ScratchpadBytes: 16 << 10, LineBytes: 64, Unit: "weaver"}, d.Shape(), name)
+		require.Equal(t, host.Shape{Cores: 2, Warps: 4, Threads: 4, ScratchpadBytes: 16 << 10, LineBytes: 64,
+			Unit: "weaver"}, d.Shape(), name)
 		require.Equal(t, 32, d.Shape().Lanes())
 	}
 	u, err := host.NewFunctional(emu.Config{Cores: 1, Warps: 2, Threads: 8}, nil)

@@ -75,7 +75,8 @@ func (d *Timed) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Res
 }
 
 // LaunchParts runs a program, timed throughout, and reports its parts.
-func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result, error) {
+func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result,
+	error) {
 	if d.execute || d.alternation != nil {
 		panic("BUG: host: the parts of a launch that is not in time")
 	}

@@ -141,7 +141,8 @@ func (b *Builder) param(p Param) Value {
 		return v
 	}
 	if p.Type == None || p.Type == Pred || p.Word < 0 || p.Word >= MaxParams {
-		b.errorf("parameter %s: type %s at word %d: expected i32, u32 or f32 at 0..%d", p.Name, p.Type, p.Word, MaxParams-1)
+		b.errorf("parameter %s: type %s at word %d: expected i32, u32 or f32 at 0..%d", p.Name, p.Type, p.Word,
+			MaxParams-1)
 	}
 	v := b.k.Root(OpParam, p.Type, uint32(len(b.k.Params)))
 	b.k.Params = append(b.k.Params, p)

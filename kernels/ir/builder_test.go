@@ -159,7 +159,8 @@ func TestDeadlockAndLimit(t *testing.T) {
 		b.If(b.Lt(b.LaneID(), b.U32(2)), func() { b.ShflDown(b.LaneID(), b.U32(1)) }, nil)
 	}), "lane 1 takes the value of lane 2, which is off")
 	require.ErrorContains(t, run(func(b *ir.Builder) { b.WeaverDecID() }), "this machine has no weaver unit")
-	require.ErrorContains(t, run(func(b *ir.Builder) { b.ListPush(b.U32(1), b.U32(1)) }), "this machine has no peg unit")
+	require.ErrorContains(t, run(func(b *ir.Builder) { b.ListPush(b.U32(1), b.U32(1)) }),
+		"this machine has no peg unit")
 	require.ErrorContains(t, run(func(b *ir.Builder) { b.EghwPush(b.U32(1)) }), "this machine has no eghw unit")
 	require.ErrorContains(t, run(func(b *ir.Builder) {
 		b.UseLists(worklist)

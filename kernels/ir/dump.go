@@ -91,7 +91,8 @@ func (d *dumper) line(i *Instr) string {
 	if i.Loop != nil {
 		fmt.Fprintf(&s, " of %%%d", i.Loop.ID)
 	}
-	if blocks := i.Blocks; blocks != nil && i.Type == None && (i.Op == OpLoop || i.Op == OpFor || i.Op == OpWeaverEdges) {
+	if blocks := i.Blocks; blocks != nil && i.Type == None &&
+		(i.Op == OpLoop || i.Op == OpFor || i.Op == OpWeaverEdges) {
 		fmt.Fprintf(&s, " (%%%d)", i.ID)
 	}
 	if i.Grid != nil {

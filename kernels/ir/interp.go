@@ -32,7 +32,8 @@ var ErrSteps = errors.New("the kernel has not ended after the allowed number of 
 // Run interprets a kernel. The order in which warps run is deterministic, but may differ from other machines'.
 func Run(k *Kernel, m Machine) (Counts, error) {
 	if k.Warps > m.Warps {
-		return Counts{}, fmt.Errorf("kernel %s is for %d warps of a core, and the machine has %d", k.Name, k.Warps, m.Warps)
+		return Counts{}, fmt.Errorf("kernel %s is for %d warps of a core, and the machine has %d", k.Name, k.Warps,
+			m.Warps)
 	}
 	r := &run{k: k, m: m, warps: m.Warps}
 	if k.Warps > 0 {
@@ -103,7 +104,8 @@ func (r *run) rounds() error {
 		case r.waiting(ended) == len(r.cores)*r.warps:
 			return nil
 		case n < len(r.cores)*r.warps:
-			return fmt.Errorf("kernel %s: deadlock: %d warps wait at a device-wide barrier, and others have ended", r.k.Name, n)
+			return fmt.Errorf("kernel %s: deadlock: %d warps wait at a device-wide barrier, and others have ended",
+				r.k.Name, n)
 		}
 		for _, c := range r.cores {
 			release(c.warps)
@@ -162,7 +164,8 @@ func (c *core) turn() error {
 			return nil
 		}
 		if !c.meet() {
-			return fmt.Errorf("kernel %s, core %d: deadlock: %d of %d warps wait at a barrier", c.k.Name, c.id, n, len(c.warps))
+			return fmt.Errorf("kernel %s, core %d: deadlock: %d of %d warps wait at a barrier", c.k.Name, c.id, n,
+				len(c.warps))
 		}
 	}
 }
@@ -193,7 +196,8 @@ type failure struct{ err error }
 
 func newWarp(c *core, id int) *warp {
 	k, n := c.k, c.m.Threads
-	w := &warp{core: c, id: id, n: n, values: make([]uint32, k.Instr*n), known: make([]uint32, k.Instr), vars: make([]uint32, k.Vars*n),
+	w := &warp{core: c, id: id, n: n, values: make([]uint32, k.Instr*n), known: make([]uint32, k.Instr),
+		vars:    make([]uint32, k.Vars*n),
 		varKnow: make([]uint32, k.Vars), left: make([]uint32, k.Instr), skipped: make([]uint32, k.Instr)}
 	w.next, w.stop = iter.Pull(w.run_)
 	return w

@@ -154,14 +154,16 @@ func (w *warp) askUnit(name string, i *Instr, fn uint8, mask uint32, args ...Val
 			copy(rows[n], w.values[a.ID*w.n:][:w.n])
 		}
 	}
-	w.req = emu.UnitRequest{Fn: fn, Warp: w.id, Mask: mask, NewMask: mask, A: rows[0], B: rows[1], C: rows[2], Out: make([]uint32, w.n)}
+	w.req = emu.UnitRequest{Fn: fn, Warp: w.id, Mask: mask, NewMask: mask, A: rows[0], B: rows[1], C: rows[2],
+		Out: make([]uint32, w.n)}
 	if err := u.Exec(&w.req); err != nil {
 		w.fail(i, "%w", err)
 	}
 	return &w.req
 }
 
-var weaverFn = map[Op]uint8{OpWeaverReg: isa.WeaverReg, OpWeaverSkip: isa.WeaverSkip, OpWeaverDecID: isa.WeaverDecID, OpWeaverDecLoc: isa.WeaverDecLoc}
+var weaverFn = map[Op]uint8{OpWeaverReg: isa.WeaverReg, OpWeaverSkip: isa.WeaverSkip, OpWeaverDecID: isa.WeaverDecID,
+	OpWeaverDecLoc: isa.WeaverDecLoc}
 
 func (w *warp) weaver(i *Instr, mask uint32) {
 	if i.Op == OpWeaverReg {

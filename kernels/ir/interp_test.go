@@ -14,11 +14,13 @@ import (
 )
 
 // shapes of machines.
-var shapes = []ir.Machine{{Cores: 1, Warps: 1, Threads: 1}, {Cores: 1, Warps: 2, Threads: 4}, {Cores: 3, Warps: 4, Threads: 8}, {Cores: 2, Warps: 3, Threads: 32}}
+var shapes = []ir.Machine{{Cores: 1, Warps: 1, Threads: 1}, {Cores: 1, Warps: 2, Threads: 4},
+	{Cores: 3, Warps: 4, Threads: 8}, {Cores: 2, Warps: 3, Threads: 32}}
 
 func weavers(m ir.Machine, mask bool) func(int) []emu.Unit {
 	return func(int) []emu.Unit {
-		u, err := weaver.NewFunctional(weaver.Spec{STEntries: 17, DTEntries: 1 << 11, MaskByUnit: mask}, m.Warps, m.Threads)
+		u, err := weaver.NewFunctional(weaver.Spec{STEntries: 17, DTEntries: 1 << 11, MaskByUnit: mask}, m.Warps,
+			m.Threads)
 		if err != nil {
 			panic(err)
 		}

@@ -25,7 +25,8 @@ var agrees = [NumOps]bool{OpBallot: true, OpAny: true, OpAll: true}
 // Analyse infers which values vary: a fixpoint that starts from none and only adds. Lanes that agree by chance count as
 // varying.
 func Analyse(k *Kernel) *Uniformity {
-	u := &Uniformity{Varying: make([]bool, k.Instr), Vars: make([]bool, k.Vars), Partial: make([]bool, k.Instr), Ragged: make([]bool, k.Instr)}
+	u := &Uniformity{Varying: make([]bool, k.Instr), Vars: make([]bool, k.Vars), Partial: make([]bool, k.Instr),
+		Ragged: make([]bool, k.Instr)}
 	for _, r := range k.Roots {
 		u.Varying[r.ID] = varies[r.Op]
 	}
@@ -102,7 +103,8 @@ func (a *analysis) instr(i *Instr) {
 	case OpListEdges, OpListVertices, OpEghwEdges:
 		a.set(u.Partial, i.ID, true) // all lanes stay, some without an edge
 	default:
-		a.set(u.Varying, i.ID, i.Type != None && !agrees[i.Op] && !broadcast(i) && (varies[i.Op] || i.Op.Atomic() || a.anyArg(i)))
+		a.set(u.Varying, i.ID, i.Type != None && !agrees[i.Op] && !broadcast(i) &&
+			(varies[i.Op] || i.Op.Atomic() || a.anyArg(i)))
 	}
 	a.open = append(a.open, i)
 	for _, b := range i.Blocks {

@@ -97,7 +97,8 @@ func special(i *Instr) error {
 // Verify checks a kernel: types, uses of undefined values, barriers where only some lanes are active, values that
 // AllLanes uses but only some lanes have.
 func Verify(k *Kernel) error {
-	v := verifier{k: k, scope: make([]bool, k.Instr), vars: make([]bool, k.Vars), owner: make([]*Instr, k.Instr), u: Analyse(k)}
+	v := verifier{k: k, scope: make([]bool, k.Instr), vars: make([]bool, k.Vars), owner: make([]*Instr, k.Instr),
+		u: Analyse(k)}
 	for _, r := range k.Roots {
 		v.scope[r.ID] = true
 		v.owner[r.ID] = r

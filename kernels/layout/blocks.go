@@ -150,7 +150,8 @@ func inBlocks(edges graph.COO, end []uint32, vertices uint32) graph.COO {
 		to[e] = next[v/vertices]
 		next[v/vertices]++
 	}
-	return graph.COO{Sources: moved(edges.Sources, to), Destinations: moved(edges.Destinations, to), Weights: moved(edges.Weights, to)}
+	return graph.COO{Sources: moved(edges.Sources, to), Destinations: moved(edges.Destinations, to),
+		Weights: moved(edges.Weights, to)}
 }
 
 // moved returns the words permuted: word i moves to to[i]. nil: no words.

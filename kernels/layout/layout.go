@@ -161,7 +161,8 @@ type Sizes struct {
 
 // DefaultSizes returns the default sizes.
 func DefaultSizes() Sizes {
-	return Sizes{BlockVertices: DefaultBlock, BlockBy: ByDestination, VirtualDegree: DefaultDegree, ShardVertices: DefaultShard}
+	return Sizes{BlockVertices: DefaultBlock, BlockBy: ByDestination, VirtualDegree: DefaultDegree,
+		ShardVertices: DefaultShard}
 }
 
 // Array is one of a layout's own arrays. Kernels that name it (Site.Addr) receive its address.

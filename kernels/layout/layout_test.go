@@ -25,7 +25,8 @@ func sample(t *testing.T, field string) *graph.Graph {
 			lines[i] = lines[i][:3]
 		}
 	}
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s general\n7 7 %d\n%s\n", field, len(lines), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s general\n7 7 %d\n%s\n", field, len(lines),
+		strings.Join(lines, "\n"))
 	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
 	require.NoError(t, err)
 	return g
@@ -36,7 +37,8 @@ func variants(l *layout.Layout) map[string]*layout.Layout {
 	list := map[string]*layout.Layout{"": l}
 	if l.Sized != nil {
 		for _, n := range []int{1, 2, 3, 5, 9} {
-			list[fmt.Sprint("/", n)] = l.Sized(layout.Sizes{BlockVertices: n, BlockBy: layout.ByBoth, VirtualDegree: n, ShardVertices: n, ELLWidth: n, Diagonals: n})
+			list[fmt.Sprint("/", n)] = l.Sized(layout.Sizes{BlockVertices: n, BlockBy: layout.ByBoth, VirtualDegree: n,
+				ShardVertices: n, ELLWidth: n, Diagonals: n})
 		}
 	}
 	for name, x := range maps.Clone(list) {
@@ -53,7 +55,8 @@ func TestEdges(t *testing.T) {
 		for name, l := range variants(l) {
 			for _, d := range []direction.Direction{direction.Push, direction.Pull} {
 				for _, g := range graphs(t) {
-					t.Run(fmt.Sprint(l.Name, name, d, g.WeightKind(), g.Vertices()), func(t *testing.T) { bothWays(t, l, d, g) })
+					t.Run(fmt.Sprint(l.Name, name, d, g.WeightKind(), g.Vertices()),
+						func(t *testing.T) { bothWays(t, l, d, g) })
 				}
 			}
 		}
@@ -64,7 +67,8 @@ func TestEdges(t *testing.T) {
 func graphs(t *testing.T) []*graph.Graph {
 	list := []*graph.Graph{sample(t, "integer"), sample(t, "pattern"), sample(t, "real")}
 	for _, text := range []string{"1 1 0\n", "1 1 3\n1 1\n1 1\n1 1\n", "5 5 0\n", "40 40 3\n40 1\n1 40\n39 40\n"} {
-		g, err := graph.Read("t.mtx", strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n"+text), graph.ReadOptions{})
+		g, err := graph.Read("t.mtx", strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n"+text),
+			graph.ReadOptions{})
 		require.NoError(t, err)
 		list = append(list, g)
 	}
@@ -144,7 +148,8 @@ func edges(g *graph.Graph) (all []edge) {
 }
 
 // run reads all edges by a kernel, and sorts them.
-func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph, each func(*emit.Kernel, *layout.Layout, layout.View, func(id, vertex ir.Value))) (all []edge) {
+func run(t *testing.T, l *layout.Layout, d direction.Direction, g *graph.Graph,
+	each func(*emit.Kernel, *layout.Layout, layout.View, func(id, vertex ir.Value))) (all []edge) {
 	k := emit.New("test")
 	for p := l; p != nil; p = p.Rest {
 		view := p.In(k, d, g.WeightKind())
@@ -214,12 +219,14 @@ func TestBlocks(t *testing.T) {
 					key := func(e int) []uint32 {
 						n := uint32(vertices)
 						block := map[layout.By][]uint32{
-							layout.ByDestination: {ends[1][e] / n}, layout.BySource: {ends[0][e] / n}, layout.ByBoth: {ends[x][e] / n, ends[1-x][e] / n},
+							layout.ByDestination: {ends[1][e] / n}, layout.BySource: {ends[0][e] / n},
+							layout.ByBoth: {ends[x][e] / n, ends[1-x][e] / n},
 						}[by]
 						return append(block, ends[x][e], ends[1-x][e])
 					}
 					for e := 1; e < g.Edges(); e++ {
-						require.LessOrEqual(t, slices.Compare(key(e-1), key(e)), 0, "%s of %d by %s, %s", name, vertices, by, order)
+						require.LessOrEqual(t, slices.Compare(key(e-1), key(e)), 0, "%s of %d by %s, %s", name,
+							vertices, by, order)
 					}
 				}
 			}
@@ -275,7 +282,8 @@ func TestChoices(t *testing.T) {
 
 // Which rows a layout has decides which schedules it goes with.
 func TestFits(t *testing.T) {
-	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true}, "virtual": {true, true}, "virtual-coalesced": {true, true}, "block-coo": {true, false}, "gshard": {true, false}, "ell-csr": {true, true}, "ell-coo": {true, true}, "dia-coo": {true, true}}
+	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true},
+		"virtual": {true, true}, "virtual-coalesced": {true, true}, "block-coo": {true, false}, "gshard": {true, false}, "ell-csr": {true, true}, "ell-coo": {true, true}, "dia-coo": {true, true}}
 	for _, l := range layout.Layouts() {
 		require.Equal(t, fits[l.Name], [2]bool{l.Fits(direction.Push), l.Fits(direction.Pull)}, l.Name)
 	}

@@ -34,7 +34,8 @@ func (r remainder) layout() *Layout {
 				return left(g.Rows(adjacency(g, end)), r.kept(g, end))
 			}})
 		}
-		l.Numbers = append(l.Numbers, Number{RestEdges(end), func(g *graph.Graph) uint32 { return count(r.kept(g, end), false) }})
+		l.Numbers = append(l.Numbers, Number{RestEdges(end),
+			func(g *graph.Graph) uint32 { return count(r.kept(g, end), false) }})
 	}
 	l.View = func(s Site) View {
 		v := rows{s, "rest." + ends[s.Rows], RestEdges(s.Rows)}

@@ -55,7 +55,8 @@ func coalescedInto(degree int) *Layout {
 }
 
 // splitLayout completes a layout of virtual vertices; words computes its own array of that name from the rows' offsets.
-func splitLayout(l *Layout, again func(degree int) *Layout, degree int, name string, words func(offsets []uint32) []uint32) *Layout {
+func splitLayout(l *Layout, again func(degree int) *Layout, degree int, name string,
+	words func(offsets []uint32) []uint32) *Layout {
 	l.Rows = Base
 	l.Sized = func(s Sizes) *Layout { return again(s.VirtualDegree) }
 	l.Keys = []string{"virtual_degree"}
@@ -69,7 +70,8 @@ func splitLayout(l *Layout, again func(degree int) *Layout, degree int, name str
 	}
 	for _, x := range []End{Source, Destination} {
 		array := func(name string, words func(offsets []uint32) []uint32) {
-			l.Data = append(l.Data, Array{splitArrays(x) + "." + name, func(g *graph.Graph) []uint32 { return words(adjacency(g, x).Offsets) }})
+			l.Data = append(l.Data, Array{splitArrays(x) + "." + name,
+				func(g *graph.Graph) []uint32 { return words(adjacency(g, x).Offsets) }})
 		}
 		array(name, words)
 		array("vertices", func(offsets []uint32) (vertices []uint32) {

@@ -188,7 +188,8 @@ func (r *run) verify() error {
 	for i, s := range r.Steps {
 		c.Step()
 		if n := uint64(len(r.out.IDs)); s.Gather.Edges != n {
-			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the graph has %d", reference.ErrWrong, i+1, s.Gather.Edges, n)
+			return fmt.Errorf("%w: the gather of super-step %d handled %d edges, and the graph has %d",
+				reference.ErrWrong, i+1, s.Gather.Edges, n)
 		}
 		if r.options.Tolerance == 0 {
 			continue

@@ -57,7 +57,8 @@ func (d device) unit() accel.Spec {
 
 func (d device) untimed(t testing.TB, s shape) *host.Functional {
 	t.Helper()
-	u, err := host.NewFunctional(emu.Config{Cores: s.cores, Warps: s.warps, Threads: s.threads, MaxInstrs: 50_000_000, Quantum: 7}, d.unit())
+	u, err := host.NewFunctional(emu.Config{Cores: s.cores, Warps: s.warps, Threads: s.threads, MaxInstrs: 50_000_000,
+		Quantum: 7}, d.unit())
 	require.NoError(t, err)
 	return u
 }

@@ -53,7 +53,8 @@ func assemble(s Schedule, shape host.Shape, residual bool) (p programs, err erro
 		name    string
 		defines []string
 	}{{&p.init, "init", nil}, {&p.gather, string(s), gather}, {&p.apply, "apply", apply}} {
-		if *k.p, err = kernels.Assemble("pagerank_"+k.name, emu.CodeBase+uint32(i)*programBytes, k.defines...); err != nil {
+		if *k.p, err = kernels.Assemble("pagerank_"+k.name, emu.CodeBase+uint32(i)*programBytes,
+			k.defines...); err != nil {
 			return p, err
 		}
 	}

@@ -104,7 +104,8 @@ func (p *Program) compare(result []uint32) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s[%d] = %v, and line of %s for it says %v (%d of %d words differ)",
-		reference.ErrWrong, p.spec.Result, at, k.asFloat(result[at]), p.spec.CheckFile, p.expect[at], wrong, len(result))
+		reference.ErrWrong, p.spec.Result, at, k.asFloat(result[at]), p.spec.CheckFile, p.expect[at], wrong,
+		len(result))
 }
 
 func (p *Program) near(k kind, got, want float64) bool {
@@ -144,7 +145,8 @@ func (p *Program) acceptable(g *graph.Graph, w *workload.Workload, source uint32
 	}
 	have, _ := p.array(p.spec.Result).words.of(uint64(g.Vertices()), uint64(g.Edges()))
 	if p.expect != nil && uint64(len(p.expect)) != have {
-		return refuse("host.check_file", "%s has %d numbers, and %s has %d words", p.spec.CheckFile, len(p.expect), p.spec.Result, have)
+		return refuse("host.check_file", "%s has %d numbers, and %s has %d words", p.spec.CheckFile, len(p.expect),
+			p.spec.Result, have)
 	}
 	if p.check == nil {
 		return nil
@@ -167,7 +169,8 @@ func (p *Program) acceptable(g *graph.Graph, w *workload.Workload, source uint32
 		}
 	}
 	if want := uint64(p.check.Size(p.check.Result, problem)); have < want {
-		return refuse("host.result", "%s has %d words, and the result of %s has %d: expected an array of as many", p.spec.Result, have, p.check.Name, want)
+		return refuse("host.result", "%s has %d words, and the result of %s has %d: expected an array of as many",
+			p.spec.Result, have, p.check.Name, want)
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ func TestCompilerIsLimited(t *testing.T) {
 func TestCompilerEndsWithItsRun(t *testing.T) {
 	dir := t.TempDir()
 	cc, pid := filepath.Join(dir, "cc"), filepath.Join(dir, "pid")
-	require.NoError(t, os.WriteFile(cc, []byte("#!/bin/sh\nsleep 300 &\necho $! >"+pid+".new\nmv "+pid+".new "+pid+"\nwait\n"), 0o755))
+	require.NoError(t, os.WriteFile(cc, []byte("#!/bin/sh\nsleep 300 &\necho $! >"+pid+".new\nmv "+pid+".new "+pid+
+		"\nwait\n"), 0o755))
 	t.Setenv(program.Compiler, cc)
 	file := filepath.Join(dir, "k.c")
 	require.NoError(t, os.WriteFile(file, []byte("void k(unsigned *block) { block[0]++; }\n"), 0o644))

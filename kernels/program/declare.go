@@ -97,7 +97,8 @@ type Host struct {
 func NewHost(spec workload.HostProgram) (*Host, error) {
 	h := &Host{spec: spec}
 	if len(spec.Parameters)+len(spec.Arrays) > maxDeclared {
-		return nil, refuse("host.arrays", "%d parameters and arrays: expected at most %d", len(spec.Parameters)+len(spec.Arrays), maxDeclared)
+		return nil, refuse("host.arrays", "%d parameters and arrays: expected at most %d",
+			len(spec.Parameters)+len(spec.Arrays), maxDeclared)
 	}
 	taken := map[string]string{}
 	for _, w := range words {
@@ -144,7 +145,8 @@ var cWords = strings.Fields("reserved auto break case char const continue defaul
 func parseParameter(text string) (declared, error) {
 	m := parameter.FindStringSubmatch(text)
 	if m == nil {
-		return declared{}, refuse("host.parameters", "%q: expected NAME = VALUE, with u32, i32 or f32 before it or not", text)
+		return declared{}, refuse("host.parameters", "%q: expected NAME = VALUE, with u32, i32 or f32 before it or not",
+			text)
 	}
 	return value("host.parameters", text, m[1], m[2], m[3])
 }
@@ -152,7 +154,8 @@ func parseParameter(text string) (declared, error) {
 func parseArray(text string) (declared, error) {
 	m := array.FindStringSubmatch(text)
 	if m == nil {
-		return declared{}, refuse("host.arrays", "%q: expected NAME[WORDS] or NAME[WORDS] = VALUE, with u32, i32 or f32 before it or not", text)
+		return declared{}, refuse("host.arrays",
+			"%q: expected NAME[WORDS] or NAME[WORDS] = VALUE, with u32, i32 or f32 before it or not", text)
 	}
 	d := declared{name: m[2]}
 	d.kind = kind(max(0, slices.Index(kinds[:], m[1])))
@@ -225,7 +228,8 @@ func parseSum(whole, text string) (s sum, err error) {
 			default:
 				n, err := strconv.ParseUint(f, 0, 32)
 				if err != nil || n > 0 && p.factor > maxWords/n {
-					return nil, refuse("host.arrays", "%q: %q: expected numbers, vertices and edges, joined by * and +, up to 2^30 words", whole, f)
+					return nil, refuse("host.arrays",
+						"%q: %q: expected numbers, vertices and edges, joined by * and +, up to 2^30 words", whole, f)
 				}
 				p.factor *= n
 			}

@@ -67,7 +67,8 @@ const (
 func drawn(t *testing.T, r *rand.Rand, clean graphspec.Clean) *graph.Graph {
 	t.Helper()
 	n := 1 + r.IntN(80)
-	spec := graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: n, Edges: r.IntN(min(4*n, n*(n-1)/2+1))}, Clean: clean}
+	spec := graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: n, Edges: r.IntN(min(4*n, n*(n-1)/2+1))},
+		Clean: clean}
 	spec.SetSeed(r.Uint64N(1000))
 	g, err := graph.Load(spec)
 	require.NoError(t, err)
@@ -177,8 +178,9 @@ func TestCheckFileOfFloats(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expected.txt")
 	verify := func(got, want, tolerance string) error {
 		require.NoError(t, os.WriteFile(file, []byte(strings.Repeat(want+"\n", 9)), 0o644))
-		w := testWorkload(t, assembly(t, "nothing: j end\n"), fmt.Sprintf(`{steps: [nothing], arrays: ["f32 x[vertices] = %s"], `+
-			`result: x, check_file: %s, check_tolerance: %s}`, got, file, tolerance))
+		w := testWorkload(t, assembly(t, "nothing: j end\n"),
+			fmt.Sprintf(`{steps: [nothing], arrays: ["f32 x[vertices] = %s"], `+
+				`result: x, check_file: %s, check_tolerance: %s}`, got, file, tolerance))
 		p, err := program.Open(t.Context(), &w)
 		require.NoError(t, err)
 		d := device(t, 1, 1, 1, false)
@@ -195,7 +197,8 @@ func TestCheckFileOfFloats(t *testing.T) {
 		for _, got := range values {
 			for _, want := range values {
 				// 0 and 1 are within all of 1; nothing else here is within the tolerance of another.
-				if err := verify(got, want, tolerance); got == want || tolerance == "1" && got == "0" && want != "-inf" && want != "inf" && want != "nan" {
+				if err := verify(got, want, tolerance); got == want ||
+					tolerance == "1" && got == "0" && want != "-inf" && want != "inf" && want != "nan" {
 					require.NoError(t, err, "%s for %s within %s", got, want, tolerance)
 				} else if tolerance != "1" || strings.ContainsAny(got+want, "inf") {
 					require.ErrorIs(t, err, reference.ErrWrong, "%s for %s within %s", got, want, tolerance)
@@ -271,7 +274,8 @@ func TestWhatAProgramIsHanded(t *testing.T) {
 	w := testWorkload(t, file, `{graph: [csr, csc, coo, weights, degrees], parameters: [limit = 7, alpha = 0.5, below = -3], arrays: ["seen[64]", "f32 x[vertices*2 + edges + 3] = 1.5"], steps: [look]}`, "  source: 5\n")
 	p, err := program.Open(t.Context(), &w)
 	require.NoError(t, err)
-	g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: 30, Edges: 60}, Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9}})
+	g, err := graph.Load(graphspec.Graph{ErdosRenyi: &graphspec.ErdosRenyi{Vertices: 30, Edges: 60},
+		Weights: graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 9}})
 	require.NoError(t, err)
 	d := device(t, 1, 1, 1, false)
 	run, err := p.NewRun(d, g, w)
@@ -288,7 +292,8 @@ func TestWhatAProgramIsHanded(t *testing.T) {
 		got[n] = seen[i]
 	}
 	require.Equal(t, []uint32{7, 0x3F000000, 0xFFFFFFFD, at["seen"].Addr}, seen[:4])
-	require.Equal(t, []uint32{30, uint32(g.Edges()), 1, 5}, []uint32{got["vertices"], got["edges"], got["step"], got["source"]})
+	require.Equal(t, []uint32{30, uint32(g.Edges()), 1, 5},
+		[]uint32{got["vertices"], got["edges"], got["step"], got["source"]})
 	require.Equal(t, uint32(4*(program.OwnWords+5)), got["size"])
 	words := func(name string, n int) []uint32 {
 		require.NotZero(t, got[name], name)
@@ -322,13 +327,15 @@ func TestWhatAProgramIsHanded(t *testing.T) {
 // TestCAndAssemblySeeTheSameBlock: the header's offsets are the symbols'.
 func TestCAndAssemblySeeTheSameBlock(t *testing.T) {
 	tools.Need(t, program.DefaultCompiler)
-	spec := workload.HostProgram{Parameters: []string{"f32 a = 1", "i32 b = 2", "c = 3"}, Arrays: []string{"f32 d[1]", "e[2]"}}
+	spec := workload.HostProgram{Parameters: []string{"f32 a = 1", "i32 b = 2", "c = 3"},
+		Arrays: []string{"f32 d[1]", "e[2]"}}
 	h, err := program.NewHost(spec)
 	require.NoError(t, err)
 	var text strings.Builder
 	text.WriteString("#include \"heddle_block.h\"\n#include <stddef.h>\n")
 	for name, at := range h.Symbols() {
-		fmt.Fprintf(&text, "_Static_assert(offsetof(struct hd_block, %s) == %d, \"%s\");\n", strings.TrimPrefix(name, "hd_block_"), at, name)
+		fmt.Fprintf(&text, "_Static_assert(offsetof(struct hd_block, %s) == %d, \"%s\");\n",
+			strings.TrimPrefix(name, "hd_block_"), at, name)
 	}
 	text.WriteString("int main(void) { return 0; }\n")
 	file := filepath.Join(t.TempDir(), "own.c")
@@ -386,7 +393,8 @@ func TestRefused(t *testing.T) {
 func TestNeitherIsGuessed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("in-degree.s", []byte(head+"count: j end\n"+tail), 0o644))
-	require.ErrorContains(t, tryRun(t, "in-degree.s", `{steps: [count]}`, ""), "workload.program: in-degree.s: heddle ships a program of that name")
+	require.ErrorContains(t, tryRun(t, "in-degree.s", `{steps: [count]}`, ""),
+		"workload.program: in-degree.s: heddle ships a program of that name")
 	require.NoError(t, tryRun(t, "./in-degree.s", `{steps: [count]}`, ""))
 }
 

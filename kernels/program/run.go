@@ -37,7 +37,8 @@ func (r *Result) Launched() (list []compose.Launched) {
 	for i := range r.Launches {
 		l := &r.Launches[i]
 		list = append(list, compose.Launched{
-			Step: l.Step, Kernel: l.Kernel, Result: l.Result, Traversal: &compose.Step{Gather: l.Result, Balance: l.Balance},
+			Step: l.Step, Kernel: l.Kernel, Result: l.Result,
+			Traversal: &compose.Step{Gather: l.Result, Balance: l.Balance},
 		})
 	}
 	return list
@@ -119,7 +120,8 @@ func (p *Program) loads(s host.Shape) error {
 		for _, g := range p.image.Segments {
 			if uint64(g.Addr) < uint64(fixed.Addr)+fixed.Size && uint64(fixed.Addr) < uint64(g.Addr)+uint64(g.Size) {
 				return refuse("program", "%s: a segment at %08x..%08x lies over %s at %08x..%08x: link it elsewhere (programs begin at %08x)",
-					p.File, g.Addr, uint64(g.Addr)+uint64(g.Size), fixed.Name, fixed.Addr, uint64(fixed.Addr)+fixed.Size, emu.CodeBase)
+					p.File, g.Addr, uint64(g.Addr)+uint64(g.Size), fixed.Name, fixed.Addr,
+					uint64(fixed.Addr)+fixed.Size, emu.CodeBase)
 			}
 		}
 	}
@@ -149,7 +151,8 @@ func (r *Run) placeGraph() error {
 	}
 	if p.asks(workload.PartCOO) {
 		edges := g.COOBySource()
-		list = append(list, graphArray{"coo_sources", edges.Sources}, graphArray{"coo_destinations", edges.Destinations})
+		list = append(list, graphArray{"coo_sources", edges.Sources},
+			graphArray{"coo_destinations", edges.Destinations})
 		if weights {
 			list = append(list, graphArray{"coo_weights", edges.Weights})
 		}
@@ -192,7 +195,8 @@ func (r *Run) placeOwn() error {
 	for _, d := range p.arrays {
 		n, ok := d.words.of(uint64(r.graph.Vertices()), uint64(r.graph.Edges()))
 		if !ok {
-			return refuse("host.arrays", "%s: more than 2^30 words on a graph of %d vertices and %d edges", d.name, r.graph.Vertices(), r.graph.Edges())
+			return refuse("host.arrays", "%s: more than 2^30 words on a graph of %d vertices and %d edges", d.name,
+				r.graph.Vertices(), r.graph.Edges())
 		}
 		var placed graph.Array
 		var err error
@@ -272,7 +276,8 @@ func (r *Run) goOn() error {
 	case r.over:
 	case most > 0 && r.Steps >= most:
 		return fmt.Errorf("workload.host.until: %s is still %d after workload.max_iterations = %d super-steps: nothing to verify; "+
-			"to count the first super-steps alone, without a result, give region.to and region.verify: false", spec.Until, left[0], most)
+			"to count the first super-steps alone, without a result, give region.to and region.verify: false",
+			spec.Until, left[0], most)
 	case most == 0 && r.Steps >= mostSteps:
 		return fmt.Errorf(
 			"workload.host.until: %s is still %d after %d super-steps, which looks endless: if it is not, say how many there may be in workload.max_iterations",
@@ -290,7 +295,8 @@ func (r *Run) launch(ctx context.Context, step int, kernel string) error {
 		return r.named(kernel, err)
 	}
 	s := r.device.Shape()
-	r.Launches = append(r.Launches, Launch{step, kernel, res, compose.BalanceOf(before, r.device.LaneEdges(), s, s.Warps)})
+	r.Launches = append(r.Launches, Launch{step, kernel, res,
+		compose.BalanceOf(before, r.device.LaneEdges(), s, s.Warps)})
 	return nil
 }
 

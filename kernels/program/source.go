@@ -56,7 +56,8 @@ func contents(file string) ([]byte, error) {
 	}
 	data, err := files.Read(file, elf.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refuse("program", "%s: no such file, and none of the programs that are shipped: %s", file, strings.Join(Shipped(), ", "))
+		return nil, refuse("program", "%s: no such file, and none of the programs that are shipped: %s", file,
+			strings.Join(Shipped(), ", "))
 	}
 	if err != nil {
 		return nil, refuse("program", "%v", err)
@@ -216,7 +217,8 @@ var limited = fmt.Sprintf(`ulimit -v %d; ulimit -t %d; exec "$@"`, compileMemory
 func runCompiler(ctx context.Context, dir, source, cc string, h *Host) (string, error) {
 	ctx, end := context.WithTimeout(ctx, compileTime)
 	defer end()
-	cmd := exec.CommandContext(ctx, "sh", "-c", limited, "sh", "sh", filepath.Join(dir, "build.sh"), filepath.Join(dir, "out"), source)
+	cmd := exec.CommandContext(ctx, "sh", "-c", limited, "sh", "sh", filepath.Join(dir, "build.sh"),
+		filepath.Join(dir, "out"), source)
 	opt := "-O2 -g -ffile-prefix-map=" + dir + string(filepath.Separator) + "="
 	for _, d := range h.spec.Defines {
 		opt += " -D" + d

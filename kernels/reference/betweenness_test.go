@@ -47,7 +47,8 @@ func defined(out *graph.Adjacency, s uint32) []float64 {
 	sum := make([]float64, n)
 	for v := range uint32(n) {
 		for t := range uint32(n) {
-			if t == s || v == s || t == v || level[s][t] == Unreached || level[s][v] == Unreached || level[v][t] == Unreached {
+			if t == s || v == s || t == v || level[s][t] == Unreached || level[s][v] == Unreached ||
+				level[v][t] == Unreached {
 				continue
 			}
 			if level[s][v]+level[v][t] == level[s][t] {
@@ -165,6 +166,7 @@ func TestPathsFit(t *testing.T) {
 		return e
 	}
 	require.NoError(t, PathsFit(twice(128), 0)) // 2^127
-	require.ErrorContains(t, PathsFit(twice(129), 0), fmt.Sprintf("%.3g shortest paths lead from vertex 0 to vertex 258", 0x1p128))
+	require.ErrorContains(t, PathsFit(twice(129), 0),
+		fmt.Sprintf("%.3g shortest paths lead from vertex 0 to vertex 258", 0x1p128))
 	require.ErrorContains(t, PathsFit(twice(2000), 0), "workload.source")
 }

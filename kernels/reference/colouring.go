@@ -47,7 +47,8 @@ func CheckColours(out *graph.Adjacency, priority, got []uint32) error {
 	for v := range got {
 		for _, w := range out.Row(v) {
 			if got[v] == got[w] {
-				return fmt.Errorf("%w: colour of vertex %d is %d, and that of its neighbour %d too", ErrWrong, v, got[v], w)
+				return fmt.Errorf("%w: colour of vertex %d is %d, and that of its neighbour %d too", ErrWrong, v,
+					got[v], w)
 			}
 		}
 	}

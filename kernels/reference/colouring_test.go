@@ -31,7 +31,8 @@ func undirected(t *testing.T, r *rand.Rand, n int) *graph.Graph {
 			lines = append(lines, fmt.Sprintf("%d %d", a, b))
 		}
 	}
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern symmetric\n%d %d %d\n%s\n", n, n, len(lines), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern symmetric\n%d %d %d\n%s\n", n, n, len(lines),
+		strings.Join(lines, "\n"))
 	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
 	require.NoError(t, err)
 	return g
@@ -75,7 +76,8 @@ func TestCheckColours(t *testing.T) {
 	g := read(t, 3, "pattern", "1 2", "2 1", "2 3", "3 2")
 	drawn := []uint32{7, 5, 9}
 	require.NoError(t, CheckColours(g.CSR(), drawn, []uint32{0, 1, 0}))
-	require.ErrorContains(t, CheckColours(g.CSR(), drawn, []uint32{1, 1, 0}), "colour of vertex 0 is 1, and that of its neighbour 1 too")
+	require.ErrorContains(t, CheckColours(g.CSR(), drawn, []uint32{1, 1, 0}),
+		"colour of vertex 0 is 1, and that of its neighbour 1 too")
 	var m *Mismatch
 	require.True(t, errors.As(CheckColours(g.CSR(), drawn, []uint32{1, 0, 1}), &m))
 	require.Equal(t, 0, m.Vertex)

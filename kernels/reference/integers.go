@@ -26,7 +26,8 @@ func EqualSums(quantity string, got []uint32, want []uint64) error {
 	words := make([]uint32, len(want))
 	for v, sum := range want {
 		if sum > math.MaxUint32 {
-			return fmt.Errorf("%s of vertex %d is %d, which does not fit 32 bits: expected at most %d", quantity, v, sum, uint32(math.MaxUint32))
+			return fmt.Errorf("%s of vertex %d is %d, which does not fit 32 bits: expected at most %d", quantity, v,
+				sum, uint32(math.MaxUint32))
 		}
 		words[v] = uint32(sum)
 	}
@@ -100,12 +101,13 @@ func CheckParentsOf(out *graph.Adjacency, level []uint32, source uint32, parents
 			valid[v] = valid[v] || parents[v] == uint32(u)
 		}
 	}
-	return first("parent", "or another vertex one level nearer with an edge to it", parents, func(v int) (float64, bool) {
-		if level[v] == Unreached {
-			return Unreached, parents[v] != Unreached
-		}
-		return float64(example[v]), !valid[v]
-	})
+	return first("parent", "or another vertex one level nearer with an edge to it", parents,
+		func(v int) (float64, bool) {
+			if level[v] == Unreached {
+				return Unreached, parents[v] != Unreached
+			}
+			return float64(example[v]), !valid[v]
+		})
 }
 
 // Distances returns the length of the shortest path from the source to each vertex, by Dijkstra's algorithm. Weights

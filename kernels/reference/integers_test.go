@@ -16,7 +16,8 @@ import (
 // read makes a graph of lines "from to weight", counted from 1.
 func read(t *testing.T, n int, field string, lines ...string) *graph.Graph {
 	t.Helper()
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n%s\n", field, n, n, len(lines), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s general\n%d %d %d\n%s\n", field, n, n, len(lines),
+		strings.Join(lines, "\n"))
 	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
 	require.NoError(t, err)
 	return g
@@ -147,7 +148,8 @@ func TestProductOutOfRange(t *testing.T) {
 	require.NoError(t, CheckSpMV(g, x, []float32{0, 2e38, 1, 0}), "by an order in which it stays in range")
 	require.ErrorIs(t, CheckSpMV(g, x, []float32{0, 2.1e38, 1, 0}), ErrWrong)
 	require.ErrorIs(t, CheckSpMV(g, x, []float32{0, 2e38, inf, 0}), ErrWrong, "nothing there is large")
-	require.ErrorContains(t, CheckSpMM(g, 2, []float32{1, 0, 1, 0, 1, 0, 1, 0}, []float32{0, 0, inf, 0, 1, 0, 0, 0}), "product 0 of vertex 1 is +Inf: what")
+	require.ErrorContains(t, CheckSpMM(g, 2, []float32{1, 0, 1, 0, 1, 0, 1, 0}, []float32{0, 0, inf, 0, 1, 0, 0, 0}),
+		"product 0 of vertex 1 is +Inf: what")
 }
 
 // TestEqualSums: what does not fit is refused, though it has wrapped as it would have in 32 bits.
@@ -169,7 +171,8 @@ func TestCoreNumbers(t *testing.T) {
 			a, b := 1+r.IntN(n), 1+r.IntN(n)
 			lines = append(lines, fmt.Sprintf("%d %d", max(a, b), min(a, b)))
 		}
-		text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern symmetric\n%d %d %d\n%s\n", n, n, len(lines), strings.Join(lines, "\n"))
+		text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern symmetric\n%d %d %d\n%s\n", n, n, len(lines),
+			strings.Join(lines, "\n"))
 		g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, peel(g.CSR()), CoreNumbers(g.CSR()), text)

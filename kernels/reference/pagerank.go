@@ -122,7 +122,8 @@ func (c *PageRankCheck) gather() (sum, off []float64) {
 
 // Compare returns a *Mismatch unless all ranks are within their bounds.
 func (c *PageRankCheck) Compare(got []float32) error {
-	why := fmt.Sprintf("rounding of %d super-steps, u = 2^-24, sums of up to %d terms in any order", c.steps, c.maxTerms)
+	why := fmt.Sprintf("rounding of %d super-steps, u = 2^-24, sums of up to %d terms in any order", c.steps,
+		c.maxTerms)
 	return compare("rank", why, got, c.Rank, c.Bound)
 }
 

@@ -37,7 +37,8 @@ type PageRankDeltaCheck struct {
 func NewPageRankDeltaCheck(out *graph.Adjacency, damping, threshold float64) *PageRankDeltaCheck {
 	n := out.Vertices()
 	c := &PageRankDeltaCheck{
-		out: out, damping: damping, threshold: threshold, in: make([]int, n), send: make([]float64, n), off: make([]float64, n),
+		out: out, damping: damping, threshold: threshold, in: make([]int, n), send: make([]float64, n),
+		off:  make([]float64, n),
 		Rank: make([]float64, n), Bound: make([]float64, n), Active: n,
 	}
 	for _, v := range out.IDs {

@@ -77,7 +77,8 @@ func TestDeltaBoundsHoldAndAreTight(t *testing.T) {
 
 // TestDeltaUndecided: a change that is the threshold but for roundings may be sent or not, and both are right.
 func TestDeltaUndecided(t *testing.T) {
-	chain := &graph.Adjacency{Offsets: []uint32{0, 1, 2, 2}, IDs: []uint32{1, 2}} // the first change is -1/6, and the rank is then 1/6
+	// the first change is -1/6, and the rank is then 1/6
+	chain := &graph.Adjacency{Offsets: []uint32{0, 1, 2, 2}, IDs: []uint32{1, 2}}
 	c := NewPageRankDeltaCheck(chain, 0.5, 1)
 	c.Step()
 	require.Equal(t, 1, c.Undecided)
@@ -88,7 +89,8 @@ func TestDeltaUndecided(t *testing.T) {
 }
 
 // shuffledDelta is a float32 run that adds in random order, as kernels compute.
-func shuffledDelta(r *rand.Rand, out *graph.Adjacency, damping, threshold float64, steps int) (rank []float32, change float32) {
+func shuffledDelta(r *rand.Rand, out *graph.Adjacency, damping, threshold float64, steps int) (rank []float32,
+	change float32) {
 	n := out.Vertices()
 	rank = PageRank[float32](out, damping, 0)
 	send := make([]float32, n)

@@ -34,7 +34,8 @@ func TestPageRankByHand(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1. / 6, 1. / 3, 1. / 3}, PageRank[float64](chain, 0.5, 1), 1e-15)
 	require.InDeltaSlice(t, []float64{1. / 6, 1. / 4, 1. / 3}, PageRank[float64](chain, 0.5, 2), 1e-15)
 	require.InDeltaSlice(t, []float64{1. / 6, 1. / 4, 7. / 24}, PageRank[float64](chain, 0.5, 9), 1e-15)
-	twice := &graph.Adjacency{Offsets: []uint32{0, 3, 3, 3}, IDs: []uint32{1, 1, 2}} // an edge that is there twice counts twice
+	// an edge that is there twice counts twice
+	twice := &graph.Adjacency{Offsets: []uint32{0, 3, 3, 3}, IDs: []uint32{1, 1, 2}}
 	require.InDeltaSlice(t, []float64{1. / 6, 1./6 + 1./9, 1./6 + 1./18}, PageRank[float64](twice, 0.5, 1), 1e-15)
 	ring := &graph.Adjacency{Offsets: []uint32{0, 1, 2, 3}, IDs: []uint32{1, 2, 0}}
 	require.InDeltaSlice(t, []float64{1. / 3, 1. / 3, 1. / 3}, PageRank[float64](ring, 0.85, 50), 1e-15)

@@ -31,7 +31,8 @@ func (u *Undone) Check(active func(v int) bool, vertices int) error {
 	}
 	for v := range found {
 		if found[v] != active(v) {
-			return fmt.Errorf("%w: vertex %d is active after the last super-step: %t, and should be: %t", ErrWrong, v, found[v], active(v))
+			return fmt.Errorf("%w: vertex %d is active after the last super-step: %t, and should be: %t", ErrWrong, v,
+				found[v], active(v))
 		}
 	}
 	return nil
@@ -131,7 +132,8 @@ func (r *Relaxation) Check(got []uint32, steps int, u *Undone) error {
 }
 
 func (r *Relaxation) wrong(got []uint32, v int, why string, args ...any) error {
-	return fmt.Errorf("%w: %s of vertex %d is %s, %s", ErrWrong, r.Quantity, v, valueText(got[v]), fmt.Sprintf(why, args...))
+	return fmt.Errorf("%w: %s of vertex %d is %s, %s", ErrWrong, r.Quantity, v, valueText(got[v]),
+		fmt.Sprintf(why, args...))
 }
 
 func valueText(x uint32) string {
@@ -210,7 +212,8 @@ func (r *Relaxation) relaxed(got []uint32, pending []bool) (err error) {
 		}
 		r.edges(v, func(w, length uint32) {
 			if err == nil && uint64(got[w]) > plus(x, length) {
-				err = r.wrong(got, int(w), "and vertex %d, which is not active, has %d and an edge of length %d to it", v, x, length)
+				err = r.wrong(got, int(w), "and vertex %d, which is not active, has %d and an edge of length %d to it",
+					v, x, length)
 			}
 		})
 	}

@@ -56,7 +56,8 @@ func TestRelaxationFindsWhatIsWrong(t *testing.T) {
 
 	// The active vertices are unknown: only the bounds and the origins of values can be checked.
 	require.NoError(t, r.Check([]uint32{0, 1, 2, 10, 20, 22, none}, 2, &Undone{}))
-	require.ErrorContains(t, r.Check([]uint32{0, 1, 2, 10, 20, 21, none}, 2, &Undone{}), "which no vertex with an edge to it has brought")
+	require.ErrorContains(t, r.Check([]uint32{0, 1, 2, 10, 20, 21, none}, 2, &Undone{}),
+		"which no vertex with an edge to it has brought")
 }
 
 // TestRelaxationDoesNotWrap: vertex 2 has a value of which 2^32 less 20 edges along, as vertex 3 has it, is nothing.
@@ -64,7 +65,8 @@ func TestRelaxationDoesNotWrap(t *testing.T) {
 	const none = Unreached
 	r := paths(t, read(t, 4, "integer", "1 2 5", "2 3 20", "1 4 4", "4 3 6"), 0)
 	waits := &Undone{Waits: true}
-	require.ErrorContains(t, r.Check([]uint32{0, none - 9, 10, none}, 1, waits), "distance of vertex 2 is 10, which no vertex with an edge to it has brought")
+	require.ErrorContains(t, r.Check([]uint32{0, none - 9, 10, none}, 1, waits),
+		"distance of vertex 2 is 10, which no vertex with an edge to it has brought")
 	require.NoError(t, r.Check([]uint32{0, 5, 10, 4}, 1, waits))
 }
 
@@ -78,9 +80,12 @@ func TestRelaxationOfThoseThatWait(t *testing.T) {
 	values := []uint32{0, 2, Unreached, 30}
 	require.NoError(t, r.Check(values, 1, waits(0, 2)), "vertex 1 waits")
 	require.NoError(t, r.Check(values, 1, waits(2, 4, 1)))
-	require.ErrorContains(t, r.Check(values, 1, waits(4, 6)), "vertex 1, which is not active, has 2 and an edge of length 2 to it")
-	require.ErrorContains(t, r.Check(values, 1, waits(5, 6, 1)), "distance of vertex 2 is none, and after 1 super-steps it is at most 4")
-	require.ErrorContains(t, r.Check([]uint32{0, 2, Unreached, 29}, 1, waits(0, 2)), "distance of vertex 3 is 29, which no vertex")
+	require.ErrorContains(t, r.Check(values, 1, waits(4, 6)),
+		"vertex 1, which is not active, has 2 and an edge of length 2 to it")
+	require.ErrorContains(t, r.Check(values, 1, waits(5, 6, 1)),
+		"distance of vertex 2 is none, and after 1 super-steps it is at most 4")
+	require.ErrorContains(t, r.Check([]uint32{0, 2, Unreached, 29}, 1, waits(0, 2)),
+		"distance of vertex 3 is 29, which no vertex")
 }
 
 // TestRelaxationOfNoLength: vertices that have a wrong value of each other, along edges without length, are found.
@@ -155,8 +160,10 @@ func TestLevelsWithin(t *testing.T) {
 func TestUndoneCheck(t *testing.T) {
 	even := func(v int) bool { return v%2 == 0 }
 	require.NoError(t, (&Undone{Known: true, Active: []uint32{2, 0, 2}}).Check(even, 4))
-	require.ErrorContains(t, (&Undone{Known: true, Active: []uint32{0}}).Check(even, 4), "vertex 2 is active after the last super-step: false")
-	require.ErrorContains(t, (&Undone{Known: true, Active: []uint32{0, 2, 3}}).Check(even, 4), "vertex 3 is active after the last super-step: true")
+	require.ErrorContains(t, (&Undone{Known: true, Active: []uint32{0}}).Check(even, 4),
+		"vertex 2 is active after the last super-step: false")
+	require.ErrorContains(t, (&Undone{Known: true, Active: []uint32{0, 2, 3}}).Check(even, 4),
+		"vertex 3 is active after the last super-step: true")
 	require.NoError(t, (&Undone{}).Check(even, 4))
 }
 

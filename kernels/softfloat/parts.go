@@ -25,7 +25,8 @@ func (n *number) normalised(b *ir.Builder) Double {
 
 func unpack(b *ir.Builder, x Double) *number {
 	fraction := b.And(x.Hi, b.U32(hidden-1))
-	e, hi, lo, class := b.Var(exponent(b, x)), b.Var(b.Or(fraction, b.U32(hidden))), b.Var(x.Lo), b.Var(b.U32(classOrdinary))
+	e, hi, lo, class := b.Var(exponent(b, x)), b.Var(b.Or(fraction, b.U32(hidden))), b.Var(x.Lo),
+		b.Var(b.U32(classOrdinary))
 	when(b, outside(b, e.Get(), 1, infinite), func() {
 		empty := b.Eq(b.Or(fraction, x.Lo), b.U32(0))
 		b.If(b.Eq(e.Get(), b.U32(infinite)), func() {
@@ -83,7 +84,8 @@ func combined(b *ir.Builder, product Double, sign, class, other ir.Value) Double
 
 // inverse returns the class of 1/x.
 func inverse(b *ir.Builder, class ir.Value) ir.Value {
-	swapped := b.Or(b.Shr(b.And(class, b.U32(classInfinite)), b.U32(1)), b.Shl(b.And(class, b.U32(classZero)), b.U32(1)))
+	swapped := b.Or(b.Shr(b.And(class, b.U32(classInfinite)), b.U32(1)),
+		b.Shl(b.And(class, b.U32(classZero)), b.U32(1)))
 	return b.Or(b.And(class, b.U32(classNaN)), swapped)
 }
 

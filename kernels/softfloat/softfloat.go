@@ -216,7 +216,8 @@ func Div(b *ir.Builder, x, y Double) Double {
 	// The dividend is x's mantissa, halved unless it is the smaller of the two: the quotient's most significant bit is
 	// then known.
 	fits := b.Xor(flag(b, less(b, left, d)), b.U32(1))
-	left = Double{b.Shr(left.Hi, fits), b.Or(b.Shr(left.Lo, fits), b.And(b.Shl(left.Hi, b.U32(31)), b.Sub(b.U32(0), fits)))}
+	left = Double{b.Shr(left.Hi, fits), b.Or(b.Shr(left.Lo, fits),
+		b.And(b.Shl(left.Hi, b.U32(31)), b.Sub(b.U32(0), fits)))}
 	hi, left := quotient(b, left, d)
 	lo, left := quotient(b, left, d)
 	rest := b.Or(b.Shl(lo, b.U32(32-spare)), some(b, b.Or(left.Hi, left.Lo)))

@@ -60,7 +60,8 @@ func kernel(t testing.TB, op operation) *ir.Kernel {
 	k.Strided(k.Count("n"), func(i ir.Value) {
 		at := k.Shl(i, k.U32(1))
 		load := func(array string) softfloat.Double {
-			return softfloat.Double{Hi: k.Load(ir.U32, k.Addr(array), k.Add(at, k.U32(1))), Lo: k.Load(ir.U32, k.Addr(array), at)}
+			return softfloat.Double{Hi: k.Load(ir.U32, k.Addr(array), k.Add(at, k.U32(1))),
+				Lo: k.Load(ir.U32, k.Addr(array), at)}
 		}
 		r := op.emit(k.Builder, load("x"), load("y"))
 		k.Store(k.Addr("out"), at, r.Lo)
@@ -94,7 +95,8 @@ func TestOperations(t *testing.T) {
 				}
 			}
 			out := m.Place(make([]uint32, 2*len(x)))
-			m.Run(t, built, map[string]uint32{"n": uint32(len(x)), "x": m.Place(words(x)), "y": m.Place(words(y)), "out": out})
+			m.Run(t, built, map[string]uint32{"n": uint32(len(x)), "x": m.Place(words(x)), "y": m.Place(words(y)),
+				"out": out})
 			got := m.Words(out, 2*len(x))
 			for i := range x {
 				bits := uint64(got[2*i+1])<<32 | uint64(got[2*i])

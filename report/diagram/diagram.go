@@ -27,7 +27,8 @@ func Machine(name string, m *configs.Machine) string {
 	d := &drawing{}
 	cores := m.Sockets * m.CoresPerSocket
 	d.text(margin, 24, "name", name)
-	d.textEnd(width-margin, 24, "detail", fmt.Sprintf("%s × %s × %s", count(cores, "core"), count(m.Core.Warps, "warp"), count(m.Core.Threads, "lane")))
+	d.textEnd(width-margin, 24, "detail", fmt.Sprintf("%s × %s × %s", count(cores, "core"), count(m.Core.Warps, "warp"),
+		count(m.Core.Threads, "lane")))
 	bottom := d.sockets(m, 40)
 	bottom = d.levels(m, bottom)
 	return d.svg(bottom + margin)
@@ -147,7 +148,8 @@ func (d *drawing) controlProcessor(m *configs.Machine, x, y float64) {
 	}
 	how := "cores share work by a network of their own"
 	if !own {
-		how = fmt.Sprintf("control processor balances cores: %s, every %d cycles", m.CtrlProc.Policy, m.CtrlProc.Interval)
+		how = fmt.Sprintf("control processor balances cores: %s, every %d cycles", m.CtrlProc.Policy,
+			m.CtrlProc.Interval)
 	}
 	d.textEnd(x, y, "detail", how)
 }
@@ -159,7 +161,8 @@ func (d *drawing) levels(m *configs.Machine, y float64) float64 {
 	next := func() { d.both(width/2, y+rowHeight, y+rowHeight+gap); y += rowHeight + gap }
 	if c := m.Concentrator; c != nil {
 		n := (m.Sockets + c.Sockets - 1) / c.Sockets
-		d.box(full(), "level", times("Concentrator", n), fmt.Sprintf("%s, %s, %s", count(c.Sockets, "socket"), count(c.Ports, "port"), c.Arbiter))
+		d.box(full(), "level", times("Concentrator", n),
+			fmt.Sprintf("%s, %s, %s", count(c.Sockets, "socket"), count(c.Ports, "port"), c.Arbiter))
 		next()
 	}
 	for _, l := range []struct {

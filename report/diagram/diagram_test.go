@@ -46,7 +46,8 @@ func TestShows(t *testing.T) {
 		return Machine("a <machine>", &m.Value)
 	}
 	weaver := draw("vortex-6c32w32t-weaver", "l1d.bytes=8KiB", "core.weaver.st_entries=99")
-	for _, s := range []string{"a &lt;machine&gt;", ">6 cores × 32 warps × 32 lanes<", ">socket × 6<", ">Weaver<", "st_entries 99", ">8 KiB, 4 ways", ">L2<", "hbm2-2gbps: "} {
+	for _, s := range []string{"a &lt;machine&gt;", ">6 cores × 32 warps × 32 lanes<", ">socket × 6<", ">Weaver<",
+		"st_entries 99", ">8 KiB, 4 ways", ">L2<", "hbm2-2gbps: "} {
 		require.Contains(t, weaver, s)
 	}
 	require.NotContains(t, weaver, ">L3<")

@@ -33,14 +33,16 @@ func textWidth(class, text string) float64 {
 func (d *drawing) write(anchor string, x, y float64, class, text string) {
 	var escaped strings.Builder
 	_ = xml.EscapeText(&escaped, []byte(text)) // a Builder takes everything
-	fmt.Fprintf(&d.texts, "<text x=\"%g\" y=\"%g\" class=%q text-anchor=%q>%s</text>\n", x, y, class, anchor, escaped.String())
+	fmt.Fprintf(&d.texts, "<text x=\"%g\" y=\"%g\" class=%q text-anchor=%q>%s</text>\n", x, y, class, anchor,
+		escaped.String())
 }
 
 func (d *drawing) text(x, y float64, class, text string)    { d.write("start", x, y, class, text) }
 func (d *drawing) textEnd(x, y float64, class, text string) { d.write("end", x, y, class, text) }
 
 func (d *drawing) rectangle(b box, class string) {
-	fmt.Fprintf(&d.boxes, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"5\" class=%q/>\n", b.x, b.y, b.w, b.h, class)
+	fmt.Fprintf(&d.boxes, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"5\" class=%q/>\n", b.x, b.y, b.w,
+		b.h, class)
 }
 
 // stack draws a rectangle in front of several others.

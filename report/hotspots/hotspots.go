@@ -80,7 +80,8 @@ func (c *Counts) Main() (name string, share float64) {
 }
 
 func (c *Counts) add(o *Counts) {
-	c.Issued, c.Lanes, c.Stalled, c.executed = c.Issued+o.Issued, c.Lanes+o.Lanes, c.Stalled+o.Stalled, c.executed+o.executed
+	c.Issued, c.Lanes, c.Stalled, c.executed = c.Issued+o.Issued, c.Lanes+o.Lanes, c.Stalled+o.Stalled,
+		c.executed+o.executed
 	for n, v := range o.Stalls {
 		if c.Stalls == nil {
 			c.Stalls = map[string]uint64{}
@@ -127,9 +128,11 @@ func New(name string, m *sim.Machine, lines *isa.Lines) *Report {
 		s, _ := t.Get(name)
 		return uint64(s.Float())
 	}
-	r := &Report{Program: name, Cycles: count("cycles"), WarpInstrs: count("warp_instrs"), ThreadInstrs: count("thread_instrs"), Lanes: m.Arch.Threads()}
+	r := &Report{Program: name, Cycles: count("cycles"), WarpInstrs: count("warp_instrs"),
+		ThreadInstrs: count("thread_instrs"), Lanes: m.Arch.Threads()}
 	for k := range causes {
-		r.Stack = append(r.Stack, Part{Statistic: causes[k].statistic, Name: causes[k].name, Doc: causes[k].doc, Cycles: count(causes[k].statistic)})
+		r.Stack = append(r.Stack, Part{Statistic: causes[k].statistic, Name: causes[k].name, Doc: causes[k].doc,
+			Cycles: count(causes[k].statistic)})
 		r.Time += r.Stack[k].Cycles
 	}
 	for k := range r.Stack {
@@ -183,7 +186,8 @@ type cause struct{ statistic, name, doc string }
 var causes = func() (out []cause) {
 	for k := range len(core.Causes{}) {
 		name, doc := (*core.Causes)(nil).Describe(k)
-		out = append(out, cause{"core.scheduler." + name, strings.TrimPrefix(strings.TrimPrefix(name, "stall."), "scoreboard."), doc})
+		out = append(out, cause{"core.scheduler." + name,
+			strings.TrimPrefix(strings.TrimPrefix(name, "stall."), "scoreboard."), doc})
 	}
 	return out
 }()
@@ -193,7 +197,8 @@ func (r *Report) take(p *sim.Profile, program string, lines *isa.Lines) {
 	rows, none := p.Counts()
 	r.Idle += countsOf(&none).Stalled
 	for i := range rows {
-		x := Instruction{Program: program, PC: rows[i].PC, Text: text(p.Program, rows[i].PC), Counts: countsOf(&rows[i])}
+		x := Instruction{Program: program, PC: rows[i].PC, Text: text(p.Program, rows[i].PC),
+			Counts: countsOf(&rows[i])}
 		x.Symbol, x.Offset, _ = p.Program.Where(x.PC)
 		x.File, x.Line, _ = lines.At(x.PC)
 		r.Instructions = append(r.Instructions, x)

@@ -39,7 +39,8 @@ func TestTenths(t *testing.T) {
 }
 
 func TestMainReason(t *testing.T) {
-	c := Counts{Issued: 4, Lanes: 6, executed: 3, Stalled: 8, Stalls: map[string]uint64{"memory": 2, "alu": 3, "fpu": 3}}
+	c := Counts{Issued: 4, Lanes: 6, executed: 3, Stalled: 8,
+		Stalls: map[string]uint64{"memory": 2, "alu": 3, "fpu": 3}}
 	name, share := c.Main()
 	require.Equal(t, "alu", name, "the first by name of those that are as large")
 	require.InDelta(t, 0.375, share, 1e-9)
@@ -71,5 +72,6 @@ func TestSources(t *testing.T) {
 	for _, x := range all {
 		got = append(got, x.Source)
 	}
-	require.Equal(t, []string{"one  tab", `\x1b[31mred`, strings.Repeat("x", 159) + "…", "", "", "nop # beside", "", ""}, got)
+	require.Equal(t, []string{"one  tab", `\x1b[31mred`, strings.Repeat("x", 159) + "…", "", "", "nop # beside", "",
+		""}, got)
 }

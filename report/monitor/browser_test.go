@@ -115,7 +115,8 @@ func (b *tab) showsWhatHangs() {
 	b.Becomes(shows("#waits pre"), has("waits for its line"), "who waits")
 	b.Click(`[data-show="statistics"]`)
 	b.Run(chromedp.SendKeys("#search", "l1d read misses", chromedp.ByQuery))
-	b.Becomes(`[...document.querySelectorAll('#statistics tbody tr')].map((r) => r.cells[0].textContent).join()`, has("l1d.read_misses"), "found")
+	b.Becomes(`[...document.querySelectorAll('#statistics tbody tr')].map((r) => r.cells[0].textContent).join()`,
+		has("l1d.read_misses"), "found")
 	b.Becomes(`document.querySelectorAll('#statistics tbody tr').length < 20`, is("true"), "and not much else")
 }
 
@@ -157,7 +158,9 @@ func drawn(title, series string, at int) string {
 
 // screen has the tab show as much, as the system is: light or dark.
 func (b *tab) screen(width int64, scheme string) {
-	b.Run(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+	b.Run(chromedp.EmulateViewport(width, 900),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: scheme}}))
 }
 
 // keeps saves a screenshot of the tab: HEDDLE_SCREENSHOTS is a directory.
@@ -240,7 +243,8 @@ func TestTimeInABrowser(t *testing.T) {
 
 // chooses changes a list of choices.
 func (b *tab) chooses(id, value string) {
-	b.Becomes(fmt.Sprintf(`[...document.getElementById(%q).options].some((o) => o.value === %q)`, id, value), is("true"), "the choice")
+	b.Becomes(fmt.Sprintf(`[...document.getElementById(%q).options].some((o) => o.value === %q)`, id, value),
+		is("true"), "the choice")
 	b.Text(fmt.Sprintf(`(() => { const c = document.getElementById(%q); c.value = %q; c.dispatchEvent(new Event('change')); })()`, id, value))
 }
 
@@ -252,9 +256,11 @@ func (b *tab) fits(name string) {
 	for _, width := range []int64{1280, 400} {
 		for scheme, colour := range map[string]string{"light": "#5b6470", "dark": "#9aa5b1"} {
 			b.screen(width, scheme)
-			b.Becomes(text, func(s string) bool { return strings.Count(s, "#") == strings.Count(s, colour) && s != "" }, scheme)
+			b.Becomes(text, func(s string) bool { return strings.Count(s, "#") == strings.Count(s, colour) && s != "" },
+				scheme)
 			b.Becomes(`document.documentElement.scrollWidth <= innerWidth`, is("true"), "no wider than the screen")
-			b.Becomes(`[...document.querySelectorAll('.chart')].every((c) => c.scrollWidth <= c.clientWidth)`, is("true"), "charts neither")
+			b.Becomes(`[...document.querySelectorAll('.chart')].every((c) => c.scrollWidth <= c.clientWidth)`,
+				is("true"), "charts neither")
 			b.keeps(fmt.Sprintf("%s-%d-%s", name, width, scheme))
 		}
 	}

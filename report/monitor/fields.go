@@ -39,7 +39,8 @@ func look(root any, path []string, from int) (value, error) {
 	for i, name := range path {
 		next, ok := child(v, name)
 		if !ok {
-			return value{}, fmt.Errorf("%s: %s has no such field or element", strings.Join(path[:i+1], "."), typeName(v))
+			return value{}, fmt.Errorf("%s: %s has no such field or element", strings.Join(path[:i+1], "."),
+				typeName(v))
 		}
 		v = through(next)
 	}
@@ -95,7 +96,8 @@ func nth(v reflect.Value, i int) (string, reflect.Value) {
 
 // keys are a map's, by their text.
 func keys(v reflect.Value) []reflect.Value {
-	return slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(text(a, 1), text(b, 1)) })
+	return slices.SortedFunc(slices.Values(v.MapKeys()),
+		func(a, b reflect.Value) int { return cmp.Compare(text(a, 1), text(b, 1)) })
 }
 
 func child(v reflect.Value, name string) (reflect.Value, bool) {

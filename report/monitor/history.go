@@ -193,7 +193,8 @@ func matches(patterns []string, name string) (bool, error) {
 	for _, p := range patterns {
 		ok, err := path.Match(strings.TrimSpace(p), name)
 		if err != nil {
-			return false, errAsked{fmt.Errorf("keys=%s: expected a statistic's name, in which * may stand for any part", p)}
+			return false, errAsked{fmt.Errorf("keys=%s: expected a statistic's name, in which * may stand for any part",
+				p)}
 		}
 		if ok {
 			return true, nil

@@ -18,7 +18,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	at, total := time.Duration(0), map[uint64]uint64{}
 	for i := uint64(0); i < 20*historyRows; i++ {
 		total[7*i] = i * i
-		h.append(at, 7*i, stats.Tree{stats.Count("cycles", "", "", 7*i), stats.Count("n", "", "", i*i), stats.Ratio("r", "", "", 1, 2)})
+		h.append(at, 7*i, stats.Tree{stats.Count("cycles", "", "", 7*i), stats.Count("n", "", "", i*i),
+			stats.Ratio("r", "", "", 1, 2)})
 		at += h.every
 	}
 	require.Equal(t, slowest, h.every)

@@ -49,7 +49,8 @@ type hostRow struct {
 }
 
 func newHost() *host {
-	return &host{begun: time.Now(), rows: newRing[hostRow](hostRows), stop: make(chan struct{}), stopped: make(chan struct{})}
+	return &host{begun: time.Now(), rows: newRing[hostRow](hostRows), stop: make(chan struct{}),
+		stopped: make(chan struct{})}
 }
 
 // watch records a row every second until close.
@@ -214,7 +215,8 @@ func component(function string) (pkg string, ours bool) {
 	if !ours {
 		return "", false
 	}
-	if i := strings.IndexAny(rest, "[("); i >= 0 { // of a method, or of a generic function's type arguments: package paths too
+	// of a method, or of a generic function's type arguments: package paths too
+	if i := strings.IndexAny(rest, "[("); i >= 0 {
 		rest = rest[:i]
 	}
 	slash := strings.LastIndexByte(rest, '/') + 1
@@ -231,7 +233,10 @@ func shares(own, all map[string]int64, total int64) []share {
 	for name, n := range own {
 		list = append(list, share{name, float64(n) / float64(total), float64(all[name]) / float64(total)})
 	}
-	slices.SortFunc(list, func(a, b share) int { return cmp.Or(cmp.Compare(b.Own, a.Own), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b share) int {
+		return cmp.Or(cmp.Compare(b.Own, a.Own),
+			cmp.Compare(a.Name, b.Name))
+	})
 	return list
 }
 

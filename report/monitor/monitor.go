@@ -123,7 +123,8 @@ func (s *Machine) publish(failure string) {
 	p, launches := s.m.Progress(), s.m.Launches()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now.Cycle, s.now.Instrs, s.now.Edges, s.now.Launches, s.now.Error = p.Cycle, p.WarpInstrs, p.Edges, launches, failure
+	s.now.Cycle, s.now.Instrs, s.now.Edges, s.now.Launches, s.now.Error = p.Cycle, p.WarpInstrs, p.Edges, launches,
+		failure
 	if !s.known {
 		s.first, s.known = p.Cycle, true
 	}
@@ -236,7 +237,8 @@ type state struct {
 func (o *Monitor) state(page bool) state {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s := state{Name: o.name, Total: o.total, Done: o.done, Failed: o.failed, Over: o.over, Machines: []progress{}, Ended: append([]ended{}, o.ended...)}
+	s := state{Name: o.name, Total: o.total, Done: o.done, Failed: o.failed, Over: o.over, Machines: []progress{},
+		Ended: append([]ended{}, o.ended...)}
 	slices.Reverse(s.Ended)
 	for _, m := range o.running {
 		s.Machines = append(s.Machines, m.progress())

@@ -181,7 +181,8 @@ func TestPauseAndContinue(t *testing.T) {
 	d.start(machine(t, "vortex-1c4w4t", sim.Options{}), forever)
 	d.until("begun", beyond(0))
 	require.Equal(t, http.StatusNoContent, d.post("api/machines/1/pause"))
-	require.Equal(t, http.StatusOK, d.get("api/machines/1/waits", new([]string)), "what is asked for comes behind the pause")
+	require.Equal(t, http.StatusOK, d.get("api/machines/1/waits", new([]string)),
+		"what is asked for comes behind the pause")
 	at := d.until("paused", in("paused")).Machines[0]
 	time.Sleep(50 * time.Millisecond)
 	s := d.state()
@@ -240,12 +241,14 @@ func TestFields(t *testing.T) {
 
 	require.Equal(t, http.StatusNoContent, d.post("api/machines/1/continue"))
 	d.until("far enough", beyond(1000))
-	require.Equal(t, "12345678 (0xbc614e)", d.text("Core0", "source", "Core", "warps", "0", "regs", "10", "0"), "register 10 of lane 0")
+	require.Equal(t, "12345678 (0xbc614e)", d.text("Core0", "source", "Core", "warps", "0", "regs", "10", "0"),
+		"register 10 of lane 0")
 	var page value
 	require.Equal(t, http.StatusOK, d.get("api/machines/1/fields?component=Socket0.L1D&at=banks&at=0&at=tags&at=line&from=120", &page))
 	require.Equal(t, []any{120, "120", lines.Length}, []any{page.From, page.Fields[0].Name, page.Length})
 
-	for _, wrong := range []string{"component=Core9", "component=Core0&at=warp", "component=Core0&at=pipe&at=warps&at=32", "component=Core0&at=pipe&at=warps&at=-1", "component=Core0&from=x", "component=Core0&from=-1"} {
+	for _, wrong := range []string{"component=Core9", "component=Core0&at=warp",
+		"component=Core0&at=pipe&at=warps&at=32", "component=Core0&at=pipe&at=warps&at=-1", "component=Core0&from=x", "component=Core0&from=-1"} {
 		require.Equal(t, http.StatusBadRequest, d.get("api/machines/1/fields?"+wrong, nil), wrong)
 	}
 	require.Equal(t, http.StatusNotFound, d.get("api/machines/2/fields?component=Core0", nil))
@@ -263,7 +266,8 @@ var others = regexp.MustCompile(`^(Core|Socket)[1-9]`)
 
 // TestEveryFieldOpens walks the fields of machines with every unit, some levels deep.
 func TestEveryFieldOpens(t *testing.T) {
-	for _, name := range []string{"vortex-1c4w4t", "vortex-1c4w4t-weaver", "vortex-1c4w4t-eghw", "vortex-6c32w32t-hwwl sockets=2 core.warps=4 core.threads=4", "vortex-1c4w4t-graphpeg"} {
+	for _, name := range []string{"vortex-1c4w4t", "vortex-1c4w4t-weaver", "vortex-1c4w4t-eghw",
+		"vortex-6c32w32t-hwwl sockets=2 core.warps=4 core.threads=4", "vortex-1c4w4t-graphpeg"} {
 		t.Run(name, func(t *testing.T) {
 			d := serve(t, monitor.Hold{})
 			d.start(machine(t, name, sim.Options{}), forever)
@@ -299,7 +303,8 @@ func (d *desk) walk(component string, at []string) (opened int) {
 func cut(m *sim.Machine) {
 	for _, c := range m.Caches {
 		if c.Name() == "Socket0.L1D" {
-			c.ConnectMemory(0, clock.NewLink[mem.Request]("cut.req", 2, 1, c.ClockHandle(), c.ClockHandle()), clock.NewLink[mem.Response]("cut.rsp", 2, 1, c.ClockHandle(), c.ClockHandle()))
+			c.ConnectMemory(0, clock.NewLink[mem.Request]("cut.req", 2, 1, c.ClockHandle(), c.ClockHandle()),
+				clock.NewLink[mem.Response]("cut.rsp", 2, 1, c.ClockHandle(), c.ClockHandle()))
 		}
 	}
 }
@@ -376,7 +381,8 @@ func TestLookingChangesNothing(t *testing.T) {
 		require.NoError(t, err)
 		return r.Cycles, string(all)
 	}
-	cycles, counts := run(machine(t, "vortex-6c32w32t sockets=2 core.warps=4 core.threads=4", sim.Options{Sampling: sampling}))
+	cycles, counts := run(machine(t, "vortex-6c32w32t sockets=2 core.warps=4 core.threads=4",
+		sim.Options{Sampling: sampling}))
 
 	d := serve(t, monitor.Hold{Start: true}) // so that all are looked at once, however fast the run is
 	m := machine(t, "vortex-6c32w32t sockets=2 core.warps=4 core.threads=4", sim.Options{Sampling: sampling})
@@ -391,7 +397,8 @@ func TestLookingChangesNothing(t *testing.T) {
 				return
 			default:
 			}
-			for _, what := range []string{"statistics?search=l1d", "waits", "buffers", "fields?component=Socket0.L1D&at=banks&at=0", "series?keys=*"} {
+			for _, what := range []string{"statistics?search=l1d", "waits", "buffers",
+				"fields?component=Socket0.L1D&at=banks&at=0", "series?keys=*"} {
 				if r, err := http.Get(d.URL() + "api/machines/1/" + what); err == nil {
 					if r.StatusCode == http.StatusOK {
 						n++
@@ -472,7 +479,8 @@ func TestStrangers(t *testing.T) {
 		return a.StatusCode
 	}
 	const pause = "api/machines/1/pause"
-	for _, host := range []string{"evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0.0.0.0", "10.0.0.1:80", "[::]:80"} {
+	for _, host := range []string{"evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "0.0.0.0",
+		"10.0.0.1:80", "[::]:80"} {
 		require.Equal(t, http.StatusForbidden, ask("GET", "api/state", host), host)
 		require.Equal(t, http.StatusForbidden, ask("POST", pause, host), host)
 	}
@@ -480,7 +488,8 @@ func TestStrangers(t *testing.T) {
 		require.Equal(t, http.StatusOK, ask("GET", "api/state", host), host)
 	}
 	require.Equal(t, http.StatusForbidden, ask("POST", pause, "", "Origin", "https://evil.example"))
-	require.Equal(t, http.StatusForbidden, ask("POST", pause, "", "Sec-Fetch-Site", "same-site", "Origin", "http://localhost:3000"))
+	require.Equal(t, http.StatusForbidden, ask("POST", pause, "", "Sec-Fetch-Site", "same-site", "Origin",
+		"http://localhost:3000"))
 	require.Equal(t, http.StatusForbidden, ask("POST", pause, "", "Sec-Fetch-Site", "cross-site"))
 	for _, method := range []string{"GET", "HEAD", "OPTIONS"} {
 		require.Equal(t, http.StatusMethodNotAllowed, ask(method, pause, ""), method)

@@ -84,7 +84,10 @@ func (o *Monitor) Handler() http.Handler {
 	}
 	mux.Handle("GET /{file}", http.FileServerFS(page))
 	mux.Handle("GET /{$}", http.FileServerFS(page))
-	mux.HandleFunc("GET /api/state", func(w http.ResponseWriter, r *http.Request) { answer(w, o.state(r.URL.Query().Has("page"))) })
+	mux.HandleFunc("GET /api/state", func(w http.ResponseWriter,
+		r *http.Request) {
+		answer(w, o.state(r.URL.Query().Has("page")))
+	})
 	for name, f := range views {
 		mux.HandleFunc("GET /api/machines/{id}/"+name, o.view(f))
 	}
@@ -196,7 +199,8 @@ func answer(w http.ResponseWriter, v any) {
 
 // views are the questions that a machine answers.
 var views = map[string]func(*Machine, *http.Request) (any, error){
-	"components": components, "fields": fields, "buffers": buffers, "waits": waits, "statistics": statistics, "series": overTime,
+	"components": components, "fields": fields, "buffers": buffers, "waits": waits, "statistics": statistics,
+	"series": overTime,
 }
 
 // overTime: ?keys=warp_instrs,l2.*; without keys, those that the page draws.

@@ -217,7 +217,8 @@ func axisName(f *config.PackFigure) string {
 
 // draw returns the figure of the table's contents.
 func (o *FigureOutcome) draw(p *config.Pack, f *config.PackFigure, xs []float64) *report.Figure {
-	d := &report.Figure{ID: f.Name, Title: p.Figure + ": " + f.Title, Kind: report.Kind(f.Kind), Y: report.Scale{Name: o.Metric}}
+	d := &report.Figure{ID: f.Name, Title: p.Figure + ": " + f.Title, Kind: report.Kind(f.Kind),
+		Y: report.Scale{Name: o.Metric}}
 	if f.Measure != "value" {
 		d.Line = 1
 	}

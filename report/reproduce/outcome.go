@@ -47,7 +47,8 @@ type Outcome struct {
 
 // Host is the cost on the host.
 type Host struct {
-	Seconds   float64 `json:"seconds"`           // from begin to end of each point, added up, also of those that had been stored
+	// from begin to end of each point, added up, also of those that had been stored
+	Seconds   float64 `json:"seconds"`
 	Processor float64 `json:"processor_seconds"` // that this process used; 0 if points had been stored
 	SimCycles uint64  `json:"simulated_cycles"`
 	Jobs      int     `json:"jobs"` // points at the same time
@@ -318,7 +319,8 @@ func Check(p *config.Pack, v config.Variant, points []Point, all bool) error {
 		case err != nil:
 			bad = append(bad, fmt.Sprintf("%s: %v", what, err))
 		case all && len(list) == 0:
-			bad = append(bad, fmt.Sprintf("%s: no point of the %s variant meets %v (and has a partner that meets %v)", what, v, q.Of, q.Over))
+			bad = append(bad, fmt.Sprintf("%s: no point of the %s variant meets %v (and has a partner that meets %v)",
+				what, v, q.Of, q.Over))
 		case all && along != "" && len(series(along, names, list)) == 0:
 			bad = append(bad, fmt.Sprintf("%s.along: %s has no numbers", what, along))
 		}
@@ -352,7 +354,8 @@ func Machine(p *experiment.Point) string {
 func Graphs(outcomes []experiment.Outcome, graphs map[string]experiment.GraphSummary) (list []string) {
 	for i := range outcomes {
 		if g, ok := graphs[outcomes[i].Graph]; ok {
-			addOnce(&list, fmt.Sprintf("%s, %s vertices, %s edges", g.Source, experiment.Thousands(uint64(g.Vertices)), experiment.Thousands(uint64(g.Edges))))
+			addOnce(&list, fmt.Sprintf("%s, %s vertices, %s edges", g.Source, experiment.Thousands(uint64(g.Vertices)),
+				experiment.Thousands(uint64(g.Edges))))
 		}
 	}
 	return list

@@ -130,7 +130,8 @@ func tally(b *bytes.Buffer, all []recorded) {
 			})
 		}
 		if best.statements > 0 {
-			fmt.Fprintf(b, "| %s, as described | %s\n| %s, under one reading at least | %s\n", v, described.cells(), v, best.cells())
+			fmt.Fprintf(b, "| %s, as described | %s\n| %s, under one reading at least | %s\n", v, described.cells(), v,
+				best.cells())
 		}
 	}
 	var described, best count
@@ -203,16 +204,19 @@ func misses(b *bytes.Buffer, all []recorded) {
 			case sum.direction == 0:
 				astray = append(astray, line)
 			case sum.near < sum.numbers:
-				far = append(far, fmt.Sprintf("%s: published %s, the nearest %s", line, s.checks[0].published(), s.nearest()))
+				far = append(far, fmt.Sprintf("%s: published %s, the nearest %s", line, s.checks[0].published(),
+					s.nearest()))
 			}
 		}
 	}
 	for _, l := range []struct {
 		what  string
 		lines []string
-	}{{"In direction under no reading", astray}, {"In direction, but within 25 % of the published number under no reading", far}} {
+	}{{"In direction under no reading", astray},
+		{"In direction, but within 25 % of the published number under no reading", far}} {
 		if l.lines != nil {
-			fmt.Fprintf(b, "<details><summary>%s: %d (each pack's section says why)</summary>\n\n", l.what, len(l.lines))
+			fmt.Fprintf(b, "<details><summary>%s: %d (each pack's section says why)</summary>\n\n", l.what,
+				len(l.lines))
 			fmt.Fprintf(b, "%s\n\n</details>\n\n", strings.Join(l.lines, "\n"))
 		}
 	}
@@ -441,7 +445,8 @@ func (o *Outcome) about(b *bytes.Buffer) {
 	}{{"Machines", o.Machines}, {"Graphs", o.Graphs}} {
 		fmt.Fprintf(b, "\n%s:\n\n- %s\n", l.name, strings.Join(l.list, "\n- "))
 	}
-	fmt.Fprintf(b, "\nAtomics: %s. %s, %s, heddle %s.\n", strings.Join(o.Atomics, ", "), o.points(), o.Host.text(), o.Version)
+	fmt.Fprintf(b, "\nAtomics: %s. %s, %s, heddle %s.\n", strings.Join(o.Atomics, ", "), o.points(), o.Host.text(),
+		o.Version)
 }
 
 func (f *FigureOutcome) markdown(b *bytes.Buffer) {

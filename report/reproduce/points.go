@@ -239,7 +239,8 @@ func (s *selection) partner(p *Point, points []Point) (found *Point, err error) 
 			continue
 		}
 		if found != nil {
-			return nil, fmt.Errorf("point %s %s has more than one partner that meets %v: name more keys in of and over", p.Experiment, p.Label, s.q.Over)
+			return nil, fmt.Errorf("point %s %s has more than one partner that meets %v: name more keys in of and over",
+				p.Experiment, p.Label, s.q.Over)
 		}
 		found = other
 	}

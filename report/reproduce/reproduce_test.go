@@ -19,8 +19,10 @@ import (
 func at(schedule, algorithm, ticks string, cycles uint64) reproduce.Point {
 	machine := map[string]string{"vertex": "plain", "weaver": "unit"}[schedule]
 	return reproduce.Point{
-		Reading: config.Described, Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1, Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
-		Axes:   map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm, latency: ticks, "machine.core.warps": "4" + ticks},
+		Reading: config.Described, Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1,
+		Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
+		Axes: map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm,
+			latency: ticks, "machine.core.warps": "4" + ticks},
 		Config: map[string]string{"machine.atomics.mode": "l2", "machine.core.threads": "4"},
 		Stats:  map[string]float64{"edges": 10, "l1d.reads": float64(cycles) / 2, "nothing": 0},
 	}
@@ -54,7 +56,8 @@ func pack(c config.Check) *config.Pack {
 // described is the only reading of most made-up packs.
 var described = map[config.Variant][]config.Reading{config.Quick: {{ReadingHead: config.ReadingHead{Name: config.Described, Says: "as it is"}}}}
 
-var weaverOver = config.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"}, Across: all}
+var weaverOver = config.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"},
+	Across: all}
 
 // all are the keys in which the made-up points differ, but for schedules; warps follow from the latency.
 var all = []string{"workload.algorithm", latency}
@@ -67,7 +70,8 @@ func TestStatements(t *testing.T) {
 	value := func(of ...string) config.Quantity { return config.Quantity{Of: of, Measure: "value", Across: all} }
 	of := func(across ...string) config.Quantity { return config.Quantity{Measure: "value", Across: across} }
 	options := func(reduce workload.Choice, differs string) config.Check {
-		return config.Check{Quantity: of("workload.algorithm"), Among: []string{"workload.schedule", latency}, Reduce: reduce, Differs: differs, Holds: far}
+		return config.Check{Quantity: of("workload.algorithm"), Among: []string{"workload.schedule", latency},
+			Reduce: reduce, Differs: differs, Holds: far}
 	}
 	for _, c := range []struct {
 		name  string
@@ -129,10 +133,12 @@ func TestSeriesThatDoNotFit(t *testing.T) {
 		list[i].Cycles = []uint64{1000, 5000, 1000}[i/4]
 	}
 	of := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	o, err := reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "r2", Holds: ">= 0.9"}), config.Quick, list)
+	o, err := reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "r2", Holds: ">= 0.9"}),
+		config.Quick, list)
 	require.NoError(t, err)
 	require.Equal(t, reproduce.No, o.Holds)
-	o, err = reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "tau", Holds: ">= 0.5"}), config.Quick, list)
+	o, err = reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "tau", Holds: ">= 0.5"}),
+		config.Quick, list)
 	require.NoError(t, err)
 	require.Zero(t, *o.Checks[0].Readings[0].Ours)
 }
@@ -146,7 +152,8 @@ func TestWorstSeries(t *testing.T) {
 		}
 	}
 	of := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	o, err := reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "spread", Holds: "<= 1.1"}), config.Quick, list)
+	o, err := reproduce.Evaluate(pack(config.Check{Quantity: of, Along: latency, Reduce: "spread", Holds: "<= 1.1"}),
+		config.Quick, list)
 	require.NoError(t, err)
 	require.InDelta(t, 1.3, *o.Checks[0].Readings[0].Ours, 1e-9)
 	require.Equal(t, 6, o.Checks[0].Readings[0].Values)
@@ -158,7 +165,8 @@ func TestUnverified(t *testing.T) {
 	for i := range list {
 		list[i].Verified, list[i].Failure = i == 0, "limit: 3"
 	}
-	o, err := reproduce.Evaluate(pack(config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 1"}), config.Quick, list)
+	o, err := reproduce.Evaluate(pack(config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 1"}),
+		config.Quick, list)
 	require.NoError(t, err)
 	require.Len(t, o.Failures, 11)
 	require.Equal(t, reproduce.NotRun, o.Holds)
@@ -172,7 +180,8 @@ func TestUnverified(t *testing.T) {
 
 func TestOverall(t *testing.T) {
 	check := func(holds string, decides bool) config.Check {
-		c := config.Check{Says: "x", Quantity: weaverOver, Reduce: "geomean", Holds: holds, Decides: decides, Variants: []workload.Choice{"quick"}}
+		c := config.Check{Says: "x", Quantity: weaverOver, Reduce: "geomean", Holds: holds, Decides: decides,
+			Variants: []workload.Choice{"quick"}}
 		c.Metric, c.Measure = "cycles", "speedup"
 		return c
 	}
@@ -211,12 +220,15 @@ func TestConditionsThatChooseNothing(t *testing.T) {
 // number is said to be over. A key that goes together with a named one but does not follow from it is to be named, too.
 func TestDifferencesThatAreNotNamed(t *testing.T) {
 	banks := func(seed, sockets, banks string, cycles uint64) reproduce.Point {
-		return reproduce.Point{Reading: config.Described, Experiment: "e", Label: "banks=" + banks, Verified: true, Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
-			Axes: map[string]string{"machine.sockets": sockets, "machine.l2.banks": banks, "seed": seed}, Config: map[string]string{"workload.algorithm": "bfs"}}
+		return reproduce.Point{Reading: config.Described, Experiment: "e", Label: "banks=" + banks, Verified: true,
+			Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
+			Axes:   map[string]string{"machine.sockets": sockets, "machine.l2.banks": banks, "seed": seed},
+			Config: map[string]string{"workload.algorithm": "bfs"}}
 	}
 	var scaling []reproduce.Point
 	for _, seed := range []string{"1", "2"} { // repetitions, which are put together unasked
-		scaling = append(scaling, banks(seed, "20", "12", 300), banks(seed, "40", "12", 200), banks(seed, "60", "12", 220), banks(seed, "60", "48", 140))
+		scaling = append(scaling, banks(seed, "20", "12", 300), banks(seed, "40", "12", 200),
+			banks(seed, "60", "12", 220), banks(seed, "60", "48", 140))
 	}
 	over := config.Quantity{Measure: "speedup", Over: []string{"machine.sockets=20"}}
 	with := func(q config.Quantity, across ...string) config.Quantity { q.Across = across; return q }
@@ -254,10 +266,12 @@ func TestDifferencesThatAreNotNamed(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 		})
 	}
-	o, err := reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "table", Quantity: with(over, "machine.l2.banks"), Columns: sockets}), config.Quick, scaling)
+	o, err := reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "table",
+		Quantity: with(over, "machine.l2.banks"), Columns: sockets}), config.Quick, scaling)
 	require.NoError(t, err)
 	require.Equal(t, []string{"machine.l2.banks"}, o.Figures[0].Over, "what a value is over is shown")
-	require.NoError(t, reproduce.Check(pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=80"}, Over: over.Over}}), config.Quick, scaling, false), "a graph that is absent may leave a check nothing")
+	require.NoError(t, reproduce.Check(pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=80"},
+		Over: over.Over}}), config.Quick, scaling, false), "a graph that is absent may leave a check nothing")
 }
 
 func figure(f config.PackFigure) *config.Pack {
@@ -268,13 +282,16 @@ func figure(f config.PackFigure) *config.Pack {
 		f.Reduce = "geomean"
 	}
 	f.Variants = []workload.Choice{"quick"}
-	return &config.Pack{Name: "p/x", Readings: described, PackHead: config.PackHead{Figure: "Fig. 1"}, Figures: []config.PackFigure{f}}
+	return &config.Pack{Name: "p/x", Readings: described, PackHead: config.PackHead{Figure: "Fig. 1"},
+		Figures: []config.PackFigure{f}}
 }
 
 func TestFigures(t *testing.T) {
 	over := weaverOver
 	over.Measure, over.Of = "speedup", nil
-	o, err := reproduce.Evaluate(figure(config.PackFigure{Name: "a", Title: "A", Kind: "bars", Quantity: over, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule", "machine"}, Geomean: true}), config.Quick, points())
+	o, err := reproduce.Evaluate(figure(config.PackFigure{Name: "a", Title: "A", Kind: "bars", Quantity: over,
+		Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule", "machine"}, Geomean: true}),
+		config.Quick, points())
 	require.NoError(t, err)
 	f := &o.Figures[0]
 	require.Equal(t, []string{"bfs", "cc", "geomean"}, f.Columns)
@@ -284,18 +301,25 @@ func TestFigures(t *testing.T) {
 	require.Contains(t, string(f.SVG()), "Fig. 1: A")
 	require.Equal(t, "speedup", f.Metric)
 
-	few := []reproduce.Point{{Reading: config.Described, Experiment: "e", Verified: true, Cycles: 1, Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
-	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "stack", Quantity: config.Quantity{Measure: "value"}, Metrics: []string{"core.phase.init.cycles", "core.phase.apply.cycles"}, Columns: []string{"experiment"}}), config.Quick, few)
+	few := []reproduce.Point{{Reading: config.Described, Experiment: "e", Verified: true, Cycles: 1,
+		Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
+	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "stack",
+		Quantity: config.Quantity{Measure: "value"},
+		Metrics:  []string{"core.phase.init.cycles", "core.phase.apply.cycles"}, Columns: []string{"experiment"}}),
+		config.Quick, few)
 	require.NoError(t, err)
 	require.Equal(t, []string{"init", "apply"}, o.Figures[0].Series)
 
 	one := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "lines", Quantity: one, Columns: []string{latency}, Series: []string{"workload.algorithm"}}), config.Quick, points())
+	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "lines", Quantity: one,
+		Columns: []string{latency}, Series: []string{"workload.algorithm"}}), config.Quick, points())
 	require.NoError(t, err)
 	require.Equal(t, []string{"10", "20", "40"}, o.Figures[0].Columns)
 	require.Contains(t, string(o.Figures[0].SVG()), "<path")
 
-	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "table", Quantity: one, Metrics: []string{"edges", "nothing", "none"}, Columns: []string{"workload.algorithm", latency}}), config.Quick, points())
+	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "table", Quantity: one,
+		Metrics: []string{"edges", "nothing", "none"}, Columns: []string{"workload.algorithm", latency}}), config.Quick,
+		points())
 	require.NoError(t, err)
 	require.Equal(t, "bfs table_latency=10", o.Figures[0].Columns[0])
 	require.Equal(t, []string{"edges", "nothing"}, o.Figures[0].Series)
@@ -305,9 +329,12 @@ func TestFigures(t *testing.T) {
 
 // A saved outcome is read again, and the documentation is generated from it.
 func TestSaveAndMarkdown(t *testing.T) {
-	p := figure(config.PackFigure{Name: "a", Title: "A | B", Kind: "bars", Quantity: config.Quantity{Measure: "value", Across: []string{latency}}, Columns: []string{"workload.algorithm"}, Series: []string{"workload.schedule"}})
+	p := figure(config.PackFigure{Name: "a", Title: "A | B", Kind: "bars",
+		Quantity: config.Quantity{Measure: "value", Across: []string{latency}}, Columns: []string{"workload.algorithm"},
+		Series: []string{"workload.schedule"}})
 	p.PackHead.Scaled, p.Statement, p.Discussion = "smaller", "it is\n  so", "because"
-	p.Checks = pack(config.Check{Says: "twice", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"}).Checks
+	p.Checks = pack(config.Check{Says: "twice", Quantity: weaverOver, Reduce: "geomean", Published: "four",
+		Holds: "within 0.1"}).Checks
 	p.Published = pack(config.Check{}).Published
 	o, err := reproduce.Evaluate(p, config.Quick, points())
 	require.NoError(t, err)
@@ -321,7 +348,8 @@ func TestSaveAndMarkdown(t *testing.T) {
 	pages, err := reproduce.Pages([]*config.Pack{p}, dir, "there")
 	require.NoError(t, err)
 	require.Len(t, pages, 2)
-	for _, s := range []string{"| [p/x](#px) |", "| yes / yes | not run |", "*it is so*", "because", "| twice | 4 (§1) | within 0.1 | 4 yes |", "| [p/x](#px) | twice | 4 | described 4 yes | – | yes | yes |", "12 points", "(there/p-x.md)", "1 of 1 (100 %)"} {
+	for _, s := range []string{"| [p/x](#px) |", "| yes / yes | not run |", "*it is so*", "because",
+		"| twice | 4 (§1) | within 0.1 | 4 yes |", "| [p/x](#px) | twice | 4 | described 4 yes | – | yes | yes |", "12 points", "(there/p-x.md)", "1 of 1 (100 %)"} {
 		require.Contains(t, string(pages["reproduction.md"]), s)
 	}
 	for _, s := range []string{"smaller", "A | B\n\n(cycles, geomean over machine.core.warps, machine.core.weaver.table_latency)", "![A \\| B](p-x-quick-a.svg)", "Atomics: l2"} {
@@ -333,7 +361,8 @@ func TestSaveAndMarkdown(t *testing.T) {
 	none, err := reproduce.Read(dir, "p/y", config.Quick)
 	require.NoError(t, err)
 	require.Nil(t, none)
-	for _, bad := range []string{"{", `{"figures": [{"columns": ["a"], "values": []}]}`, `{"figures": [{"columns": ["a"], "series": ["s"], "values": [[]]}]}`, `{"checks": [{"says": "x"}]}`, `{"checks": [{"readings": [{}, {}]}], "readings": [{}]}`} {
+	for _, bad := range []string{"{", `{"figures": [{"columns": ["a"], "values": []}]}`,
+		`{"figures": [{"columns": ["a"], "series": ["s"], "values": [[]]}]}`, `{"checks": [{"says": "x"}]}`, `{"checks": [{"readings": [{}, {}]}], "readings": [{}]}`} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "p-z-quick.json"), []byte(bad), 0o644))
 		_, err = reproduce.Read(dir, "p/z", config.Quick)
 		require.ErrorContains(t, err, "p-z-quick.json")
@@ -341,7 +370,8 @@ func TestSaveAndMarkdown(t *testing.T) {
 }
 
 func ExampleOutcome_Write() {
-	p := pack(config.Check{Says: "the weaver is faster", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"})
+	p := pack(config.Check{Says: "the weaver is faster", Quantity: weaverOver, Reduce: "geomean", Published: "four",
+		Holds: "within 0.1"})
 	p.Paper.Venue, p.Figure, p.Statement, p.Scaled = "V 2025", "Fig. 1", "It is four times as fast.", "all made up"
 	o, err := reproduce.Evaluate(p, config.Quick, points())
 	fmt.Println(err)
@@ -370,10 +400,13 @@ func TestReadings(t *testing.T) {
 		}
 		list = append(list, p)
 	}
-	p := pack(config.Check{Says: "eight", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: ">= 7.9", Partly: ">= 4"})
-	p.Readings = map[config.Variant][]config.Reading{config.Quick: append(described[config.Quick][:1:1], config.Reading{ReadingHead: config.ReadingHead{Name: "slow", Says: "vertex mapping is slow", After: true}})}
+	p := pack(config.Check{Says: "eight", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: ">= 7.9",
+		Partly: ">= 4"})
+	p.Readings = map[config.Variant][]config.Reading{config.Quick: append(described[config.Quick][:1:1],
+		config.Reading{ReadingHead: config.ReadingHead{Name: "slow", Says: "vertex mapping is slow", After: true}})}
 	alone := config.Quantity{Measure: "value", Of: []string{"workload.schedule=weaver"}, Across: all}
-	p.Checks = append(p.Checks, pack(config.Check{Says: "alone", Quantity: alone, Reduce: "max", Holds: ">= 1"}).Checks...)
+	p.Checks = append(p.Checks, pack(config.Check{Says: "alone", Quantity: alone, Reduce: "max",
+		Holds: ">= 1"}).Checks...)
 	p.Checks[1].Measure = "value"
 	o, err := reproduce.Evaluate(p, config.Quick, list)
 	require.NoError(t, err)
@@ -435,7 +468,8 @@ func TestSettings(t *testing.T) {
 // What holds under no reading is listed, with the number that comes nearest.
 func TestMisses(t *testing.T) {
 	p := pack(config.Check{Says: "far", Quantity: weaverOver, Reduce: "max", Published: "four", Holds: "within 0.1"})
-	p.Checks = append(p.Checks, pack(config.Check{Says: "astray", Quantity: weaverOver, Reduce: "max", Holds: "<= 1"}).Checks...)
+	p.Checks = append(p.Checks, pack(config.Check{Says: "astray", Quantity: weaverOver, Reduce: "max",
+		Holds: "<= 1"}).Checks...)
 	o, err := reproduce.Evaluate(p, config.Quick, points())
 	require.NoError(t, err)
 	dir := t.TempDir()

@@ -37,7 +37,8 @@ func (o *Outcome) Write(w io.Writer, p *config.Pack) {
 	paragraph(w, "scaled: "+flow(p.ScaledIn(o.Variant)), "  ")
 	paragraph(w, "atomics: "+strings.Join(o.Atomics, ", "), "  ")
 	paragraph(w, o.points()+", "+o.Host.text(), "  ")
-	paragraph(w, fmt.Sprintf("The statement holds: %s; each part under the reading that suits it best: %s", o.Holds, o.Best), "  ")
+	paragraph(w, fmt.Sprintf("The statement holds: %s; each part under the reading that suits it best: %s", o.Holds,
+		o.Best), "  ")
 }
 
 // standard is the line width if the terminal's is unknown.
@@ -171,7 +172,8 @@ func (f *FigureOutcome) write(w io.Writer) {
 	for i, s := range f.Series {
 		fitted.Names, fitted.Drop = append(fitted.Names, s), append([]int{i + 1}, fitted.Drop...)
 		header = append(header, s)
-		configs = append(configs, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		configs = append(configs, table.ColumnConfig{Number: i + 2, Align: text.AlignRight,
+			AlignHeader: text.AlignRight})
 	}
 	t.AppendHeader(header)
 	for c, name := range f.Columns {

@@ -29,7 +29,8 @@ func TestPatterns(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 3)
 	require.True(t, list[2].Matches("cc"))
-	for text, says := range map[string]string{"/(/": "expected a regular expression", "[": "expected a name", "": "expected a name"} {
+	for text, says := range map[string]string{"/(/": "expected a regular expression", "[": "expected a name",
+		"": "expected a name"} {
 		_, err := choose.Parse(text)
 		require.ErrorContains(t, err, says)
 	}

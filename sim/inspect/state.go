@@ -120,7 +120,8 @@ func architecture(m *emu.Machine, n int, s Scope) Core {
 
 func warp(m *emu.Machine, w *emu.Warp, i int) Warp {
 	k := Warp{
-		Warp: i, State: w.StateName(), PC: Hex(w.PC()), Inst: m.TextAt(w.PC()), Lanes: Hex(w.Mask()), Fcsr: w.Fcsr(), Splits: w.IPDOM().Splits(),
+		Warp: i, State: w.StateName(), PC: Hex(w.PC()), Inst: m.TextAt(w.PC()), Lanes: Hex(w.Mask()), Fcsr: w.Fcsr(),
+		Splits: w.IPDOM().Splits(),
 	}
 	if s := m.SymbolAt(w.PC()); s != "" {
 		k.Symbol = s[2 : len(s)-1]

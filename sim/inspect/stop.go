@@ -139,7 +139,8 @@ func (u *Functional) Before(w *emu.Warp) error {
 	if !slices.Contains(u.pcs, w.PC()) || !u.Point.of(core, warp) {
 		return nil
 	}
-	why := fmt.Sprintf("stopped: %s: core %d warp %d is about to execute %s", u.Point.Text, core, warp, at(w.Machine(), w.PC()))
+	why := fmt.Sprintf("stopped: %s: core %d warp %d is about to execute %s", u.Point.Text, core, warp,
+		at(w.Machine(), w.PC()))
 	u.state = TakeUntimed(w.Machine(), u.Scope)
 	u.state.Stopped = why
 	return &Stopped{why}

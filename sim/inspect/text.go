@@ -66,7 +66,8 @@ func (k *Warp) write(w io.Writer) {
 			p.State, p.FetchPC, p.InFlight, p.IBuffer, p.Staged, held(k))
 	}
 	for i, s := range k.Splits {
-		fmt.Fprintf(w, "    split %d: lanes %08x, other side %08x at 0x%08x, first side over %v\n", i, s.All, s.Other, s.PC, s.Half)
+		fmt.Fprintf(w, "    split %d: lanes %08x, other side %08x at 0x%08x, first side over %v\n", i, s.All, s.Other,
+			s.PC, s.Half)
 	}
 	for _, r := range k.Registers {
 		r.write(w)

@@ -21,7 +21,8 @@ import (
 var Machines = append([]string{"w1", "a", "c", "d", "m6"}, Configurations...)
 
 // Configurations are the machines whose configurations are files of machines.
-var Configurations = []string{"wb", "chan4", "chan2", "lsuq8", "lsul2", "alul2", "iss2", "w16t16", "nolm", "cores4", "s2", "l3c2"}
+var Configurations = []string{"wb", "chan4", "chan2", "lsuq8", "lsul2", "alul2", "iss2", "w16t16", "nolm", "cores4",
+	"s2", "l3c2"}
 
 //go:embed machines/*.yaml
 var machines embed.FS
@@ -165,7 +166,8 @@ func Slopes(rows []Row) []Slope {
 			continue
 		}
 		n := float64(a.Iters - b.Iters)
-		out = append(out, Slope{a.Program, (float64(a.Ours) - float64(b.Ours)) / n, (float64(a.RTL) - float64(b.RTL)) / n})
+		out = append(out, Slope{a.Program, (float64(a.Ours) - float64(b.Ours)) / n,
+			(float64(a.RTL) - float64(b.RTL)) / n})
 	}
 	return out
 }
@@ -177,7 +179,8 @@ func Write(w io.Writer, rows []Row) error {
 	for _, r := range rows {
 		instrs := "not given"
 		if r.WarpInstrs != 0 {
-			instrs = map[bool]string{true: "equal", false: fmt.Sprintf("**%d, RTL %d**", r.Instrs, r.WarpInstrs)}[r.InstructionsRight()]
+			instrs = map[bool]string{true: "equal",
+				false: fmt.Sprintf("**%d, RTL %d**", r.Instrs, r.WarpInstrs)}[r.InstructionsRight()]
 		}
 		simx := "not given"
 		if r.SimX != 0 {
@@ -187,7 +190,8 @@ func Write(w io.Writer, rows []Row) error {
 		if math.Abs(r.Ratio()-1) > 0.05 {
 			mark = " ✗"
 		}
-		fmt.Fprintf(&s, "| %-6s | %-14s | %3d | %6d | %6d | %.3f%s | %s | %s |\n", r.Machine, r.Program, r.Iters, r.Ours, r.RTL, r.Ratio(), mark, simx, instrs)
+		fmt.Fprintf(&s, "| %-6s | %-14s | %3d | %6d | %6d | %.3f%s | %s | %s |\n", r.Machine, r.Program, r.Iters,
+			r.Ours, r.RTL, r.Ratio(), mark, simx, instrs)
 	}
 	if slopes := Slopes(rows); len(slopes) > 0 {
 		s.WriteString("\nOne warp: cycles of one iteration.\n\n| program | ours | RTL |\n|---|---:|---:|\n")

@@ -27,9 +27,11 @@ func TestParityWithTheRTL(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 231)
 	for _, r := range rows {
-		require.True(t, r.InstructionsRight(), "%s on %s: %d warp instructions, RTL %d", r.Program, r.Machine, r.Instrs, r.WarpInstrs)
+		require.True(t, r.InstructionsRight(), "%s on %s: %d warp instructions, RTL %d", r.Program, r.Machine, r.Instrs,
+			r.WarpInstrs)
 		off := math.Abs(r.Ratio()-1) > 0.05
-		require.Equal(t, known[fmt.Sprint(r.Program, " ", r.Machine, " ", r.Iters)], off, "%s on %s, %d iterations: ratio %.3f", r.Program, r.Machine, r.Iters, r.Ratio())
+		require.Equal(t, known[fmt.Sprint(r.Program, " ", r.Machine, " ", r.Iters)], off,
+			"%s on %s, %d iterations: ratio %.3f", r.Program, r.Machine, r.Iters, r.Ratio())
 	}
 	for _, s := range parity.Slopes(rows) {
 		require.InDelta(t, s.RTL, s.Ours, 1, "%s: cycles of one iteration on one warp", s.Program)
@@ -38,7 +40,8 @@ func TestParityWithTheRTL(t *testing.T) {
 		if s.SimXRows == 0 {
 			continue
 		}
-		require.Less(t, s.Geomean, 1+(s.SimXGeomean-1)/2, "%s: SimX is no yardstick unless we are well inside it", s.Machine)
+		require.Less(t, s.Geomean, 1+(s.SimXGeomean-1)/2, "%s: SimX is no yardstick unless we are well inside it",
+			s.Machine)
 	}
 
 	// Our own cycles: any change is recorded with its reason.

@@ -255,7 +255,8 @@ func (k *kernel) counts(s *sim.Sampled, beside []float64, rest, relative float64
 		if i == len(from)-1 {
 			share += of[i+1] / 2
 		}
-		p.Cycles, p.Instrs, p.Weights = append(p.Cycles, c), append(p.Instrs, float64(from[i].WarpInstrs)), append(p.Weights, share/max(c, 1))
+		p.Cycles, p.Instrs, p.Weights = append(p.Cycles, c), append(p.Instrs, float64(from[i].WarpInstrs)),
+			append(p.Weights, share/max(c, 1))
 	}
 	calibrate(&p, left)
 	values := make([]stats.Values, len(from))

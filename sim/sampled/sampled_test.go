@@ -49,7 +49,8 @@ func (t *truth) cut(stretch int) (s sim.Sampled, cycles float64) {
 	measured := func(n int) (p sim.Pace, counts stats.Part) {
 		p = span(n, false)
 		return p, stats.PackPart(stats.Tree{
-			stats.Count("cycles", "cycles", "", p.Cycles), stats.Count("warp_instrs", "warp instructions", "", p.WarpInstrs),
+			stats.Count("cycles", "cycles", "", p.Cycles),
+			stats.Count("warp_instrs", "warp instructions", "", p.WarpInstrs),
 			stats.Count("events", "events", "", 3*p.WarpInstrs), stats.Count("stalls", "cycles", "", p.Cycles/2),
 			stats.Ratio("ipc", "", "", float64(p.WarpInstrs), float64(p.Cycles)), stats.Constant("peak", "", "", 7),
 		})
@@ -84,7 +85,8 @@ func TestAFactorIsFound(t *testing.T) {
 		require.InEpsilon(t, want, got.Cycles, 0.002)
 		require.LessOrEqual(t, math.Abs(want-got.Cycles), got.Half)
 		require.InEpsilon(t, stats.Student95(1000)*ModelError, got.Half/got.Cycles, 0.1)
-		for name, v := range map[string]float64{"events": 600_000, "warp_instrs": 200_000, "cycles": want, "stalls": want / 2, "ipc": 0.5, "peak": 7} {
+		for name, v := range map[string]float64{"events": 600_000, "warp_instrs": 200_000, "cycles": want,
+			"stalls": want / 2, "ipc": 0.5, "peak": 7} {
 			x, _ := got.Counts.Get(name)
 			require.InEpsilon(t, v, x.Float(), 0.01, name)
 		}
@@ -125,7 +127,8 @@ func TestCoverage(t *testing.T) {
 	held, of := 0, 300
 	for seed := range of {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
-		l := truth{r: r, instrs: 20_000 + r.IntN(100_000), cpi: flat(1 + r.Float64()), factor: flat(0.5 + r.Float64()), scatter: 0.2 * r.Float64()}
+		l := truth{r: r, instrs: 20_000 + r.IntN(100_000), cpi: flat(1 + r.Float64()), factor: flat(0.5 + r.Float64()),
+			scatter: 0.2 * r.Float64()}
 		s, want := l.cut(1000 + r.IntN(8000))
 		var e Estimator
 		if got := e.Launch(0, &s); math.Abs(got.Cycles-want) <= got.Half {
@@ -215,7 +218,8 @@ func TestCalibrate(t *testing.T) {
 func TestNothingBehind(t *testing.T) {
 	cycles := stats.Tree{stats.Count("cycles", "cycles", "", 100)}
 	begin := sim.Interval{Pace: sim.Pace{Cycles: 100, WarpInstrs: 40}, Counts: stats.PackPart(cycles)}
-	s := sim.Sampled{Begin: begin, Rest: sim.Stretch{Pace: sim.Pace{Cycles: 7}}, Result: sim.Result{Cycles: 100, Stats: emu.Stats{WarpInstrs: 50}}}
+	s := sim.Sampled{Begin: begin, Rest: sim.Stretch{Pace: sim.Pace{Cycles: 7}},
+		Result: sim.Result{Cycles: 100, Stats: emu.Stats{WarpInstrs: 50}}}
 	var e Estimator
 	got := e.Launch("kernel", &s)
 	require.InDelta(t, 100+7+10*2.5, got.Cycles, 1e-9)

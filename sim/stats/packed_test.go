@@ -24,7 +24,8 @@ func TestPackedTreesComeBack(t *testing.T) {
 			name := fmt.Sprintf("s%d", i)
 			s := stats.Count(name, "things", "Doc.", r.Uint64()>>r.IntN(65))
 			if r.IntN(3) == 0 {
-				s = stats.Constant(name, "", "Doc.", []float64{0, 0.5, -1.0 / 3, math.Inf(1), r.NormFloat64()}[r.IntN(5)])
+				s = stats.Constant(name, "", "Doc.",
+					[]float64{0, 0.5, -1.0 / 3, math.Inf(1), r.NormFloat64()}[r.IntN(5)])
 			}
 			if sampled && r.IntN(2) == 0 {
 				s.Half = r.ExpFloat64()

@@ -21,7 +21,8 @@ func TestPartsComeBack(t *testing.T) {
 				name, value := fmt.Sprintf("s%d", i), r.Uint64()>>(r.IntN(65))
 				switch kinds.IntN(6) {
 				case 0:
-					tree = append(tree, Ratio(name, "", "Doc.", float64(value>>12), float64(r.Uint64()>>(12+r.IntN(53)))))
+					tree = append(tree, Ratio(name, "", "Doc.", float64(value>>12),
+						float64(r.Uint64()>>(12+r.IntN(53)))))
 				case 1:
 					tree = append(tree, Constant(name, "", "Doc.", r.NormFloat64()*float64(r.IntN(2))))
 				case 2, 3:

@@ -12,7 +12,8 @@ import (
 // quotient is that of its parts.
 func TestSinceAndPlus(t *testing.T) {
 	at := func(n, over, under float64) stats.Tree {
-		return stats.Tree{stats.Count("n", "", "", uint64(n)), stats.Ratio("r", "", "", over, under), stats.Constant("c", "", "", 7)}
+		return stats.Tree{stats.Count("n", "", "", uint64(n)), stats.Ratio("r", "", "", over, under),
+			stats.Constant("c", "", "", 7)}
 	}
 	first, second := at(3, 1, 4), at(10, 4, 10)
 	later := second.Since(first)

@@ -29,7 +29,8 @@ type Encoder struct {
 
 // NewEncoder makes an encoder for these variables. No two may have one name.
 func NewEncoder(vars []Var) *Encoder {
-	e := &Encoder{vars: vars, ids: make([]string, len(vars)), numbers: make([]uint64, len(vars)), texts: make([]string, len(vars)), known: make([]bool, len(vars))}
+	e := &Encoder{vars: vars, ids: make([]string, len(vars)), numbers: make([]uint64, len(vars)),
+		texts: make([]string, len(vars)), known: make([]bool, len(vars))}
 	for i := range vars {
 		e.ids[i] = id(i)
 	}

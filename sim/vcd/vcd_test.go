@@ -29,7 +29,8 @@ $enddefinitions $end
 	e.Number(1, 0x80000000)
 	e.Text(2, "s0 init")
 	e.Number(3, 5)
-	require.Equal(t, "#7\n$dumpvars\n1!\nb10000000000000000000000000000000 \"\nss0_init #\nb101 $\n$end\n", string(e.Take(7)))
+	require.Equal(t, "#7\n$dumpvars\n1!\nb10000000000000000000000000000000 \"\nss0_init #\nb101 $\n$end\n",
+		string(e.Take(7)))
 	e.Number(0, 1)
 	e.Text(2, "s0 init")
 	require.Empty(t, e.Take(8))

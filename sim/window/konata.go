@@ -62,7 +62,8 @@ func (k *Konata) show(i *Inst, at uint64) {
 // label writes the properties known from decode on.
 func (k *Konata) label(i *Inst, at uint64) {
 	k.line(at, "L\t%d\t0\tc%d w%d %08x %08x  %s", i.id, i.core, i.warp, i.pc, i.mask, i.text())
-	k.line(at, "L\t%d\t1\tcore %d, warp %d\\npc 0x%08x\\nlanes 0x%08x\\nunit %s", i.id, i.core, i.warp, i.pc, i.mask, i.unit())
+	k.line(at, "L\t%d\t1\tcore %d, warp %d\\npc 0x%08x\\nlanes 0x%08x\\nunit %s", i.id, i.core, i.warp, i.pc, i.mask,
+		i.unit())
 }
 
 func (k *Konata) enter(i *Inst, at uint64) {

@@ -120,7 +120,8 @@ func (s *source) want(r *choose.Rule) {
 func check(r *choose.Rule, all, of []*source) error {
 	if len(of) == 0 {
 		names := places(all)
-		return fmt.Errorf("%s: the machine has no unit %s%s; it has %s", r.Text, r.UnitText(), suggest.DidYouMean(r.UnitText(), names), strings.Join(names, ", "))
+		return fmt.Errorf("%s: the machine has no unit %s%s; it has %s", r.Text, r.UnitText(),
+			suggest.DidYouMean(r.UnitText(), names), strings.Join(names, ", "))
 	}
 	names, warps := []string{}, 0
 	for _, s := range of {
@@ -134,7 +135,8 @@ func check(r *choose.Rule, all, of []*source) error {
 	for _, text := range r.KindTexts() {
 		p, _ := choose.Parse(text)
 		if !slices.ContainsFunc(names, p.Matches) {
-			return fmt.Errorf("%s: %s has no events %s%s; it has %s", r.Text, r.UnitText(), text, suggest.DidYouMean(text, names), strings.Join(names, ", "))
+			return fmt.Errorf("%s: %s has no events %s%s; it has %s", r.Text, r.UnitText(), text,
+				suggest.DidYouMean(text, names), strings.Join(names, ", "))
 		}
 	}
 	for w := 0; r.OnlyWarps(); w++ {

@@ -121,7 +121,8 @@ func TestLogRefuses(t *testing.T) {
 	} {
 		f, err := choose.ParseFilter(filter)
 		require.NoError(t, err)
-		_, err = window.NewLog(filepath.Join(t.TempDir(), "log"), nil, megabytes, assemble(t, "vortex-1c4w4t-weaver"), window.Everything(), f)
+		_, err = window.NewLog(filepath.Join(t.TempDir(), "log"), nil, megabytes, assemble(t, "vortex-1c4w4t-weaver"),
+			window.Everything(), f)
 		require.ErrorContains(t, err, says)
 	}
 	for _, filter := range []string{"", "=", "core0=issue,", "core0..warp1", "core0=+", "[=issue", "warp1"} {

@@ -251,7 +251,8 @@ func (p *Perfetto) begin(l *look) {
 		p.title(track{n + 1, 0}, "process_name", c.Name())
 		p.warps = append(p.warps, nil)
 		for w := range l.warps[n] {
-			p.warps[n] = append(p.warps[n], &lane{track: track{n + 1, warpTracks + w}, title: fmt.Sprintf("warp %d", w)})
+			p.warps[n] = append(p.warps[n], &lane{track: track{n + 1, warpTracks + w},
+				title: fmt.Sprintf("warp %d", w)})
 		}
 		p.units = append(p.units, &lane{track: track{n + 1, unitState}, title: "graph unit"})
 	}
@@ -276,7 +277,8 @@ func (p *Perfetto) probes(pid int, prefix string, signals probe.List) {
 		switch {
 		case s.Detail, s.Name == "fsm", s.Name == "state", s.Name == "pending":
 		case s.States != nil:
-			p.states = append(p.states, shownState{&lane{track: track{pid, moreStates + len(p.states)}, title: prefix + strings.TrimSuffix(s.Name, ".state")}, s})
+			p.states = append(p.states, shownState{&lane{track: track{pid, moreStates + len(p.states)},
+				title: prefix + strings.TrimSuffix(s.Name, ".state")}, s})
 		default:
 			p.levels = append(p.levels, shownLevel{pid, prefix + s.Name, func() float64 { return float64(s.Read()) }})
 		}
@@ -298,10 +300,12 @@ func (p *Perfetto) flow(l *look) {
 	for _, c := range l.m.Caches {
 		add(c.Name()+" requests/cycle", func() uint64 { s := c.Stats(); return s.Reads + s.Writes + s.Atomics })
 		add(c.Name()+" fills/cycle", func() uint64 { return c.Stats().Fills })
-		p.levels = append(p.levels, shownLevel{0, c.Name() + " pending", func() float64 { return float64(c.Pending()) }})
+		p.levels = append(p.levels, shownLevel{0, c.Name() + " pending",
+			func() float64 { return float64(c.Pending()) }})
 	}
 	add(l.m.Memory.Name()+" bytes/cycle", l.m.Memory.Bytes)
-	p.levels = append(p.levels, shownLevel{0, l.m.Memory.Name() + " pending", func() float64 { return float64(l.m.Memory.Pending()) }})
+	p.levels = append(p.levels, shownLevel{0, l.m.Memory.Name() + " pending",
+		func() float64 { return float64(l.m.Memory.Pending()) }})
 }
 
 // counters writes the levels, and the flows since the last call.

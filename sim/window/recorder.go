@@ -78,7 +78,8 @@ func Attach(m *sim.Machine, s Spec, exports ...Export) (*Recorder, error) {
 		return nil, err
 	}
 	m.System.Alone()
-	r := &Recorder{spec: s, m: m, exports: exports, flying: make([][][]*Inst, len(m.Cores)), issued: make([]uint64, len(m.Cores)), look: look{m: m, spec: s}}
+	r := &Recorder{spec: s, m: m, exports: exports, flying: make([][][]*Inst, len(m.Cores)),
+		issued: make([]uint64, len(m.Cores)), look: look{m: m, spec: s}}
 	for n, c := range m.Cores {
 		r.flying[n] = make([][]*Inst, warps)
 		r.look.warps = append(r.look.warps, make([]string, warps))
@@ -150,7 +151,8 @@ func (r *Recorder) event(n int, pos *akita.HookPos, e *core.HookEvent) {
 		r.enter(i, s.to, e.Cycle+1)
 		return
 	}
-	panic(fmt.Sprintf("BUG: window @%d: core %d warp %d: %s of an instruction that is not under way: %s", e.Cycle, n, e.Warp, pos.Name, e.Op.Name))
+	panic(fmt.Sprintf("BUG: window @%d: core %d warp %d: %s of an instruction that is not under way: %s", e.Cycle, n,
+		e.Warp, pos.Name, e.Op.Name))
 }
 
 func (r *Recorder) fetched(n int, e *core.HookEvent) {

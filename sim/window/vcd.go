@@ -47,7 +47,8 @@ type value struct {
 
 // passages are the stages with signals, by the stage that an instruction enters.
 var passages = [numStages]string{
-	fetch: "fetch", decode: "decode", board: "stage", operands: "issue", dispatch: "dispatch", execute: "execute", memory: "memory", commit: "commit",
+	fetch: "fetch", decode: "decode", board: "stage", operands: "issue", dispatch: "dispatch", execute: "execute",
+	memory: "memory", commit: "commit",
 }
 
 // off is the state of a warp that is not active.
@@ -112,7 +113,8 @@ func chosen(all []value, patterns []choose.Pattern) (out []value, err error) {
 		for _, x := range all {
 			names = append(names, x.name)
 		}
-		return nil, fmt.Errorf("%s: the machine has no such signal%s (heddle inspect --list-signals)", patterns[i].Text, suggest.DidYouMean(patterns[i].Text, names))
+		return nil, fmt.Errorf("%s: the machine has no such signal%s (heddle inspect --list-signals)", patterns[i].Text,
+			suggest.DidYouMean(patterns[i].Text, names))
 	}
 	return out, nil
 }

@@ -154,7 +154,8 @@ type passes struct {
 
 var stageOf = map[*akita.HookPos]string{
 	core.HookPosFetch: "fetch", core.HookPosDecode: "decode", core.HookPosStage: "stage", core.HookPosIssue: "issue",
-	core.HookPosDispatch: "dispatch", core.HookPosExecute: "execute", core.HookPosMemory: "memory", core.HookPosCommit: "commit",
+	core.HookPosDispatch: "dispatch", core.HookPosExecute: "execute", core.HookPosMemory: "memory",
+	core.HookPosCommit: "commit",
 }
 
 func (p *passes) Func(ctx akita.HookCtx) {
@@ -265,7 +266,8 @@ func TestGTKWaveReads(t *testing.T) {
 	require.NoError(t, err, string(out))
 	back, err := exec.Command(from, filepath.Join(dir, "fst")).Output()
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "back"), bytes.ReplaceAll(back, []byte(" $enddefinitions"), []byte("$enddefinitions")), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "back"),
+		bytes.ReplaceAll(back, []byte(" $enddefinitions"), []byte("$enddefinitions")), 0o644))
 	want, got := readVCD(t, filepath.Join(dir, "v")), readVCD(t, filepath.Join(dir, "back"))
 	require.Len(t, got.signals, len(want.signals))
 	for name, s := range want.signals {
@@ -297,7 +299,8 @@ func TestSignalsChosen(t *testing.T) {
 		require.False(t, seen[n.Name], n.Name)
 		seen[n.Name] = true
 	}
-	for _, n := range []string{"socket0.core0.slice0.scheduler", "socket0.core0.slice0.issue.pc", "socket0.core0.warp3.state", "socket0.l1d.bank0.st1", "memory.channel0.bank0.state"} {
+	for _, n := range []string{"socket0.core0.slice0.scheduler", "socket0.core0.slice0.issue.pc",
+		"socket0.core0.warp3.state", "socket0.l1d.bank0.st1", "memory.channel0.bank0.state"} {
 		require.Contains(t, seen, n)
 	}
 }

@@ -46,7 +46,8 @@ var graphOf = map[string]func() string{
 	},
 	"hwwl": func() string {
 		_, text := graphText()
-		return text + fmt.Sprintf("\nheddle.peg: .word 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0x40000000, %d, list, 0\n", vertices)
+		return text + fmt.Sprintf("\nheddle.peg: .word 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0x40000000, %d, list, 0\n",
+			vertices)
 	},
 }
 
@@ -75,7 +76,8 @@ func program(t *testing.T, name string) *isa.Program {
 	if data := graphOf[name]; data != nil {
 		src, err := os.ReadFile("../testdata/" + name + ".s")
 		require.NoError(t, err)
-		p, err := asm.Assemble(name+".s", append(src, data()...), asm.Options{Base: 0x80000000, Defines: map[string]int64{"VERTICES": vertices, "SLOW": 30}})
+		p, err := asm.Assemble(name+".s", append(src, data()...),
+			asm.Options{Base: 0x80000000, Defines: map[string]int64{"VERTICES": vertices, "SLOW": 30}})
 		require.NoError(t, err)
 		return p
 	}
@@ -86,7 +88,8 @@ func program(t *testing.T, name string) *isa.Program {
 	}
 	src, err := os.ReadFile("../testdata/weaver.s")
 	require.NoError(t, err)
-	p, err := asm.Assemble("weaver.s", src, asm.Options{Base: 0x80000000, Defines: map[string]int64{"VERTICES": 40, "SKIP": 0}})
+	p, err := asm.Assemble("weaver.s", src, asm.Options{Base: 0x80000000,
+		Defines: map[string]int64{"VERTICES": 40, "SKIP": 0}})
 	require.NoError(t, err)
 	return p
 }
@@ -279,7 +282,8 @@ var order = map[string]int{"F": 0, "Dc": 1, "Ib": 2, "Sb": 3, "Op": 4, "Di": 5, 
 
 func (i *instr) check(t *testing.T) {
 	for k, s := range i.stages {
-		if _, ok := order[s.name]; !ok || k > 0 && (i.stages[k-1].to != s.from || order[i.stages[k-1].name] >= order[s.name]) {
+		if _, ok := order[s.name]; !ok || k > 0 &&
+			(i.stages[k-1].to != s.from || order[i.stages[k-1].name] >= order[s.name]) {
 			t.Fatalf("%s: %v", i.label, i.stages)
 		}
 	}
@@ -389,7 +393,8 @@ func (tr *trace) time(track string) map[string]uint64 {
 
 const worklists = "vortex-6c32w32t-hwwl+core.warps=4 core.threads=8"
 
-var machines = []string{"vortex-1c4w4t-weaver", "vortex-1c4w4t-graphpeg", "vortex-1c4w4t-eghw", "vortex-rtl-m6", "vortex-6c32w32t"}
+var machines = []string{"vortex-1c4w4t-weaver", "vortex-1c4w4t-graphpeg", "vortex-1c4w4t-eghw", "vortex-rtl-m6",
+	"vortex-6c32w32t"}
 
 // programs that a machine can run.
 func programs(machine string) []string {
@@ -440,7 +445,8 @@ func checkSums(t *testing.T, o *observed) {
 	}
 	require.Equal(t, committed, o.log.retired())
 	waits, warps := o.log.waits(), o.trace.time("warp ")
-	for _, name := range []string{"long_scoreboard", "short_scoreboard", "wait", "not_selected", "lg_throttle", "mio_throttle", "math_pipe_throttle", "dispatch"} {
+	for _, name := range []string{"long_scoreboard", "short_scoreboard", "wait", "not_selected", "lg_throttle",
+		"mio_throttle", "math_pipe_throttle", "dispatch"} {
 		require.Equal(t, states[name], waits[name], name)
 	}
 	require.Equal(t, selected, warps["selected"])
@@ -452,7 +458,8 @@ func TestWindowIsAPart(t *testing.T) {
 	for machine, prog := range map[string]string{"vortex-1c4w4t": "ld_rand", "vortex-1c4w4t-weaver": "weaver"} {
 		whole := observe(t, machine, prog, "", megabytes)
 		end := whole.res.Cycles
-		for _, spec := range []string{"cycles=" + number(end/3) + ".." + number(end/2), "cycles=" + number(end/2) + ",warps=1..2", "cycles=" + number(end/4) + "..,cores=0", "warps=0..1"} {
+		for _, spec := range []string{"cycles=" + number(end/3) + ".." + number(end/2),
+			"cycles=" + number(end/2) + ",warps=1..2", "cycles=" + number(end/4) + "..,cores=0", "warps=0..1"} {
 			t.Run(machine+"/"+spec, func(t *testing.T) {
 				o := observe(t, machine, prog, spec, megabytes)
 				require.Equal(t, whole.res, o.res)
@@ -503,7 +510,8 @@ func flat(instrs map[int]*instr, first, last uint64) map[string]int {
 // the instructions that wait for it.
 func TestWeaverStates(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t-weaver", "weaver", "", megabytes)
-	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(), o.m.Units[0].Statistics(o.res.Cycles+1).(*weaver.Stats)
+	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(),
+		o.m.Units[0].Statistics(o.res.Cycles+1).(*weaver.Stats)
 	busy := 0
 	for k, n := range counted.States {
 		name := weaver.S(k).String()
@@ -521,7 +529,8 @@ func TestWeaverStates(t *testing.T) {
 // counted; pops are beside the instructions that wait for them.
 func TestGraphPEGStates(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t-graphpeg+core.graphpeg.alwt_entries=1 core.graphpeg.edge_buffer_bytes=512 core.warps=8 core.threads=8", "peg", "", megabytes)
-	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(), o.m.Units[0].Statistics(o.res.Cycles+1).(*graphpeg.Stats)
+	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(),
+		o.m.Units[0].Statistics(o.res.Cycles+1).(*graphpeg.Stats)
 	require.Equal(t, counted.StallShort.Count(), shown["offsets"]+shown["edges"]+shown["vertices"])
 	require.Equal(t, counted.StallDone.Count(), shown["others"])
 	require.Positive(t, waited["offsets"])
@@ -538,7 +547,8 @@ func TestGraphPEGStates(t *testing.T) {
 // TestEGHWStates: the same of edge-generating hardware, whose every cycle is booked under a state.
 func TestEGHWStates(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t-eghw", "eghw", "", megabytes)
-	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(), o.m.Units[0].Statistics(o.res.Cycles+1).(*eghw.Stats)
+	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(),
+		o.m.Units[0].Statistics(o.res.Cycles+1).(*eghw.Stats)
 	for k, n := range counted.States {
 		name, _ := counted.States.Describe(k)
 		if name == "idle" { // also while the core is not in the window
@@ -641,7 +651,8 @@ func TestFilesAreBounded(t *testing.T) {
 func TestAWindowAfterTheEnd(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t", "alu_chain", "cycles=900000000..", megabytes)
 	require.Empty(t, o.log.instrs)
-	require.Regexp(t, `the window begins at cycle 900000000, and the run ended before, at cycle \d+: nothing was seen`, o.notes[0])
+	require.Regexp(t, `the window begins at cycle 900000000, and the run ended before, at cycle \d+: nothing was seen`,
+		o.notes[0])
 }
 
 func TestParse(t *testing.T) {

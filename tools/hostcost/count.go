@@ -45,7 +45,8 @@ func unpreempted(ctx context.Context, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{"-overlay=" + overlay}, errors.Join(os.WriteFile(proc, changed, 0o644), os.WriteFile(overlay, replace, 0o644))
+	return []string{"-overlay=" + overlay}, errors.Join(os.WriteFile(proc, changed, 0o644),
+		os.WriteFile(overlay, replace, 0o644))
 }
 
 var preemptAfter = regexp.MustCompile(`const forcePreemptNS = .*`)

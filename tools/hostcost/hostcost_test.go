@@ -53,7 +53,8 @@ func TestToleranceIsOfTheCostOfAWarpInstruction(t *testing.T) {
 	for instrs, want := range map[uint64]error{900_000: nil, 1_029_000: nil, 1_031_000: errWorse} {
 		assert.Equal(t, want, printBeside("recorded", list, []cost{{1000, 10, instrs}}, old), instrs)
 	}
-	assert.NoError(t, printBeside("recorded", list, []cost{{1000, 10, 1}}, table{}), "what was never recorded cannot be worse")
+	assert.NoError(t, printBeside("recorded", list, []cost{{1000, 10, 1}}, table{}),
+		"what was never recorded cannot be worse")
 }
 
 func TestCountsAreRead(t *testing.T) {
@@ -63,7 +64,8 @@ func TestCountsAreRead(t *testing.T) {
 	run, err := simulated([]byte(`{"points": [{"cycles": 5, "warp_instrs": 7, "failure": "limit"}]}`))
 	require.NoError(t, err)
 	assert.Equal(t, exec, run)
-	for _, bad := range []string{`{}`, `{"points": [{"cycles": 5, "warp_instrs": 7, "failure": "wrong result"}]}`, `x`} {
+	for _, bad := range []string{`{}`, `{"points": [{"cycles": 5, "warp_instrs": 7, "failure": "wrong result"}]}`,
+		`x`} {
 		_, err := simulated([]byte(bad))
 		assert.Error(t, err, bad)
 	}

@@ -226,10 +226,12 @@ func (o *options) all(ctx context.Context, list []*workload, c *counter) ([]cost
 
 // printBeside prints costs beside earlier ones, and returns errWorse if one is above the tolerance.
 func printBeside(what string, list []*workload, costs []cost, before table) (worse error) {
-	fmt.Printf("%-20s %-24s %12s %10s %10s %10s %8s  %10s\n", "", "", "warp instr", "cycles", "per instr", what, "change", "per cycle")
+	fmt.Printf("%-20s %-24s %12s %10s %10s %10s %8s  %10s\n", "", "", "warp instr", "cycles", "per instr", what,
+		"change", "per cycle")
 	for i, w := range list {
 		c := costs[i]
-		fmt.Printf("%-20s %-24s %12s %10s %10s ", w.name, w.machine, thousands(c.WarpInstrs), thousands(c.Cycles), rounded(c.perWarpInstr()))
+		fmt.Printf("%-20s %-24s %12s %10s %10s ", w.name, w.machine, thousands(c.WarpInstrs), thousands(c.Cycles),
+			rounded(c.perWarpInstr()))
 		old, ok := before[w.name]
 		if !ok {
 			fmt.Printf("%10s %8s  %10s  nothing is recorded\n", "–", "–", rounded(c.perCycle()))
@@ -243,7 +245,8 @@ func printBeside(what string, list []*workload, costs []cost, before table) (wor
 			remark = "  better: --record it"
 		}
 		if c.Cycles != old.Cycles || c.WarpInstrs != old.WarpInstrs {
-			remark += fmt.Sprintf("  (simulated differently: %s cycles, %s warp instructions before)", thousands(old.Cycles), thousands(old.WarpInstrs))
+			remark += fmt.Sprintf("  (simulated differently: %s cycles, %s warp instructions before)",
+				thousands(old.Cycles), thousands(old.WarpInstrs))
 		}
 		fmt.Printf("%10s %+7.1f%%  %10s%s\n", rounded(old.perWarpInstr()), 100*d, rounded(c.perCycle()), remark)
 	}
@@ -269,7 +272,8 @@ func (o *options) seconds(ctx context.Context, list []*workload, base, now *coun
 			ratios = append(ratios, took[0].Seconds()/took[1].Seconds())
 		}
 		slices.Sort(ratios)
-		fmt.Printf("%-20s %6.2f s before, %6.2f s now (last pair); median %.2f times as fast (%.2f to %.2f)\n", w.name, took[0].Seconds(), took[1].Seconds(),
+		fmt.Printf("%-20s %6.2f s before, %6.2f s now (last pair); median %.2f times as fast (%.2f to %.2f)\n", w.name,
+			took[0].Seconds(), took[1].Seconds(),
 			ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
 	}
 	return nil

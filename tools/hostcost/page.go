@@ -48,7 +48,8 @@ func (t table) markdown() string {
 		if w.goal != 0 {
 			goal = thousands(uint64(w.goal))
 		}
-		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", w.name, w.machine, thousands(c.WarpInstrs), thousands(c.Cycles),
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", w.name, w.machine, thousands(c.WarpInstrs),
+			thousands(c.Cycles),
 			thousands(c.HostInstrs), rounded(c.perWarpInstr()), goal, rounded(c.perCycle()))
 	}
 	return s.String()
@@ -64,7 +65,8 @@ func readPage(text string) (page, error) {
 			continue
 		}
 		cells := strings.Split(strings.Trim(line, "|"), "|")
-		if current == nil || len(cells) != 8 || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| workload ") {
+		if current == nil || len(cells) != 8 || !strings.HasPrefix(line, "| ") ||
+			strings.HasPrefix(line, "| workload ") {
 			continue
 		}
 		var n [3]uint64

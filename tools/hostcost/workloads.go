@@ -20,10 +20,11 @@ type program struct {
 // point is a point of an experiment: graph.yaml with these keys.
 type point struct {
 	algorithm, schedule string
-	vertices            int    // a random graph (Erdős–Rényi) of that many vertices and 8 times as many edges, instead of facebook_combined
-	edges               uint64 // the quick count ends after that many edges; 0: the whole run
-	cycles              uint64 // or after that many cycles of a launch
-	sockets             int    // sockets of the machine; 0: its own
+	// a random graph (Erdős–Rényi) of that many vertices and 8 times as many edges, instead of facebook_combined
+	vertices int
+	edges    uint64 // the quick count ends after that many edges; 0: the whole run
+	cycles   uint64 // or after that many cycles of a launch
+	sockets  int    // sockets of the machine; 0: its own
 }
 
 // workloads are the fixed list. Their names and sizes belong to the recorded table: a change requires recording it

@@ -11,7 +11,8 @@ import (
 
 // ignored are the parts of a result that describe when, where and from which input it was computed, rather than its
 // outcome.
-var ignored = []string{"host", "host_seconds", "layout_seconds", "version", "config", "experiment", "statistics", "identity"}
+var ignored = []string{"host", "host_seconds", "layout_seconds", "version", "config", "experiment", "statistics",
+	"identity"}
 
 // difference is a value that differs between two results.
 type difference struct{ key, base, now string }

@@ -46,7 +46,8 @@ type drawer struct {
 // machine returns the base machine of a draw, for a schedule: a small one, with the graph unit that the schedule needs.
 func (d drawer) machine(of *schedule.Schedule) []string {
 	if of.Unit == "" {
-		names := []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6", "kepler-15sm"}
+		names := []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6",
+			"kepler-15sm"}
 		return []string{"machine=" + pick(d, names...)}
 	}
 	u, names := accel.KindNamed(of.Unit), []string(nil)
@@ -87,7 +88,8 @@ func (d drawer) workload() []string {
 		fmt.Sprint("machine.sockets=", 1+d.IntN(4)),
 		"workload.schedule="+schedule.Name,
 		"workload.algorithm="+pick(d,
-			"pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core", "colouring"),
+			"pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core",
+			"colouring"),
 		fmt.Sprint("graph.weights.from=", pick(d, "random", "unit")),
 		"graph.clean.drop_self_loops=true", "graph.clean.symmetrise=true", "workload.width=4",
 	)
@@ -98,10 +100,12 @@ func (d drawer) graph() []string {
 	seed := fmt.Sprint(d.IntN(1000))
 	switch d.IntN(3) {
 	case 0:
-		return []string{fmt.Sprint("graph.rmat.scale=", 3+d.IntN(6)), "graph.rmat.edge_factor=4", "graph.rmat.seed=" + seed}
+		return []string{fmt.Sprint("graph.rmat.scale=", 3+d.IntN(6)), "graph.rmat.edge_factor=4",
+			"graph.rmat.seed=" + seed}
 	case 1:
 		n := 5 + d.IntN(200)
-		return []string{fmt.Sprint("graph.erdos_renyi.vertices=", n), fmt.Sprint("graph.erdos_renyi.edges=", d.IntN(2*n)), "graph.erdos_renyi.seed=" + seed}
+		return []string{fmt.Sprint("graph.erdos_renyi.vertices=", n),
+			fmt.Sprint("graph.erdos_renyi.edges=", d.IntN(2*n)), "graph.erdos_renyi.seed=" + seed}
 	}
 	return []string{
 		fmt.Sprint("graph.grid.width=", 1+d.IntN(20)), fmt.Sprint("graph.grid.height=", 1+d.IntN(20)),

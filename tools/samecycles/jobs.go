@@ -32,7 +32,8 @@ const (
 func microJobs() (list []job) {
 	for _, r := range micro.References() {
 		machine, ok := parity.Preset(r.Machine)
-		if text, err := filepath.Glob(filepath.Join("isa", "micro", "programs", r.Program+".s")); !ok || err != nil || len(text) == 0 {
+		if text, err := filepath.Glob(filepath.Join("isa", "micro", "programs", r.Program+".s")); !ok || err != nil ||
+			len(text) == 0 {
 			continue // of a configuration, or a mix
 		}
 		list = append(list, job{
@@ -61,7 +62,8 @@ func packJobs(quick bool) (list []job, err error) {
 			p := &points[i]
 			j := pointJob(fmt.Sprintf("%s: %s: %s", name, p.Config.Name, experiment.Label(p.Axes)), p.YAML())
 			if quick {
-				j.args = append(j.args, "--max-cycles", fmt.Sprint(quickCycles), "--set", fmt.Sprint("stop.max_edges=", quickEdges))
+				j.args = append(j.args, "--max-cycles", fmt.Sprint(quickCycles), "--set",
+					fmt.Sprint("stop.max_edges=", quickEdges))
 			}
 			list = append(list, j)
 		}
@@ -91,7 +93,8 @@ func packPoints(name string) (points []experiment.Point, err error) {
 
 // pointJob runs a point's configuration.
 func pointJob(name, yaml string) job {
-	return job{name: name, yaml: yaml, args: []string{"run", "--fresh", "--json", "--jobs", "1", "--heartbeat", "1000h"}}
+	return job{name: name, yaml: yaml, args: []string{"run", "--fresh", "--json", "--jobs", "1", "--heartbeat",
+		"1000h"}}
 }
 
 // command returns a job's complete arguments, with its files in a separate directory.

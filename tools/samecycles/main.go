@@ -307,7 +307,8 @@ func (c *comparison) save(j *job, base, now []byte) error {
 	if j.yaml != "" {
 		command += " point.yaml"
 	}
-	for name, data := range map[string][]byte{"command.txt": []byte(command + "\n"), "point.yaml": []byte(j.yaml), "base.json": base, "now.json": now} {
+	for name, data := range map[string][]byte{"command.txt": []byte(command + "\n"), "point.yaml": []byte(j.yaml),
+		"base.json": base, "now.json": now} {
 		if len(data) == 0 {
 			continue
 		}

@@ -35,8 +35,10 @@ func TestDifferences(t *testing.T) {
 
 func TestKeysThatAProgramHasNotAreDropped(t *testing.T) {
 	const yaml = "name: x\nmachine:\n  sockets: 1\n  core:\n    warps: 4\n    new: 7\n  unit:\n    entries: 3\n  l2: null\nworkload:\n  seed: 1\n"
-	keys := map[string]bool{"name": true, "machine": true, "machine.sockets": true, "machine.core": true, "machine.core.warps": true, "machine.l2": true, "workload": true, "workload.seed": true}
-	assert.Equal(t, "name: x\nmachine:\n  sockets: 1\n  core:\n    warps: 4\n  l2: null\nworkload:\n  seed: 1\n", known(yaml, keys))
+	keys := map[string]bool{"name": true, "machine": true, "machine.sockets": true, "machine.core": true,
+		"machine.core.warps": true, "machine.l2": true, "workload": true, "workload.seed": true}
+	assert.Equal(t, "name: x\nmachine:\n  sockets: 1\n  core:\n    warps: 4\n  l2: null\nworkload:\n  seed: 1\n",
+		known(yaml, keys))
 }
 
 // Every point of every pack survives the way through the file that both programs are given.
@@ -72,7 +74,8 @@ func TestDraws(t *testing.T) {
 		require.NoError(t, err)
 		all += j.name + "\n"
 	}
-	for _, what := range []string{"schedule=weaver", "schedule=vertex", "machine.l1d.", "machine.core.", "graph.grid", "graph.rmat"} {
+	for _, what := range []string{"schedule=weaver", "schedule=vertex", "machine.l1d.", "machine.core.", "graph.grid",
+		"graph.rmat"} {
 		assert.Contains(t, all, what)
 	}
 }
@@ -90,7 +93,8 @@ func TestPrograms(t *testing.T) {
 	path, err := testenv.Heddle()
 	require.NoError(t, err)
 	compare := func(base string) bool {
-		o := &options{base: base, run: `^alu_chain ×[0-9]+ on vortex-rtl-a$|^drawn 0:`, drawn: 1, seed: 1, jobs: 1, quick: true, keep: t.TempDir(), now: path}
+		o := &options{base: base, run: `^alu_chain ×[0-9]+ on vortex-rtl-a$|^drawn 0:`, drawn: 1, seed: 1, jobs: 1,
+			quick: true, keep: t.TempDir(), now: path}
 		differ, err := o.main(ctx)
 		require.NoError(t, err)
 		return differ
@@ -98,11 +102,13 @@ func TestPrograms(t *testing.T) {
 	assert.False(t, compare(path))
 
 	other := dir + "/other"
-	script := "#!/bin/sh\ncase $1 in config) exec " + path + " \"$@\";; exec) shift; exec " + path + " exec --set core.latency.alu=5 \"$@\";; esac\nexec " + path + " \"$@\" --set machine.l1d.ways=1\n"
+	script := "#!/bin/sh\ncase $1 in config) exec " + path + " \"$@\";; exec) shift; exec " + path +
+		" exec --set core.latency.alu=5 \"$@\";; esac\nexec " + path + " \"$@\" --set machine.l1d.ways=1\n"
 	require.NoError(t, os.WriteFile(other, []byte(script), 0o755))
 	assert.True(t, compare(other))
 }
 
 func TestWithoutPlaces(t *testing.T) {
-	assert.Equal(t, "heddle: DIR/point.yaml: workload.schedule: vertex: 3:4", withoutPlaces("heddle: /tmp/x/point.yaml:194:13: workload.schedule: vertex: 3:4", "/tmp/x"))
+	assert.Equal(t, "heddle: DIR/point.yaml: workload.schedule: vertex: 3:4",
+		withoutPlaces("heddle: /tmp/x/point.yaml:194:13: workload.schedule: vertex: 3:4", "/tmp/x"))
 }

@@ -27,7 +27,8 @@ type Machine struct {
 
 // New returns a machine.
 func New(cores, warps, threads int) *Machine {
-	m := &Machine{Cores: cores, Warps: warps, Threads: threads, mem: emu.NewMemory(), next: 0x10000, units: map[string][]emu.Unit{}}
+	m := &Machine{Cores: cores, Warps: warps, Threads: threads, mem: emu.NewMemory(), next: 0x10000,
+		units: map[string][]emu.Unit{}}
 	for _, u := range accel.Registered() {
 		spec := small(configs.DefaultUnit(u))
 		for core := range cores {
@@ -68,7 +69,8 @@ func (m *Machine) Hand(unit string) accel.Hand { return accel.HandOn(m.units[uni
 // SetUp prepares the units of that name for a launch that handles such edges.
 func (m *Machine) SetUp(t testing.TB, unit string, e accel.Edges) {
 	const memory = 0x4000_0000 // far from any placed array
-	require.NoError(t, m.Hand(unit).SetUp(accel.Setup{Edges: e, In: activeset.InList, Out: activeset.OutList, Memory: memory}))
+	require.NoError(t, m.Hand(unit).SetUp(accel.Setup{Edges: e, In: activeset.InList, Out: activeset.OutList,
+		Memory: memory}))
 }
 
 // Lists returns the vertex-lists of the GraphPEGs. SetUp must come first.
@@ -110,7 +112,8 @@ func (m *Machine) Words(addr uint32, n int) []uint32 {
 // Launch runs a kernel whose argument block is at arg.
 func (m *Machine) Launch(k *ir.Kernel, arg uint32) (ir.Counts, error) {
 	return ir.Run(k, ir.Machine{
-		Cores: m.Cores, Warps: m.Warps, Threads: m.Threads, Mem: m.mem, Args: arg, MaxSteps: 20_000_000, Units: m.ofCore,
+		Cores: m.Cores, Warps: m.Warps, Threads: m.Threads, Mem: m.mem, Args: arg, MaxSteps: 20_000_000,
+		Units: m.ofCore,
 	})
 }
 
