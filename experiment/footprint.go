@@ -7,6 +7,7 @@ import (
 
 	"heddle/components/cache"
 	"heddle/configs"
+	"heddle/experiment/config"
 	"heddle/graph/graphspec"
 	"heddle/internal/resources"
 	"heddle/kernels/compose"
@@ -92,7 +93,7 @@ func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
 			continue
 		}
 		vertices, edges, known := r.graphs.size(cfg.Graph)
-		e.own[i] += n.own.of(vertices, edges)
+		e.own[i] += n.own.of(vertices, edges) + intervalBytes*intervals(cfg, edges)
 		if cfg.Stop.MaxEdges == 0 && (cfg.Region.To == 0 || cfg.Region.Verify) {
 			e.own[i] += checkBytes * vertices
 		}
@@ -108,6 +109,27 @@ func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
 		e.graphs[i], e.bytes[key] = key, max(bytes, e.bytes[key])
 	}
 	return e
+}
+
+// Sizes of sampled points: about 12 instructions an edge on lanes of which half are active (vertex mapping of R-MAT
+// graphs: 9 to 20, and 0.3 to 0.7), and the packed counts of an interval.
+const (
+	instrsPerEdge   = 12
+	activeShare     = 2
+	intervalBytes   = 4 << 10
+	mostLaunchEdges = 1 << 40
+)
+
+// intervals returns about how many intervals a launch of a sampled point has that handles all edges: they are kept
+// until it ends.
+func intervals(cfg *config.Experiment, edges uint64) uint64 {
+	if !cfg.Sample.On() {
+		return 0
+	}
+	core := &cfg.Machine.Core
+	warps := uint64(cfg.Machine.Sockets*cfg.Machine.CoresPerSocket) * uint64(core.Warps)
+	instrs := min(edges, mostLaunchEdges) * instrsPerEdge * activeShare / uint64(core.Threads)
+	return instrs / (uint64(cfg.Sample.Period) * warps)
 }
 
 // machineBytes is about what a machine takes before anything runs on it.
