@@ -18,62 +18,63 @@ import (
 	"heddle/sim/stats"
 )
 
-// work is what a point's workload asks for, by its kind: the one place in which kinds differ. It is made of a
-// configuration when it is needed, and reads that and the programs of the points, both of which may be shared.
+// work is the computation of a point, one implementation for each kind of workload: kinds differ nowhere else. A value
+// is made from a configuration when it is needed; it reads the configuration and the points' programs, both of which
+// may be shared.
 //
-// The order of calls: check, when points are laid out, then limits; what vets points asks for graph and, of a hosted
-// one, rehearse; a run calls run. The others may be called at any time after check.
+// Order of calls: check when points are laid out, then limits; vetting calls graph and, for hosted work, rehearse; a
+// run calls run. The other methods may be called at any time after check.
 type work interface {
-	// check refuses what does not go together, as far as no graph decides it. It returns the SHA-256 of the program
-	// that the configuration names; "": the configuration says all.
+	// check refuses combinations that are invalid on every graph. It returns the SHA-256 of the program that the
+	// configuration names; "": there is no program.
 	check() (sha256 string, err error)
-	// label names what the choices come to, auto replaced: Point.Kernel.
+	// label names the resolved choices, without auto (Point.Kernel).
 	label() string
-	// identity is what check returned.
+	// identity returns the hash that check returned.
 	identity() string
-	// limits are what cannot be done with it. An error is one of check's.
+	// limits returns the features that this work does not support. An error is one of check's.
 	limits() (limits, error)
-	// graph is what of the graph it depends on.
+	// graph returns how the work depends on the graph before it runs.
 	graph() graphUse
-	// superSteps is about how often it handles every edge of the graph.
+	// superSteps estimates how often the work handles every edge of the graph.
 	superSteps() uint64
-	// costKey is the same for points whose measured costs apply to each other.
+	// costKey is equal for points whose measured costs apply to each other.
 	costKey() string
 	// stopsEarly reports whether max_iterations may stop the run before it is done.
 	stopsEarly() bool
-	// resolvesAuto reports whether auto has chosen among choices: no recipe and no program has.
+	// resolvesAuto reports whether auto selects among choices; recipes and programs have none.
 	resolvesAuto() bool
-	// began is where a run began, and what to change so that it reaches more, in a notice.
+	// began returns, for a notice, where a run began and which key to change so that it reaches more.
 	began(source uint64) (what, advice string)
-	// lines are those of the source of its instructions; nil: none are known.
+	// lines returns the source lines of the instructions; nil: unknown.
 	lines() *isa.Lines
-	// notes are notices about how it is run.
+	// notes returns notices about how the work is run.
 	notes() []string
 }
 
-// hosted is work with a host program: all but the replay of a trace, which has no graph in memory and launches itself.
+// hosted is work with a host program: all kinds but the replay of a trace, which has no graph in memory.
 type hosted interface {
 	work
-	// edges is how many a run on the graph handles; 0: not known before.
+	// edges returns the number of edges that a run on the graph handles; 0: not known in advance.
 	edges(g *graph.Graph) uint64
-	// rehearse does what a run does before its first launch, and returns the memory of the host that takes.
+	// rehearse does everything that a run does before its first launch, and returns the host memory that this takes.
 	rehearse(ctx context.Context, v *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error)
-	// untimed reports whether it launches what counts nowhere, for which the machine is prepared.
+	// untimed reports whether the work has launches that are not counted; the machine is prepared for them.
 	untimed() bool
-	// run computes it, and compares the result with what is right. With an error it returns what was done so far.
+	// run executes the work and checks its result. With an error, it returns the launches so far.
 	run(ctx context.Context, d *counted, g *graph.Graph) (ran, error)
 }
 
-// graphUse is what of a graph some work depends on before it runs.
+// graphUse is the dependence of work on the graph before it runs.
 type graphUse uint8
 
 const (
-	anyGraph  graphUse = iota // whether it can run does not depend on the graph: a stand-in will do
-	thisGraph                 // it does
-	noGraph                   // there is none
+	anyGraph  graphUse = iota // any graph decides as well as the point's own
+	thisGraph                 // the point's graph decides whether it can run
+	noGraph                   // the work has no graph
 )
 
-// limits say why something cannot be done with a workload, by the key to change; nil: it can.
+// limits holds, for each feature, why a workload does not support it, by the key to change; nil: supported.
 type limits struct {
 	region, sample, stop, record, export, tune error
 }
@@ -91,12 +92,12 @@ func (l *limits) refused(e *config.Experiment) error {
 	return nil
 }
 
-// keyError refuses a key.
+// keyError returns the error for the value of a key.
 func keyError(key, format string, args ...any) error {
 	return &compose.KeyError{Key: key, Msg: fmt.Sprintf(format, args...)}
 }
 
-// kinds of work, by the kind of workload.
+// kinds has a constructor for each kind of workload.
 var kinds = [...]func(base) work{
 	workload.KindComposed:    func(b base) work { return composed{b} },
 	workload.KindHandwritten: func(b base) work { return handwritten{b} },
@@ -106,15 +107,15 @@ var kinds = [...]func(base) work{
 	workload.KindTrace:       func(b base) work { return replayed{b} },
 }
 
-// workOf is a configuration's. It keeps e, and changes nothing.
+// workOf returns the work of a configuration, which it keeps and does not change.
 func workOf(e *config.Experiment, programs *programs) work {
 	return kinds[e.Workload.Kind()](base{e, programs})
 }
 
-// work is a point's.
+// work returns the work of the point.
 func (p *Point) work() work { return workOf(&p.Config, p.programs) }
 
-// checkWork refuses a workload that cannot run, or not as the experiment wants it, and writes down which program it is.
+// checkWork refuses a workload that cannot run as the experiment asks, and records the hash of its program in e.
 func checkWork(e *config.Experiment, programs *programs) error {
 	if err := refuseForeign(&e.Workload); err != nil {
 		return err
@@ -134,7 +135,7 @@ func checkWork(e *config.Experiment, programs *programs) error {
 	return l.refused(e)
 }
 
-// refuseForeign refuses keys that belong to other kinds of workload. Beside a trace the schema refuses all.
+// refuseForeign refuses keys of other kinds of workload. Beside a trace, the schema refuses every other key.
 func refuseForeign(w *workload.Workload) error {
 	switch kind := w.Kind(); kind {
 	case workload.KindTrace, workload.KindGraphIt:
@@ -151,19 +152,19 @@ func refuseForeign(w *workload.Workload) error {
 	return errors.Join(noGraphIt(w), noFeatures(w))
 }
 
-// Exportable refuses experiments whose kernels are no program that could be exported.
+// Exportable returns an error for experiments whose kernels cannot be exported as a program.
 func Exportable(e *config.Experiment) error {
-	l, _ := workOf(e, &programs{}).limits() // what is wrong beside that, its points are refused for
+	l, _ := workOf(e, &programs{}).limits() // other errors are reported for its points
 	return l.export
 }
 
-// Tunable refuses experiments that have no choices to search.
+// Tunable returns an error for experiments that have no choices to search.
 func Tunable(e *config.Experiment) error {
-	l, _ := workOf(e, &programs{}).limits() // what is wrong beside that, its points are refused for
+	l, _ := workOf(e, &programs{}).limits() // other errors are reported for its points
 	return l.tune
 }
 
-// workNotes are the notices about how points' work is run, each once.
+// workNotes returns the notices about how points' work is run, each once.
 func workNotes(points []Point) (notes []string) {
 	for i := range points {
 		for _, note := range points[i].work().notes() {
@@ -175,7 +176,7 @@ func workNotes(points []Point) (notes []string) {
 	return notes
 }
 
-// base is what most kinds have in common.
+// base implements the methods that most kinds share.
 type base struct {
 	e        *config.Experiment
 	programs *programs

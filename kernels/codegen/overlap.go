@@ -6,12 +6,12 @@ import (
 	"heddle/kernels/ir"
 )
 
-// overlap has the loads of a loop's unrolled steps under way together: in the body of a loop with Copies, a load and
-// what its address is computed from move up, before what earlier steps do with theirs.
+// overlap makes the loads of a loop's unrolled steps overlap: in the body of a loop with Copies, a load and the
+// instructions that compute its address move up, ahead of the uses of earlier steps' loads.
 //
-// A load passes loads, and it passes a store or an atomic only if nothing in the kernel writes the array that it reads,
-// as a load of a const __restrict__ array does in CUDA. Nothing passes a break, behind which a lane may not come; and
-// nothing a barrier, a fence or a graph unit's instruction.
+// A load passes other loads. It passes a store or an atomic only if nothing in the kernel writes the array that it
+// reads, as with a const __restrict__ array in CUDA. Nothing passes a break, as lanes may leave there, nor a barrier, a
+// fence or a graph unit's instruction.
 func overlap(k *ir.Kernel) {
 	found := false
 	k.Body.Walk(func(i *ir.Instr) { found = found || i.Copies > 1 })
@@ -55,7 +55,7 @@ func (o *overlapper) block(b *ir.Block) {
 	b.Instrs = out
 }
 
-// once has words that nothing writes loaded once.
+// once removes repeated loads of words that nothing in the kernel writes.
 func (o *overlapper) once(b *ir.Block) {
 	type word struct {
 		op      ir.Op
@@ -93,7 +93,8 @@ func (o *overlapper) once(b *ir.Block) {
 	b.Instrs = out
 }
 
-// wanted are the loads that may move, of arrays that nothing writes, and all that their addresses take that may, too.
+// wanted returns the loads that may move, those of arrays that nothing writes, with the movable instructions that
+// compute their addresses.
 func (o *overlapper) wanted(b *ir.Block) map[*ir.Instr]bool {
 	wanted := map[*ir.Instr]bool{}
 	for n := len(b.Instrs) - 1; n >= 0; n-- {
@@ -113,7 +114,8 @@ func (o *overlapper) wanted(b *ir.Block) map[*ir.Instr]bool {
 	return wanted
 }
 
-// spot is where an instruction goes: behind so many that stay; and how many loads it waits for, one for the other.
+// spot is the new position of an instruction: the number of fixed instructions before it, and the length of the chain
+// of loads that it depends on.
 type spot struct{ behind, loads int }
 
 // motion is a body being reordered.

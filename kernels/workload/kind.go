@@ -7,31 +7,31 @@ import (
 	"heddle/kernels/feature"
 )
 
-// Kind is the kind of a workload: which host program launches what. Exactly one kind has a workload.
+// Kind is the kind of a workload. Every workload has exactly one.
 type Kind uint8
 
 // Kinds of workload.
 const (
-	KindComposed    Kind = iota // kernels that are composed of the workload's choices (package compose)
+	KindComposed    Kind = iota // kernels composed of the workload's choices (package compose)
 	KindHandwritten             // PageRank in assembly (package pagerank)
 	KindFeatures                // an algorithm on features (package featured)
 	KindGraphIt                 // a program in GraphIt (package graphit/lower)
-	KindProgram                 // a program of the user's own (package program)
+	KindProgram                 // a user's program (package program)
 	KindTrace                   // a recording that is replayed (package traces)
 )
 
 var kinds = enum.Of[Kind]("kind of workload", "composed", "handwritten", "features", "graphit", "program", "trace")
 
-// Kinds are the kinds' names, in the order of their values.
+// Kinds returns the names of the kinds, in the order of their values.
 func Kinds() []string { return kinds.List() }
 
 func (k Kind) String() string { return kinds.Name(k) }
 
-// GraphItSuffix ends the names of GraphIt programs.
+// GraphItSuffix is the suffix of GraphIt programs' names.
 const GraphItSuffix = ".gt"
 
-// Kind is the workload's. A trace determines everything, a program all but that; an algorithm on features has no
-// handwritten kernels, and refuses them.
+// Kind returns the kind of the workload. A trace takes precedence over a program, and a program over the algorithm; an
+// algorithm on features refuses handwritten kernels.
 func (w *Workload) Kind() Kind {
 	switch {
 	case w.Trace != "":
