@@ -55,7 +55,7 @@ func reportMerged(c *cobra.Command, args []string, out string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 	f := resultsFlags{out: "results"}
-	if _, err := experiment.Merge(temporary, "", f.paths(args)); err != nil {
+	if err := experiment.MergeSnapshot(temporary, f.paths(args)); err != nil {
 		return err
 	}
 	made, err := makeReport(temporary, out)

@@ -33,9 +33,10 @@ func TestARunUnderWayIsRead(t *testing.T) {
 		return err == nil && n == 2
 	}
 	require.Eventually(t, stored, time.Minute, 20*time.Millisecond)
+	require.NoError(t, os.Symlink("long", filepath.Join(dir, "results", "again")))
 	read := func() {
 		for _, args := range [][]string{
-			{"report", "long"}, {"results", "list", "long"}, {"results", "show", "long", "2"}, {"results", "export", "long", "--format", "csv"},
+			{"report", "long"}, {"report", "long", "again", "--out", "two.html"}, {"results", "list", "long"}, {"results", "show", "long", "2"}, {"results", "export", "long", "--format", "csv"},
 			{"results", "export", "long", "--format", "latex"}, {"results", "diff", "long", "long"},
 			{"figure", "long", "--value", "cycles", "--x", "workload.max_iterations", "--out", "f.svg"},
 		} {

@@ -120,7 +120,15 @@ func distinct(paths []string) (list []string) {
 // Merge puts the points of several results of one experiment into a directory, which may hold some already, and writes
 // its summaries. A point that is stored twice counts once; two results of it that differ are refused, unless one of
 // them has failed, or has met a limit. dir "": that of the experiment below out.
-func Merge(dir, out string, from []string) (*Merged, error) {
+func Merge(dir, out string, from []string) (*Merged, error) { return merge(dir, out, from, lockStore) }
+
+// MergeSnapshot is Merge into dir of the points that are stored by now, while runs may go on writing to from.
+func MergeSnapshot(dir string, from []string) error {
+	_, err := merge(dir, "", from, func(string) (func(), error) { return func() {}, nil })
+	return err
+}
+
+func merge(dir, out string, from []string, lock func(path string) (release func(), err error)) (*Merged, error) {
 	var unlock []func()
 	defer func() {
 		for _, f := range unlock {
@@ -130,7 +138,7 @@ func Merge(dir, out string, from []string) (*Merged, error) {
 	var first store.Experiment
 	from = distinct(from)
 	for i, path := range from {
-		release, err := lockStore(path)
+		release, err := lock(path)
 		if err != nil {
 			return nil, err
 		}
