@@ -126,7 +126,8 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 		header = append(header, "seeds")
 	}
 	header = append(header, "cycles")
-	if compares(points) {
+	compared, means := compares(points), seeded(points) // asked once: a table may have many rows
+	if compared {
 		header = append(header, "speedup")
 	}
 	for _, c := range columns {
@@ -135,14 +136,14 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	header = append(header, "verified")
 	t.AppendHeader(header)
 	for _, g := range Groups(points) {
-		if seeded(points) {
-			t.AppendRow(groupRow(keys, points, outcomes, g))
+		if means {
+			t.AppendRow(groupRow(keys, points, outcomes, g, compared))
 		} else {
-			t.AppendRow(row(keys, points, outcomes, g[0]))
+			t.AppendRow(row(keys, points, outcomes, g[0], compared))
 		}
 	}
-	means := Geomeans(points, outcomes)
-	for i, m := range means {
+	geomeans := Geomeans(points, outcomes)
+	for i, m := range geomeans {
 		if i == 0 {
 			t.AppendSeparator()
 		}
@@ -156,7 +157,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	f := fitted(t, header, right, n)
 	f.Words = longestValues(points)
 	f.Render(w)
-	for _, over := range meansOver(means) {
+	for _, over := range meansOver(geomeans) {
 		fmt.Fprintf(w, "geomean  over %s\n", over)
 	}
 }
@@ -254,9 +255,9 @@ func compares(points []Point) bool {
 }
 
 // groupRow is the row of points that differ in their seed alone: means, and their 95 % confidence intervals.
-func groupRow(keys []string, points []Point, outcomes []Outcome, g Group) (r table.Row) {
+func groupRow(keys []string, points []Point, outcomes []Outcome, g Group, compared bool) (r table.Row) {
 	r = append(axesRow(keys, points, g[0]), len(g), g.cycles(outcomes).text(whole))
-	if compares(points) {
+	if compared {
 		r = append(r, g.speedup(points, outcomes).text(times))
 	}
 	r = append(r, columnsRow(g.stats(outcomes))...)
@@ -302,7 +303,7 @@ func columnsRow(t stats.Tree) (r table.Row) {
 	return r
 }
 
-func row(keys []string, points []Point, outcomes []Outcome, i int) (r table.Row) {
+func row(keys []string, points []Point, outcomes []Outcome, i int, compared bool) (r table.Row) {
 	o := &outcomes[i]
 	r = axesRow(keys, points, i)
 	cycles, speedup := "–", "–"
@@ -313,7 +314,7 @@ func row(keys []string, points []Point, outcomes []Outcome, i int) (r table.Row)
 		speedup = times(s) + Within(speedupHalf(points, outcomes, i), s)
 	}
 	r = append(r, cycles)
-	if compares(points) {
+	if compared {
 		r = append(r, speedup)
 	}
 	return append(append(r, columnsRow(o.Stats.Tree())...), o.verdict())
