@@ -1,5 +1,5 @@
 // Package heddle simulates, cycle by cycle, a Vortex-like RISC-V SIMT GPU for graph processing, with graph units in its
-// cores. It is what the command heddle is made of, for programs in Go: experiments, machines, kernels, and parts of
+// cores. It is the library behind the command heddle, for programs in Go: experiments, machines, kernels, and parts of
 // your own.
 //
 // # Experiments

@@ -30,7 +30,8 @@ func (c composed) limits() (l limits, err error) {
 		l.tune = errSearched
 	}
 	if w.Fusion == compose.LoopFusion {
-		l.region = keyError("region", ": a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion none")
+		l.region = keyError("region",
+			": a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion none")
 		l.sample = keyError("sample.period", ": intervals are chosen within launches, and a run with workload.fusion loop is one, whose super-steps "+
 			"would have no cycles of their own: expected 0, or fusion none")
 		l.record = keyError("workload.fusion",
@@ -53,7 +54,7 @@ func (c composed) label() string {
 
 func (c composed) graph() graphUse { return c.graphFor(string(c.workload().Algorithm)) }
 
-// graphFor is what work depends on that computes one of heddle's algorithms.
+// graphFor returns the dependence on the graph of work that computes one of heddle's algorithms.
 func (b base) graphFor(name string) graphUse {
 	w := b.workload()
 	a, err := algorithm.ByName(name)
@@ -316,7 +317,7 @@ func spread(launches int, of func(i int) (edges uint64, b compose.Balance)) stat
 	}
 }
 
-// balance is what the host sees of traversals of a program of the user's own.
+// balance returns the statistics that the host collects of the traversals of a user's program.
 func balance(steps []compose.Step) stats.Tree {
 	return spread(len(steps), func(i int) (uint64, compose.Balance) { return steps[i].Handled(), steps[i].Balance })
 }

@@ -205,34 +205,34 @@ func (b base) began(source uint64) (what, advice string) {
 	return fmt.Sprintf("the search from vertex %d", source), "another workload.source"
 }
 
-// ran is what a run has come to.
+// ran is the outcome of a run, whole or up to an error.
 type ran struct {
 	launched []compose.Launched
-	prefix   string // of the names by which launches are booked
-	steps    int    // super-steps, or traversals of edges, that were done
-	// seen is what the host saw of traversals, of one or of all; nil: nothing.
+	prefix   string // of the names under which launches are booked
+	steps    int    // completed super-steps or traversals of edges
+	// seen returns the statistics that the host collected of traversals; nil: none.
 	seen     func(traversals []compose.Step) stats.Tree
-	source   uint32 // where it began, by its number in the graph as it was read; 0 too if it has none
-	left     int    // vertices that are active where max_iterations has ended it
+	source   uint32 // the source vertex, numbered as in the graph that was read; 0 also without one
+	left     int    // vertices still active when max_iterations ended the run
 	layout   []graph.Region
 	building float64 // seconds of the host for the layout's arrays
 
 	verified  bool
-	unchecked bool // nothing says what is right
+	unchecked bool // there is no expected result
 }
 
-// result is what a run has come to of which a region counts.
+// result is the outcome of a run, with the part of it that is in the region.
 type result struct {
 	ran
 	region     config.Region
 	times      host.Times   // of the region
 	superSteps int          // in the region
-	booked     []store.Step // its init kernel, and its super-steps'
-	software   stats.Tree   // what the host saw of the super-steps
-	stopped    string       // by max_iterations, with vertices active; empty: it was over
+	booked     []store.Step // of the init kernel and of the super-steps
+	software   stats.Tree   // the host's statistics of the super-steps
+	stopped    string       // reason, with vertices active: max_iterations; empty: the run was complete
 }
 
-// runWork runs a point's work, and books what is of the region.
+// runWork runs a point's work, and books the launches in the region.
 func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region config.Region) (result, error) {
 	did, err := w.run(ctx, d, g)
 	r := result{ran: did, region: region}
@@ -248,7 +248,7 @@ func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region c
 	return r, err
 }
 
-// book books the launches that are of the region. What the host saw of a traversal stands with its first launch.
+// book books the launches in the region. The host's statistics of a traversal are booked with its first launch.
 func (r *result) book() {
 	var counted []compose.Step
 	last := compose.InitStep
@@ -275,7 +275,7 @@ func (r *result) book() {
 	}
 }
 
-// step books a kernel of a super-step, if it is of the region.
+// step books a kernel of a super-step that is in the region.
 func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 	if inside(r.region, n) {
 		r.booked = append(r.booked, store.Step{

@@ -20,7 +20,7 @@ func (p *Program) UnfencedBarriers() (addrs []uint32) {
 	return addrs
 }
 
-// code is a segment's instructions; those without a Row are none.
+// code holds the instructions of a segment; words without a Row are not instructions.
 type code struct {
 	insts  []Inst
 	joined []bool        // a branch or jump leads there
@@ -46,7 +46,7 @@ func newCode(s *Segment) *code {
 	return t
 }
 
-// is reports whether it is an instruction, and has a name.
+// is reports whether it is an instruction of that name.
 func (in *Inst) is(name string) bool { return in.Row != nil && in.Name == name }
 
 // writes reports whether the instruction writes Rd, x0 aside.
@@ -55,7 +55,7 @@ func (in *Inst) writes() bool {
 	return ok && in.Rd != 0
 }
 
-// acrossCores reports whether a barrier's number may have bit 31, which makes it one of cores.
+// acrossCores reports whether a barrier's number may have bit 31, which makes it device-wide.
 func (t *code) acrossCores(n int) bool {
 	r := t.insts[n].Rs1
 	if r == 0 {
@@ -75,13 +75,13 @@ func (t *code) acrossCores(n int) bool {
 	return len(t.writes[r]) == 0
 }
 
-// follows reports whether the instruction behind one can only be reached through it.
+// follows reports whether the next instruction can only be reached through the one at at.
 func (t *code) follows(at int) bool {
 	in := &t.insts[at]
 	return in.Row != nil && !t.joined[at+1] && !in.is("jal") && !in.is("jalr")
 }
 
-// constant is what an instruction writes: lui, or addi of x0 or of a lui before it.
+// constant returns the constant that an instruction writes: that of lui, or of addi on x0 or on a lui before it.
 func (t *code) constant(at int) (value uint32, known bool) {
 	switch in := &t.insts[at]; {
 	case in.is("lui"):

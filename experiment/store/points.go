@@ -128,7 +128,7 @@ func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 	return nil
 }
 
-// Want says what is read of points besides what they came to: their configurations, their statistics, their
+// Want selects the parts of points that are read besides their results: their configurations, their statistics, their
 // super-steps.
 type Want struct{ Config, Stats, Steps bool }
 

@@ -221,26 +221,15 @@ func (v variant) outputOf(pull, alone bool, at string) (o output) {
 		o.open += "\nstamps, round := m.stamps, m.round\n_, _ = stamps, round"
 		o.after = "list := m.gathered()\n" + v.generator.name(v.queue) +
 			".insert(list)\nm.spare.lists = append(m.spare.lists, list)"
+	case pull && v.m.OutputRepresentation == graphir.Boolmap:
+		o = mapOutput("words", "uint32", "words["+at+"] = 1\nn++")
 	case pull:
-		o.open, o.close = "n := 0", "k.n += n"
-		o.params, o.args, o.before = ", bits []uint64", ", bits", "bits := m.spareBits()"
-		o.told = "bits[" + at + "/wordBits] |= 1 << (" + at + " % wordBits)\nn++"
-		o.after = "out := &set{m: m, bits: bits, count: m.counted()}"
-		if v.m.OutputRepresentation == graphir.Boolmap {
-			o.params, o.args, o.before = ", words []uint32", ", words", "words := m.spareWords()"
-			o.told = "words[" + at + "] = 1\nn++"
-			o.after = "out := &set{m: m, words: words, count: m.counted()}"
-		}
+		o = mapOutput("bits", "uint64", "bits["+at+"/wordBits] |= 1 << ("+at+" % wordBits)\nn++")
 	case v.m.OutputRepresentation == graphir.Bitmap:
-		o.open, o.close = "n := 0", "k.n += n"
-		o.params, o.args, o.before = ", bits []uint64", ", bits", "bits := m.spareBits()"
-		o.told = "if mark" + sub + "(bits, " + at + ") {\nn++\n}"
-		o.after = "out := &set{m: m, bits: bits, count: m.counted()}"
+		o = mapOutput("bits", "uint64", "if mark"+sub+"(bits, "+at+") {\nn++\n}")
 	case v.m.OutputRepresentation == graphir.Boolmap:
-		o.open, o.close = "n := 0", "k.n += n"
-		o.params, o.args, o.before = ", words []uint32", ", words", "words := m.spareWords()"
-		o.told = "if " + map[bool]string{true: "flagAlone", false: "flagOnce"}[alone] + "(words, " + at + ") {\nn++\n}"
-		o.after = "out := &set{m: m, words: words, count: m.counted()}"
+		flag := map[bool]string{true: "flagAlone", false: "flagOnce"}[alone]
+		o = mapOutput("words", "uint32", "if "+flag+"(words, "+at+") {\nn++\n}")
 	default:
 		o.after = "out := m.listSet(m.gathered())"
 		switch {
@@ -262,6 +251,15 @@ func (v variant) outputOf(pull, alone bool, at string) (o output) {
 		}
 	}
 	return o
+}
+
+// mapOutput is an output into a map of the vertices, bits or words by name, which told marks and counts.
+func mapOutput(name, word, told string) output {
+	return output{
+		open: "n := 0", close: "k.n += n", params: ", " + name + " []" + word, args: ", " + name, told: told,
+		before: name + " := m.spare" + strings.ToUpper(name[:1]) + name[1:] + "()",
+		after:  "out := &set{m: m, " + name + ": " + name + ", count: m.counted()}",
+	}
 }
 
 // drive generates the function of one direction, and its loops.

@@ -16,7 +16,7 @@ func AccessesOf(f *graphit.Func) []Access {
 	return a.list
 }
 
-// places returns the places of a function's parameters: an edge's ends, or a vertex.
+// places returns what each parameter of a function stands for: an end of an edge, or a vertex.
 func places(f *graphit.Func) map[*graphit.Var]Place {
 	if len(f.Params) == 1 {
 		return map[*graphit.Var]Place{f.Params[0]: AtVertex}

@@ -275,7 +275,7 @@ func (c *code) allocateMoving(lives []life, limit int) *allocation {
 	}
 }
 
-// reserved says which registers are not given away.
+// reserved holds the registers that are never allocated.
 type reserved uint8
 
 const (
@@ -540,15 +540,24 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		next = 0
 	}
 	m.Rd = place(i.rd, x.tied)
-	out = append(out, m)
-	if l := &a.lives[i.rd]; i.rd != 0 && l.slot == inRegister && l.moved && !a.direct(i, i.rd) {
-		out = append(out, machine{Inst: isa.Inst{Row: row("fmv.w.x"), Rd: l.place, Rs1: m.Rd}, phase: i.phase})
-	} else if i.rd != 0 && l.slot >= 0 {
+	return a.keepResult(c, i, m.Rd, append(out, m))
+}
+
+// keepResult appends the instruction that moves a result from the register that an instruction writes to where the
+// value lives: a float register or the stack.
+func (a *allocation) keepResult(c *code, i *inst, from isa.Reg, out []machine) []machine {
+	if i.rd == 0 {
+		return out
+	}
+	switch l := &a.lives[i.rd]; {
+	case l.slot == inRegister && l.moved && !a.direct(i, i.rd):
+		return append(out, machine{Inst: isa.Inst{Row: row("fmv.w.x"), Rd: l.place, Rs1: from}, phase: i.phase})
+	case l.slot >= 0:
 		name := "sw"
 		if c.float[i.rd] {
 			name = "fsw"
 		}
-		out = append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: m.Rd, Rs1: stackPointer, Imm: a.offset(l.slot)},
+		return append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: from, Rs1: stackPointer, Imm: a.offset(l.slot)},
 			phase: i.phase})
 	}
 	return out

@@ -242,7 +242,7 @@ func (a *arrays) of(i *ir.Instr) *origin {
 }
 
 // trace adds the arrays that a value may be an address in. An address is one of the kernel's array arguments, or of the
-// scratchpad, plus integers; an integer is what is read from memory or computed in another way.
+// scratchpad, plus integers; an integer is a value read from memory, or computed in another way.
 func (a *arrays) trace(o *origin, v ir.Value) {
 	switch v.Op {
 	case ir.OpParam:

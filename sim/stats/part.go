@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Part is what a tree's statistics came to in a part of a run, in a few bytes each: launches have thousands of parts.
-// Ratios keep what they are quotients of. Confidence intervals are not kept: what was counted has none. The zero value
-// is an empty tree.
+// Part holds a tree's statistics of a part of a run, packed to a few bytes each: launches have thousands of parts.
+// Ratios keep numerator and denominator. Confidence intervals are not kept, as counted statistics have none. The zero
+// value is an empty tree.
 type Part struct {
 	names *names
-	text  string // of each count its value, of each ratio both its parts, and its own value if it is a constant
+	text  string // for each count its value; for each ratio numerator, denominator and, if that is 0, its value
 }
 
 // PackPart packs the statistics of a part of a run.
@@ -35,7 +35,7 @@ func PackPart(t Tree) Part {
 	return Part{names: namesOf(t), text: string(w.text)}
 }
 
-// partWriter writes numbers, of which most are 0: a 0 is followed by how many more there are of them.
+// partWriter writes numbers, most of which are 0: a 0 is followed by the number of further zeros.
 type partWriter struct {
 	text  []byte
 	zeros uint64
@@ -50,7 +50,7 @@ func (w *partWriter) put(v uint64) {
 	w.text = binary.AppendUvarint(w.text, v)
 }
 
-// float writes those in few bytes that have few digits.
+// float writes numbers with few digits in few bytes.
 func (w *partWriter) float(x float64) { w.put(reversed(math.Float64bits(x))) }
 
 func (w *partWriter) flush() {
@@ -80,7 +80,7 @@ func (p Part) Tree() Tree {
 	return t
 }
 
-// Plus adds what came to a part that follows.
+// Plus adds the statistics of the part that follows.
 func (p Part) Plus(next Tree) Part {
 	t := p.Tree()
 	for i := range t {
@@ -97,7 +97,7 @@ func (p Part) Values() Values {
 	return Values{of: p.names.of, rest: p.text}
 }
 
-// Values is where a reader of a Part is.
+// Values is a reader of a Part.
 type Values struct {
 	of    []Stat
 	rest  string
