@@ -59,7 +59,7 @@ var featureKeys = schema.New[workload.Features]("")
 // noFeatures refuses keys of features beside another workload.
 func noFeatures(w *workload.Workload) error {
 	for _, d := range featureKeys.Diff(featureKeys.Default(), w.Features) {
-		return &compose.KeyError{Key: "workload.features." + d.Key,
+		return &compose.KeyError{Key: "workload.features." + d.Key, NoUse: true,
 			Msg: fmt.Sprintf(" = %s: %s has no features: expected the default, %s", d.B, w.Algorithm, d.A)}
 	}
 	return nil

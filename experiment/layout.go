@@ -393,8 +393,9 @@ func NoEffect(e *config.Experiment, points []Point, same func(i, j int) bool) (o
 }
 
 // Notes are warnings about an experiment's points before they run: axes that change nothing, variants that are the
-// same, variants of which points have no baseline because the baseline varies in what they lack, loops of GraphIt
-// programs that are the host's though their schedule says otherwise, and programs of the user's own that lack a fence.
+// same, variants of which points have no baseline because the baseline varies in what they lack, keys that some points
+// have no use for, loops of GraphIt programs that are the host's though their schedule says otherwise, and programs of
+// the user's own that lack a fence.
 func Notes(e *config.Experiment, points []Point) (notes []string) {
 	same := SameConfig(points)
 	none := NoEffect(e, points, same)
@@ -404,7 +405,40 @@ func Notes(e *config.Experiment, points []Point) (notes []string) {
 	if !slices.Contains(none, "compare") {
 		notes = append(notes, sameVariants(points, same)...)
 	}
-	return slices.Concat(notes, withoutBaseline(points), workNotes(points))
+	return slices.Concat(notes, withoutBaseline(points), unusedKeys(points), workNotes(points))
+}
+
+// unusedKeys names the keys that are not applied at some points, and their variants, or points.
+func unusedKeys(points []Point) (notes []string) {
+	var keys []string
+	at := map[string][]string{}
+	for i := range points {
+		p := &points[i]
+		where := p.Axes
+		if len(p.Variant) > 0 {
+			where = p.Variant
+		}
+		for _, key := range p.Unused {
+			if at[key] == nil {
+				keys = append(keys, key)
+			}
+			if label := Label(where); !slices.Contains(at[key], label) {
+				at[key] = append(at[key], label)
+			}
+		}
+	}
+	for _, key := range keys {
+		all, have := at[key], "has"
+		if n := len(all); n > 4 {
+			all = append(all[:3:3], fmt.Sprintf("%d more", n-3))
+		}
+		if n := len(all); n > 1 {
+			all, have = []string{strings.Join(all[:n-1], ", "), all[n-1]}, "have"
+		}
+		notes = append(notes, fmt.Sprintf("%s is not applied to %s, which %s no use for it", key,
+			strings.Join(all, " and "), have))
+	}
+	return notes
 }
 
 // sameVariants names pairs of variants whose points all simulate the same.

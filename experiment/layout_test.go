@@ -14,6 +14,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/experiment/config"
+	"heddle/kernels/workload"
 )
 
 const variants = small + `
@@ -246,6 +247,51 @@ func TestNotes(t *testing.T) {
 	require.Equal(t, []string{"b has no speedups: the baseline, a, varies in machine.core.lsu_queue, which it lacks; expected a " +
 		"baseline without axes that others lack"},
 		notes("compare: [{name: a, sweep: {machine.core.lsu_queue: [1, 2]}}, {name: b, schedule: edge}]\n"))
+}
+
+// TestKeysWithoutUse: a key that the experiment sets as a whole is applied to the variants that have a use for it. One
+// that none has a use for, or that a variant sets itself, is refused.
+func TestKeysWithoutUse(t *testing.T) {
+	const keys = "cta_threads: 8, unroll: 4, ahead: false"
+	text := func(schedules ...string) string {
+		s := small + "workload: {algorithm: bfs, " + keys + "}\ncompare:\n"
+		for _, x := range schedules {
+			s += "  - {name: " + x + ", schedule: " + x + ", machine: vortex-1c4w4t-weaver}\n"
+		}
+		return s
+	}
+	points := func(text string, set ...string) ([]experiment.Point, []string, error) {
+		l := mustLoad(t, text)
+		p, err := experiment.Points(l, set)
+		return p, experiment.Notes(&l.Value, p), err
+	}
+	p, notes, err := points(text("vertex", "cta", "weaver"))
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"workload.cta_threads is not applied to variant=vertex and variant=weaver, which have no use for it",
+		"workload.ahead is not applied to variant=cta and variant=weaver, which have no use for it",
+		"workload.unroll is not applied to variant=weaver, which has no use for it",
+	}, notes)
+	usual := workload.Default()
+	for i, want := range []workload.Workload{
+		{CTAThreads: usual.CTAThreads, Unroll: "4", Ahead: false},
+		{CTAThreads: 8, Unroll: "4", Ahead: usual.Ahead},
+		{CTAThreads: usual.CTAThreads, Unroll: usual.Unroll, Ahead: usual.Ahead},
+	} {
+		w := p[i].Config.Workload
+		require.Equal(t, want, workload.Workload{CTAThreads: w.CTAThreads, Unroll: w.Unroll, Ahead: w.Ahead}, i)
+	}
+	l := mustLoad(t, text("vertex", "cta", "weaver"))
+	over, err := experiment.Under(l, p, nil, func(int) []string { return []string{"workload.seed=7"} })
+	require.NoError(t, err, "with more settings over the points")
+	require.Equal(t, p[2].Config.Workload.Unroll, over[2].Config.Workload.Unroll)
+
+	_, _, err = points(text("vertex", "edge"))
+	require.ErrorContains(t, err, "workload.cta_threads = 8: nothing is shared by thread blocks under schedule vertex")
+	_, _, err = points(strings.Replace(text("cta", "vertex"), "schedule: vertex,", "schedule: vertex, cta_threads: 4,", 1))
+	require.ErrorContains(t, err, "at the point variant=vertex: workload.cta_threads = 4")
+	_, _, err = points(small + "workload: {cta_threads: 8}\n")
+	require.ErrorContains(t, err, "workload.cta_threads = 8", "without a comparison")
 }
 
 // TestNotesOfBarriers: a program of the user's own whose device-wide barriers lack a fence, where they need one.

@@ -31,6 +31,7 @@ type Point struct {
 	Settings []Setting // what is set at it: by the variant, then by axes, the seed too
 	Place    []int     // its place in each dimension of the experiment; -1: the dimension is not for its variant
 	Baseline int       // the point whose cycles its speedup is relative to; -1: none
+	Unused   []string  // keys that the experiment sets, and that are at their defaults at the point, which has no use for them
 	Config   config.Experiment
 
 	digest   *digest
@@ -77,12 +78,12 @@ func Points(l *schema.Loaded[config.Experiment], set []string) ([]Point, error) 
 		if excluded(e.Exclude, p.Axes, fits) {
 			continue
 		}
-		config, err := at(l, programs, p.Settings, set)
+		config, unused, err := applied(l, programs, p.Settings, set)
 		for k := range seeds {
 			if k > 0 {
 				p = d.point(places[i+k])
 			}
-			p.Config, p.digest, p.programs = config, &digest{}, programs
+			p.Config, p.Unused, p.digest, p.programs = config, unused, &digest{}, programs
 			if err = errors.Join(err, seed(&p.Config, p.Axes)); err != nil {
 				return nil, of(&p, err)
 			}
@@ -96,6 +97,9 @@ func Points(l *schema.Loaded[config.Experiment], set []string) ([]Point, error) 
 	}
 	if len(points) == 0 {
 		return nil, excludeError(l, "exclude: leaves out all points")
+	}
+	if err := refuseUnused(l, points, set); err != nil {
+		return nil, err
 	}
 	if len(e.Compare) > 0 {
 		setBaselines(points)
@@ -115,7 +119,7 @@ func Under(l *schema.Loaded[config.Experiment], points []Point, set []string, mo
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(p.Settings), func(s Setting) bool { return overridden(s.Key, over) })
-		config, err := at(l, p.programs, own, set, over...)
+		config, err := at(l, p.programs, own, set, slices.Concat(over, defaults(p.Unused))...)
 		if err == nil {
 			err = seed(&config, p.Axes)
 		}
@@ -220,9 +224,62 @@ func at(l *schema.Loaded[config.Experiment], programs *programs, settings []Sett
 		}
 	}
 	if err != nil {
-		return config.Experiment{}, fromKey(l, err)
+		return config.Experiment{}, fromKey(l, err, settings)
 	}
 	return p.Value, nil
+}
+
+// applied is at for points of a comparison. A key that the experiment as a whole sets, and that a point has no use for,
+// is not applied to it: of {cta_threads: 256} beside schedules cta and vertex, vertex has no thread blocks. A value that
+// the point's own settings give is refused.
+func applied(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string) (
+	config.Experiment, []string, error) {
+	var unused []string
+	for {
+		e, err := at(l, programs, settings, set, defaults(unused)...)
+		key, ok := compose.Unused(err)
+		if !ok || sets(settings, key) || len(settings) == 0 || slices.Contains(unused, key) {
+			return e, unused, err
+		}
+		unused = append(unused, key)
+	}
+}
+
+// sets reports whether settings give a key, or a section around it.
+func sets(settings []Setting, key string) bool {
+	return slices.ContainsFunc(settings, func(s Setting) bool { return s.Key == key || strings.HasPrefix(key, s.Key+".") })
+}
+
+// defaults gives keys of an experiment their defaults, as With takes them.
+func defaults(keys []string) (args []string) {
+	for _, key := range keys {
+		args = append(args, key+"="+defaultTexts()[key])
+	}
+	return args
+}
+
+var defaultTexts = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	for _, v := range config.Schema.Values(config.Schema.Default()) {
+		texts[v.Key] = v.Text
+		if text, err := strconv.Unquote(v.Text); err == nil {
+			texts[v.Key] = text // YAML, and settings are given without quotes
+		}
+	}
+	return texts
+})
+
+// refuseUnused refuses a key that no point has a use for, as where there is no comparison.
+func refuseUnused(l *schema.Loaded[config.Experiment], points []Point, set []string) error {
+	for _, key := range points[0].Unused {
+		if !slices.ContainsFunc(points, func(p Point) bool { return !slices.Contains(p.Unused, key) }) {
+			p := &points[0]
+			others := slices.DeleteFunc(slices.Clone(p.Unused), func(k string) bool { return k == key })
+			_, err := at(l, p.programs, p.Settings, set, defaults(others)...)
+			return of(p, err)
+		}
+	}
+	return nil
 }
 
 // arguments are settings, with others over them, as With takes them; what --set gave below a section among them holds.
@@ -241,10 +298,10 @@ func arguments(settings []Setting, set []string, over ...string) []string {
 	return args
 }
 
-// fromKey says where an error's key is given, if it is.
-func fromKey(l *schema.Loaded[config.Experiment], err error) error {
+// fromKey says where an error's key is given, unless a point's own settings give it.
+func fromKey(l *schema.Loaded[config.Experiment], err error, settings []Setting) error {
 	var key *compose.KeyError
-	if errors.As(err, &key) {
+	if errors.As(err, &key) && !sets(settings, key.Key) {
 		if o, ok := l.Origin(key.Key); ok && o.Layer != schema.Default {
 			return fmt.Errorf("%s: %w", o, err)
 		}

@@ -55,7 +55,7 @@ func (r *Runner) vet(ctx context.Context, l *schema.Loaded[config.Experiment], f
 
 // atPoint says where an error's key is given, and at which point it is wrong.
 func atPoint(l *schema.Loaded[config.Experiment], p *Point, err error) error {
-	return of(p, fromKey(l, err))
+	return of(p, fromKey(l, err, p.Settings))
 }
 
 // vetting remembers what has been looked at, since most points of a sweep are alike in what they need.

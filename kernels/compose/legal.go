@@ -24,6 +24,12 @@ type rule struct {
 	why    string
 }
 
+// unusedKey refuses a key's value that no other choice of the plan reads: only the default is accepted then.
+type unusedKey struct {
+	key string
+	rule
+}
+
 // added are of what only layouts have that were added, and operators of programs.
 var added = []rule{
 	{
@@ -78,7 +84,7 @@ func (p *Plan) sized() error {
 			continue
 		}
 		if !slices.Contains(p.Layout.Keys, x.key) {
-			return refuse(x.key, " = %s: says nothing of layout %s: expected %s, the default; others are for %s",
+			return refuseUnused(x.key, " = %s: says nothing of layout %s: expected %s, the default; others are for %s",
 				x.text(p.Sizes), p.Layout.Name, x.text(all), heeding(x.key))
 		}
 		x.set(&all, p.Sizes)
@@ -92,7 +98,7 @@ func (p *Plan) sized() error {
 // ordered arranges the layout's slots, and refuses an order of what has none.
 func (p *Plan) ordered() error {
 	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != workload.Auto {
-		return refuse("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
+		return refuseUnused("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
 	}
 	p.arrange()
 	return nil
@@ -175,30 +181,8 @@ var rules = []rule{
 		"nothing tells which destinations can still take something: active_set bitmap or bytemap; " +
 			"rqnb is for bfs, bfs-parents, bc and sssp with settled",
 	}, {
-		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
-		"the schedule scans nothing: scan shuffle, the default",
-	}, {
-		func(p *Plan) bool {
-			return p.Skip == schedule.Filtered &&
-				!(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
-		},
-		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under weaver in pull",
-	}, {
-		func(p *Plan) bool { return p.Settled && !(p.Algorithm.Unsettled != nil && p.pulls()) },
-		"nothing tells which destinations are settled: settled false, the default; true is for sssp in pull",
-	}, {
 		func(p *Plan) bool { return p.Settled && p.Set.Sized },
 		"settled follows from which vertices are active, which a counter does not tell",
-	}, {
-		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
-		"several threads have a destination, so every sum is an atomic: sum register, the default; " +
-			"memory and atomic are for vertex and hwwl in pull (triangles: in push)",
-	}, {
-		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Owns },
-		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
-	}, {
-		func(p *Plan) bool { return p.Coefficient != algorithm.Hardware && p.Algorithm.GatherBy == nil },
-		"the algorithm has no coefficient: coefficient hardware, the default; others are for graphsum",
 	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
 		"only graph units walk their lists: schedule peg or hwwl",
@@ -237,6 +221,38 @@ var rules = []rule{
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Set.Sized && p.Algorithm.SrcFilter != nil },
 		"a counter asks what a source holds, which may have changed since what its edges bring was written: active_set bitmap or bytemap",
 	},
+}
+
+// unused are the keys that some combinations have no use for, in the order in which they are refused.
+var unused = []unusedKey{
+	{"scan", rule{
+		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
+		"the schedule scans nothing: scan shuffle, the default",
+	}},
+	{"skip", rule{
+		func(p *Plan) bool {
+			return p.Skip == schedule.Filtered &&
+				!(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
+		},
+		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under weaver in pull",
+	}},
+	{"settled", rule{
+		func(p *Plan) bool { return p.Settled && !(p.Algorithm.Unsettled != nil && p.pulls()) },
+		"nothing tells which destinations are settled: settled false, the default; true is for sssp in pull",
+	}},
+	{"sum", rule{
+		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
+		"several threads have a destination, so every sum is an atomic: sum register, the default; " +
+			"memory and atomic are for vertex and hwwl in pull (triangles: in push)",
+	}},
+	{"ahead", rule{
+		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Owns },
+		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
+	}},
+	{"coefficient", rule{
+		func(p *Plan) bool { return p.Coefficient != algorithm.Hardware && p.Algorithm.GatherBy == nil },
+		"the algorithm has no coefficient: coefficient hardware, the default; others are for graphsum",
+	}},
 }
 
 // splits reports whether rows are parts of csr's and csc's.
@@ -303,29 +319,37 @@ func (p *Plan) sumsAlone() bool {
 func (p *Plan) changes() bool { return len(p.Direction.Uses) > 1 }
 
 // Refused says why a combination is not legal.
-type Refused struct{ Plan, Why string }
+type Refused struct {
+	Plan, Why string
+	unused    string // the key that the rule is about; empty: a combination
+}
 
 func (r *Refused) Error() string { return fmt.Sprintf("%s: %s", r.Plan, r.Why) }
 
 // legal applies the rules.
 func (p *Plan) legal() error {
 	if r := p.breaks(); r != nil {
-		return &Refused{p.Name(), r.why}
+		return &Refused{Plan: p.Name(), Why: r.why, unused: r.key}
 	}
 	return nil
 }
 
-// breaks is the first rule that refuses the plan; nil: it is legal.
-func (p *Plan) breaks() *rule {
+// breaks is the first rule that refuses the plan, with the key if that is unused; nil: it is legal.
+func (p *Plan) breaks() *unusedKey {
 	lists := [...][]rule{rules, added, nil}
 	if p.Fused {
 		lists[2] = unfused
 	}
 	for _, list := range lists {
-		for i := range list {
-			if list[i].broken(p) {
-				return &list[i]
+		for _, r := range list {
+			if r.broken(p) {
+				return &unusedKey{rule: r}
 			}
+		}
+	}
+	for i := range unused {
+		if unused[i].broken(p) {
+			return &unused[i]
 		}
 	}
 	return nil
@@ -349,7 +373,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 		}
 	}
 	if u := p.Schedule.Unit; u != "" && s.Unit != u {
-		return &Refused{p.Name(), "the schedule needs a machine whose cores have a " + accel.KindNamed(u).Title}
+		return &Refused{Plan: p.Name(), Why: "the schedule needs a machine whose cores have a " + accel.KindNamed(u).Title}
 	}
 	if need := 4*p.Schedule.Scratchpad(core, p.Scan) + more; need > s.ScratchpadBytes {
 		who := "the schedule needs"
@@ -357,8 +381,8 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 			who = "the schedule and values in the scratchpad (workload.features.folding, workload.features.group) need"
 		}
 		return &Refused{
-			p.Name(),
-			fmt.Sprintf("%s %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", who, need, s.ScratchpadBytes),
+			Plan: p.Name(),
+			Why:  fmt.Sprintf("%s %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", who, need, s.ScratchpadBytes),
 		}
 	}
 	return nil
@@ -367,10 +391,10 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 // keys refuses what says nothing, of keys that all combinations have alike.
 func (p *Plan) keys() error {
 	if p.Rule != direction.Beamer && !p.changes() {
-		return refuse("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
+		return refuseUnused("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
 	}
 	if !p.Order.Buckets && p.Buckets != activeset.DefaultBuckets {
-		return refuse("buckets",
+		return refuseUnused("buckets",
 			" = %d: there are none with order %s: expected %d, the default; others are for order buckets", p.Buckets,
 			p.Order.Name, activeset.DefaultBuckets)
 	}
@@ -380,7 +404,7 @@ func (p *Plan) keys() error {
 // blocks refuses thread blocks where nothing is shared by them.
 func (p *Plan) blocks() error {
 	if p.BlockThreads != 0 && !p.Schedule.Blocks {
-		return refuse("cta_threads",
+		return refuseUnused("cta_threads",
 			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for cta, twc and twce",
 			p.BlockThreads, p.Schedule.Name)
 	}
@@ -393,7 +417,7 @@ func (p *Plan) unflushed() error {
 	if p.Fused {
 		why, instead = "fusion", "workload.fusion none"
 	}
-	return &KeyError{"machine.core.device_barrier", fmt.Sprintf(
+	return &KeyError{Key: "machine.core.device_barrier", Msg: fmt.Sprintf(
 		" = signal: with %s, cores read behind a device-wide barrier what others have stored before it, and no kernel has a fence there: expected flush, one core, or %s",
 		why, instead)}
 }

@@ -107,7 +107,7 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 		p := *o.Plan
 		p.Fused = true
 		if r := p.breaks(); r != nil {
-			return &Refused{o.Name, r.why}
+			return &Refused{Plan: o.Name, Why: r.why}
 		}
 		if err := p.Runs(s); err != nil {
 			return err

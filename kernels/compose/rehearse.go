@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,13 +11,34 @@ import (
 )
 
 // KeyError refuses the value of a workload's key.
-type KeyError struct{ Key, Msg string }
+type KeyError struct {
+	Key, Msg string
+	NoUse    bool // only the default is accepted, since nothing that the other keys choose reads this one
+}
 
 func (e *KeyError) Error() string { return e.Key + e.Msg }
 
 // refuse makes one.
 func refuse(key, format string, args ...any) error {
-	return &KeyError{"workload." + key, fmt.Sprintf(format, args...)}
+	return &KeyError{Key: "workload." + key, Msg: fmt.Sprintf(format, args...)}
+}
+
+// refuseUnused refuses the value of a key that only other choices read.
+func refuseUnused(key, format string, args ...any) error {
+	return &KeyError{Key: "workload." + key, Msg: fmt.Sprintf(format, args...), NoUse: true}
+}
+
+// Unused returns the key that an error refuses only because nothing reads it: at its default it would be accepted.
+func Unused(err error) (key string, ok bool) {
+	var k *KeyError
+	if errors.As(err, &k) && k.NoUse {
+		return k.Key, true
+	}
+	var r *Refused
+	if errors.As(err, &r) && r.unused != "" {
+		return "workload." + r.unused, true
+	}
+	return "", false
 }
 
 // Rehearse does what a run of the plan on the device does before its first launch, and what its kernels' launches begin

@@ -88,30 +88,32 @@ func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) 
 		refused  bool
 		key, why string
 		expected string
+		unused   bool // nothing reads the key
 	}{
 		{f.Unsent != "lost" && !f.Changes, "unsent = " + string(f.Unsent),
-			"everything is sent without change_driven", "lost, the default"},
+			"everything is sent without change_driven", "lost, the default", true},
 		{f.Pipelined && !f.Aware, "pipelined = true",
-			"a lane computes the features of its edge alone", "false, or features.aware true"},
+			"a lane computes the features of its edge alone", "false, or features.aware true", false},
 		{f.Pipelined && block && f.Count > shape.Threads, "pipelined = true",
-			"a thread block walks its edges itself", "false, or features.group warp"},
+			"a thread block walks its edges itself", "false, or features.group warp", false},
 		{block && !f.Aware, "group = block",
-			"a lane computes the features of its edge alone", "warp, the default, or features.aware true"},
+			"a lane computes the features of its edge alone", "warp, the default, or features.aware true", true},
 		{f.Vertices == "touched" && !f.Changes, "vertices = touched",
-			"every vertex is given something in each super-step without change_driven", "all, the default"},
+			"every vertex is given something in each super-step without change_driven", "all, the default", true},
 		{f.Vertices == "touched" && a.Alone, "vertices = touched",
-			"vertices of " + a.Name + " change though nothing has come along their edges", "all, the default"},
+			"vertices of " + a.Name + " change though nothing has come along their edges", "all, the default", true},
 		{f.Solver == "inverse" && a.Name != "als", "solver = inverse",
-			a.Name + " has no systems to solve", "elimination, the default"},
+			a.Name + " has no systems to solve", "elimination, the default", true},
 		{f.Retracts == "separate" && (!f.Changes || a.Name != "bp"), "retraction = separate",
-			"nothing but a message of bp, with change_driven, is taken out of a product", "merged, the default"},
+			"nothing but a message of bp, with change_driven, is taken out of a product", "merged, the default", true},
 		{f.Sets > 1 && (!a.Sets || f.Folding == "none"), fmt.Sprint("sets = ", f.Sets),
 			"only lp has several sets, and a kernel that goes through them",
-			"1, or lp with features.folding scratchpad or registers"},
+			"1, or lp with features.folding scratchpad or registers", false},
 	} {
 		if x.refused {
 			name, value, _ := strings.Cut(x.key, " ")
-			return refuse(key+name, " %s: %s: expected %s", value, x.why, x.expected)
+			return &compose.KeyError{Key: key + name, Msg: fmt.Sprintf(" %s: %s: expected %s", value, x.why, x.expected),
+				NoUse: x.unused}
 		}
 	}
 	return nil
