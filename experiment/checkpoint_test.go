@@ -156,7 +156,7 @@ func TestAKilledPointGoesOn(t *testing.T) {
 				"algorithm: bfs, direction: hybrid, active_set: rqnb-bytemap", "algorithm: pagerank, max_iterations: 3, kernel: handwritten",
 				"algorithm: sssp, max_iterations: 4",
 			} {
-				if (i+n)%6 != 0 && testenv.Long(t) == 0 {
+				if (i+n)%10 != 0 && testenv.Long(t) == 0 {
 					continue // together they are all schedules and all workloads
 				}
 				text := small + "workload: {source: 3, " + w + "}\n" + parts[draw.IntN(len(parts))]

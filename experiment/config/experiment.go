@@ -222,7 +222,8 @@ func (e *Experiment) validateSeeds() error {
 
 // NeedsRandom is the error for seeds of a graph that has none.
 func (e *Experiment) NeedsRandom() error {
-	return &schema.FieldError{Key: "seeds", Msg: "nothing about the graph is random: expected a generator, weights.from: random or reorder.order: random"}
+	return &schema.FieldError{Key: "seeds", Msg: "nothing about the graph is random: expected a generator, " +
+		"weights.from: random or reorder.order: random"}
 }
 
 // missingUnit is the error for a machine without the unit.

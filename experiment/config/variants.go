@@ -39,11 +39,11 @@ func loadVariants(in schema.Input) (*schema.Loaded[Experiment], error) {
 		case n == len(l.Value.Compare):
 			all = append(all, s)
 		case n == 0:
-			return nil, fmt.Errorf("--set %s: no variant of compare has %s: give it to those that are to have it, or to all with "+
-				"--set %s={}", key, above(key), above(key))
+			return nil, fmt.Errorf("--set %s: no variant of compare has %s: give it to those that are to have it, "+
+				"or to all with --set %s={}", key, above(key), above(key))
 		case !l.Value.Compare.Named():
-			return nil, fmt.Errorf("--set %s: not all variants of compare have %s: name them (compare: - {name: …}) and set the "+
-				"key in those that have it", key, above(key))
+			return nil, fmt.Errorf("--set %s: not all variants of compare have %s: name them (compare: - {name: …}) "+
+				"and set the key in those that have it", key, above(key))
 		default:
 			some = append(some, s)
 		}
