@@ -19,7 +19,7 @@ import (
 
 // Machine describes a timed machine.
 type Machine struct {
-	Sockets        int `key:"sockets" default:"1" min:"1" max:"64" unit:"sockets" doc:"Sockets, each with an L1I and an L1D for its cores."`
+	Sockets        int `key:"sockets" default:"1" min:"1" max:"256" unit:"sockets" doc:"Sockets, each with an L1I and an L1D for its cores."`
 	CoresPerSocket int `key:"cores_per_socket" default:"1" min:"1" max:"16" unit:"cores" doc:"Cores of a socket. 1 gives every core L1s of its own. RTL: SOCKET_SIZE."`
 
 	Core Core        `key:"core" doc:"A core: pipeline, load-store unit, scratchpad, and the graph unit in its socket."`
@@ -30,7 +30,7 @@ type Machine struct {
 
 	SocketPort bool `key:"socket_port" default:"false" doc:"A socket's L1I shares the port of the next level with the L1D's first, in front of which an arbiter prefers it; one of the registers of to_l2 is the arbiter's. false: each has a port. RTL: true, with an L2."`
 
-	Concentrator *concentrator.Spec `key:"concentrator" doc:"What the L1s and graph units of some sockets share on their way to the L2, in front of to_l2; absent: each has a port of the L2, which has 64."`
+	Concentrator *concentrator.Spec `key:"concentrator" doc:"What the L1s and graph units of some sockets share on their way to the L2, in front of to_l2; absent: each has a port of the L2, which has 64, so that more than 32 sockets need one."`
 
 	CtrlProc ctrlproc.Spec `key:"ctrlproc" doc:"The control processor's balancing between the cores' GraphPEGs (ACM TACO 2021, §3.3.2); without them it does nothing."`
 

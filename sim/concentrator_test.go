@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -11,13 +12,15 @@ import (
 	"heddle/sim"
 )
 
-// TestManyCores: 20, 40 and 60 cores with a graph unit each, behind concentrators: every edge is handed
+// TestManyCores: 20 to 256 cores with a graph unit each, behind concentrators: every edge is handed
 // out once, nothing is lost between the units, and the control processor sees the end of all of them.
 func TestManyCores(t *testing.T) {
 	for _, set := range []string{
 		"sockets=20", "sockets=40", "sockets=60", "sockets=60 concentrator.sockets=4 ctrlproc.policy=ef+vl ctrlproc.interval=64",
 		"sockets=60 concentrator.outstanding=1 concentrator.arbiter=priority ctrlproc.policy=ideal", "sockets=64 concentrator.sockets=20 concentrator.ports=3 ctrlproc.interval=1",
 		"sockets=40 core.graphpeg.bypass_l1=false", "sockets=60 ctrlproc.group=8 ctrlproc.interval=32 ctrlproc.policy=ef+vl",
+		"sockets=200 concentrator.sockets=4 core.graphpeg.list_region=1MiB",
+		"sockets=256 concentrator.sockets=16 concentrator.ports=4 core.graphpeg.list_region=1MiB",
 	} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
@@ -28,6 +31,15 @@ func TestManyCores(t *testing.T) {
 			require.NotZero(t, statistic(t, m, "ctrlproc.messages.reports"))
 		})
 	}
+}
+
+// TestTwoHundredSockets: atomics, barriers of all cores and racing stores of 200 sockets are the same on one goroutine
+// and on several.
+func TestTwoHundredSockets(t *testing.T) {
+	cfg := load(t, "vortex-6c32w32t", "sockets=200", "concentrator.sockets=4", "core.warps=2", "core.threads=2")
+	_, text := randomProgram(rand.New(rand.NewPCG(1, 200)), cfg)
+	p := source(t, text)
+	require.Equal(t, threadedRun(t, cfg, p, 1, 1, nil), threadedRun(t, cfg, p, 3, 1, nil))
 }
 
 // TestManyCoresInAnyOrder: the order of 300 units is no input either.
@@ -71,6 +83,8 @@ func TestConcentratorsThatDoNotFit(t *testing.T) {
 		{"graphpeg-60sm", "concentrator.ports=4", "concentrator.ports: 4: there are 3 requesters to use them"},
 		{"graphpeg-60sm", "concentrator.ports=2", "concentrator.ports: 2: 60 concentrators have 120 to the L2, which serves at most 64"},
 		{"vortex-1c4w4t", "concentrator.ports=1", "concentrator: it is in front of an L2"},
+		{"graphpeg-60sm", "sockets=65", "concentrator.ports: 1: 65 concentrators have 65 to the L2, which serves at most 64"},
+		{"graphpeg-60sm", "sockets=257", "expected an integer 1..256"},
 		{"graphpeg-15sm", "sockets=22", "a concentrator in front of it is shared"},
 		{"graphpeg-60sm", "concentrator.arbiter=random", "concentrator.arbiter"},
 	} {
