@@ -203,7 +203,7 @@ func TestHooksOnlyLook(t *testing.T) {
 
 // TestConservation: every message that one level sends is received by the next, whatever the memory.
 func TestConservation(t *testing.T) {
-	memories := []string{"vortex-harness", "hbm2-2gbps", "hbm2-2gbps-jedec", "ddr4-3200", "gddr6", "gddr5", "ideal"}
+	memories := []string{"vortex-harness", "hbm2-2gbps", "hbm2-2gbps-jedec", "hbm3-5.2gbps", "ddr4-3200", "gddr6", "gddr5", "ideal"}
 	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-c", "vortex-rtl-m6"} {
 		for _, prog := range []string{"ld_rand", "ld_coal", "st_coal", "diverge", "barrier"} {
 			p := program(t, prog)
@@ -250,7 +250,7 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 		{"l2.line_bytes=32", "l2.line_bytes: 32, and the lines of l1d have 64"}, {"memory.preset=vortex-harness l2.line_bytes=128", "lines of 64 bytes only"},
 		{"core.lsu_lanes=3", "lsu_lanes = 3: expected a divisor"}, {"core.threads=8 core.lsu_lanes=16", "lsu_lanes = 16: expected 1..8"},
 		{"l1i.line_bytes=32", "l1i.line_bytes"},
-		{"memory.channels=3", "memory.channels"},
+		{"memory.channels=3 memory.mapping=ChRaBaRoCo", "memory.channels"},
 		{"cores_per_socket=16 core.fetch_width=8", "core.fetch_width"},
 	} {
 		_, err := configs.LoadMachine("vortex-6c32w32t", nil, strings.Fields(c.set))

@@ -44,7 +44,7 @@ const ages = -1 << 30
 
 func newChecker(s Spec) *checker {
 	c := &checker{spec: s, t: s.Timing, perRank: s.BankGroups * s.Banks, lastColumnBus: ages, lastRowBus: ages}
-	if s.Standard == HBM2 {
+	if s.Standard == HBM2 || s.Standard == HBM3 {
 		c.actDelay = 1
 	}
 	for range s.Ranks * c.perRank {
@@ -235,7 +235,7 @@ func (c *checker) columnGaps(i Issue, at int, write bool) string {
 // each pseudo channel has a bus.
 func (c *checker) dataBus(rank, start int) string {
 	bus := 0
-	if c.spec.Standard == HBM2 || c.spec.Standard == HBM2R20 {
+	if c.spec.Standard.pseudoChannels() {
 		bus = rank
 	}
 	last := c.bursts[bus]

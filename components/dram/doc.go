@@ -1,5 +1,5 @@
 // Package dram is a cycle-level model of DRAM channels and their controllers:
-// HBM2, DDR4, GDDR6, GDDR5, or an ideal memory of fixed latency and bandwidth.
+// HBM2, HBM3, DDR4, GDDR6, GDDR5, or an ideal memory of fixed latency and bandwidth.
 //
 // It has three types: Channel, the model, which the rest of this page is about; Memory, the component that connects
 // channels to links on a clock of their own; and Harness, which connects them to the queue that Vortex's RTL simulation
@@ -25,7 +25,7 @@
 //
 // # The controller's clock
 //
-//  1. At a multiple of REFI, ask for one REF per rank (HBM2: pseudo channel).
+//  1. At a multiple of REFI, ask for one REF per rank (HBM: pseudo channel).
 //  2. Issue at most one command; with a split bus one column command (RD, WR),
 //     then one row command (ACT, PRE, PREA, REF).
 //     a. From the active list, the requests whose ACT has issued and whose RD or
@@ -53,7 +53,8 @@
 // sequences of testdata/micro.csv and commands.csv is equal to the clock, and so are the timing rules
 // (testdata/constraints.csv), except for two that are wrong or missing in Ramulator (standards.go). testdata/check.csv
 // has the mean read latencies, throughputs and row-hit rates of loaded runs; check_test.go prints the deviation of each
-// configuration (HEDDLE_LONG=1 runs all points). The preset gddr5 has no such reference.
+// configuration (HEDDLE_LONG=1 runs all points). The preset gddr5 has no such reference;
+// hbm3-5.2gbps is held to its datasheet and to an H100 (hbm3_test.go).
 //
 // Known simplification, as in Ramulator: an RDA counts RTP + RP to the next ACT, and ignores that its row must have
 // been open for RAS; RC bounds the error.

@@ -8,6 +8,10 @@ import (
 
 // Mapping is the split of a line number into a location, named from high to low bits: row, bank (with bank group below
 // it), rank or pseudo channel, column, channel. Lines beyond the capacity wrap around.
+//
+// A number of channels that is no power of two has no bits of its own: the channel is a remainder, and the rest of the
+// location is the quotient. The remainder is that of line + quotient, so that strides that share factors with the number
+// of channels use all of them.
 type Mapping uint8
 
 // The mappings.
@@ -57,6 +61,11 @@ var mappingOrder = [][numParts]part{
 	RoBaRaCoChXor: {partChannel, partColumn, partRank, partGroup, partBank, partRow},
 }
 
+// channelsLowest reports whether neighbouring lines are in neighbouring channels.
+func (m Mapping) channelsLowest() bool {
+	return int(m) < len(mappingOrder) && mappingOrder[m][0] == partChannel
+}
+
 // Location is the position of a line. Bank counts all banks of a channel: rank major, then bank group, then bank.
 type Location struct {
 	Channel, Bank int
@@ -70,6 +79,7 @@ type Mapper struct {
 	groupBits uint8
 	bankBits  uint8
 	xorMask   uint32
+	channels  uint64 // if their number is no power of two; else 0
 }
 
 // NewMapper returns the mapper of a valid spec.
@@ -77,6 +87,9 @@ func NewMapper(s Spec) Mapper {
 	size := [numParts]int{partChannel: s.Channels, partRank: s.Ranks, partGroup: s.BankGroups,
 		partBank: s.Banks, partRow: s.Rows, partColumn: s.Columns}
 	m := Mapper{groupBits: log2(s.BankGroups), bankBits: log2(s.Banks)}
+	if s.Channels&(s.Channels-1) != 0 {
+		m.channels, size[partChannel] = uint64(s.Channels), 1
+	}
 	at := uint8(0)
 	for _, p := range mappingOrder[s.Mapping] {
 		m.shift[p], m.mask[p] = at, uint32(size[p]-1)
@@ -93,14 +106,23 @@ func log2(powerOfTwo int) uint8 { return uint8(bits.TrailingZeros(uint(powerOfTw
 func (m *Mapper) cut(line uint64, p part) uint32 { return uint32(line>>(m.shift[p]&63)) & m.mask[p] }
 
 // Channel returns the channel of a line.
-func (m *Mapper) Channel(line uint64) int { return int(m.cut(line, partChannel)) }
+func (m *Mapper) Channel(line uint64) int {
+	if m.channels != 0 {
+		return int((line + line/m.channels) % m.channels)
+	}
+	return int(m.cut(line, partChannel))
+}
 
 // Map returns the location of a line.
 func (m *Mapper) Map(line uint64) Location {
+	channel := m.Channel(line)
+	if m.channels != 0 {
+		line /= m.channels
+	}
 	row := m.cut(line, partRow)
 	bank := (m.cut(line, partRank)<<m.groupBits|m.cut(line, partGroup))<<m.bankBits | m.cut(line, partBank)
 	return Location{
-		Channel: m.Channel(line),
+		Channel: channel,
 		Bank:    int(bank ^ row&m.xorMask),
 		Row:     row,
 		Column:  m.cut(line, partColumn),

@@ -20,9 +20,9 @@ func asRamulator20(s Spec) Spec {
 	return s
 }
 
-// presets in the order of their names. All but gddr5 and ideal are checked
-// against Ramulator 2 (see the package documentation).
-var presets = []Spec{hbm2At2Gbps(), hbm2At2GbpsR20(), hbm2JEDEC(), ddr4At3200(), ddr4At3200R20(), gddr6(), gddr5(),
+// presets in the order of their names. All but hbm3-5.2gbps, gddr5 and ideal are
+// checked against Ramulator 2 (see the package documentation).
+var presets = []Spec{hbm2At2Gbps(), hbm2At2GbpsR20(), hbm2JEDEC(), hbm3At5Gbps(), ddr4At3200(), ddr4At3200R20(), gddr6(), gddr5(),
 	ideal()}
 
 // Presets returns the presets' names.
@@ -77,6 +77,32 @@ func hbm2JEDEC() Spec {
 	s.Timing = Timing{
 		BL: 2, CL: 14, CWL: 5, RCDRD: 14, RCDWR: 12, RP: 14, RAS: 34, RC: 48, RTPL: 5, WR: 16,
 		CCDS: 2, CCDL: 4, RRDS: 4, RRDL: 4, FAW: 15, WTRS: 6, WTRL: 8, RFC: 350, REFI: 3900,
+	}
+	return s
+}
+
+// hbm3At5Gbps is a stack of HBM3 at 5.2 Gb/s a pin (JESD238): 16 channels of two pseudo channels of 32 bits, 16 GB. The
+// command clock is a quarter of the data rate (5.236 Gb/s, a memory clock of 2,619 MHz, as an H100 reports), so a burst
+// of 8 beats, 32 B, takes two clocks of a pseudo channel's bus. A request here is 64 B: two bursts of one row, as an
+// H100 reads even for one word (docs/results/silicon). The second waits for CCDL = 4, while another bank group's bursts
+// take the bus in between; hence BL 4 and CCDS 4, and CCDL 8.
+//
+// The other times are those of Ramulator 2's users for this rate, after JESD238A (scale-snu/attacc_simulator,
+// HBM3_5.2Gbps): CL, RCD, RP 14.5 ns, RAS 35, RC 48, WR 16, CWL 6, RTP 8, RRD 2 and 4, WTR 8 and 11 clocks, REFI
+// 3.9 µs. FAW is not: the 30 ns there allow 21 G activations a second of 160 pseudo channels, and an H100 reads 32.5 G
+// random 64-byte blocks a second. It is HBM2's 16 ns (JESD235), which allow 39 G. RFC is JESD235's 350 ns for 8 Gb a
+// channel. The two halves of an 8-high stack (stack IDs) are further banks: 32 of 1 KB rows a pseudo channel.
+//
+// Neighbouring lines go to channels, pseudo channels, bank groups and banks before a row is used again: one stream would
+// otherwise fill a row of one pseudo channel, at half of a channel's rate.
+func hbm3At5Gbps() Spec {
+	s := ramulator21
+	s.Preset, s.Standard, s.TCKps, s.Mapping = "hbm3-5.2gbps", HBM3, 764, RoCoBaRaCh
+	s.Channels, s.Ranks, s.BankGroups, s.Banks, s.Rows, s.Columns, s.LineBytes = 16, 2, 4, 8, 1<<14, 16, 64
+	s.CommandBus = SplitBus
+	s.Timing = Timing{
+		BL: 4, CL: 19, CWL: 6, RCDRD: 19, RCDWR: 19, RP: 19, RAS: 45, RC: 63, RTPL: 8, WR: 21,
+		CCDS: 4, CCDL: 8, RRDS: 2, RRDL: 4, FAW: 21, WTRS: 8, WTRL: 11, RFC: 455, REFI: 5070,
 	}
 	return s
 }

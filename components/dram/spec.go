@@ -18,8 +18,8 @@ type Spec struct {
 	// TCKps is the command clock's period, ps. 1..1_000_000. Only the component around the channel uses it.
 	TCKps int
 
-	// Channels is the number of independent channels, each with a controller. A
-	// power of two, 1..1024.
+	// Channels is the number of independent channels, each with a controller. 1..1024; a power of two if the mapping
+	// puts them above other parts of a location.
 	Channels int
 	// Ranks is the number of ranks, in HBM of pseudo channels, of a channel. A
 	// power of two, 1..16; GDDR has 1.
@@ -106,6 +106,7 @@ type Standard uint8
 const (
 	HBM2 Standard = iota
 	HBM2R20
+	HBM3
 	DDR4
 	GDDR6
 	GDDR5
@@ -162,7 +163,7 @@ func (b CommandBus) table() busTable {
 }
 
 var (
-	standards    = enum.Of[Standard]("dram standard", "hbm2", "hbm2-r20", "ddr4", "gddr6", "gddr5", "ideal")
+	standards    = enum.Of[Standard]("dram standard", "hbm2", "hbm2-r20", "hbm3", "ddr4", "gddr6", "gddr5", "ideal")
 	pagePolicies = enum.Of[PagePolicy]("dram page_policy", "open", "closed")
 	schedulers   = enum.Of[Scheduler]("dram scheduler", "frfcfs", "frfcfs-rowhit", "row-hit-first", "fcfs")
 	commandBuses = enum.Of[CommandBus]("dram command_bus", "single", "split")
@@ -231,7 +232,7 @@ type fieldRange struct {
 func (s Spec) ranges() []fieldRange {
 	return []fieldRange{
 		{field: "tck_ps", value: s.TCKps, min: 1, max: maxClocks},
-		{field: "channels", value: s.Channels, min: 1, max: 1024, pow2: true},
+		{field: "channels", value: s.Channels, min: 1, max: 1024, pow2: !s.Mapping.channelsLowest()},
 		{field: "ranks", value: s.Ranks, min: 1, max: 16, pow2: true},
 		{field: "bank_groups", value: s.BankGroups, min: 1, max: 64, pow2: true},
 		{field: "banks", value: s.Banks, min: 1, max: 64, pow2: true},
@@ -280,11 +281,14 @@ func (s Spec) validateTimed() error {
 
 // dataBuses returns the number of data buses of a channel: in HBM one for each pseudo channel.
 func (s *Spec) dataBuses() uint64 {
-	if s.Standard == HBM2 || s.Standard == HBM2R20 {
+	if s.Standard.pseudoChannels() {
 		return uint64(s.Ranks)
 	}
 	return 1
 }
+
+// pseudoChannels reports whether the ranks of a channel are pseudo channels, which have a data bus each.
+func (s Standard) pseudoChannels() bool { return s == HBM2 || s == HBM2R20 || s == HBM3 }
 
 // PeakBytes returns the capacity of all data buses per clock; 0: unlimited.
 func (s Spec) PeakBytes() float64 {

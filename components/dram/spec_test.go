@@ -22,7 +22,7 @@ func TestPresetsAreValid(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*Spec){
 		"tck_ps = 0":           func(s *Spec) { s.TCKps = 0 },
-		"channels = 3":         func(s *Spec) { s.Channels = 3 },
+		"channels = 3":         func(s *Spec) { s.Channels, s.Mapping = 3, ChRaBaRoCo },
 		"ranks = 32":           func(s *Spec) { s.Ranks = 32 },
 		"bank_groups = 0":      func(s *Spec) { s.BankGroups = 0 },
 		"banks = 5":            func(s *Spec) { s.Banks = 5 },
@@ -75,6 +75,25 @@ func TestNames(t *testing.T) {
 // TestMappings: every mapping is a bijection, wraps, and puts neighbours where
 // its name says.
 func TestMappings(t *testing.T) {
+	for _, channels := range []int{3, 10, 36} {
+		s := Spec{Channels: channels, Ranks: 2, BankGroups: 2, Banks: 2, Rows: 8, Columns: 4}
+		lines := uint64(channels * 2 * 2 * 2 * 8 * 4)
+		for _, s.Mapping = range []Mapping{RoBaRaCoCh, RoCoBaRaCh, RoBaRaCoChXor} {
+			mapper, seen := NewMapper(s), map[Location]bool{}
+			for line := range lines {
+				at := mapper.Map(line)
+				assert.Equal(t, at.Channel, mapper.Channel(line))
+				assert.Less(t, at.Bank, 8)
+				seen[at] = true
+			}
+			assert.Len(t, seen, int(lines), "%s, %d channels", s.Mapping, channels)
+		}
+		mapper, used := NewMapper(s), map[int]bool{}
+		for i := range uint64(8 * channels) {
+			used[mapper.Channel(i*uint64(channels))] = true
+		}
+		assert.Len(t, used, channels, "a stride of as many lines")
+	}
 	s := Spec{Channels: 2, Ranks: 2, BankGroups: 2, Banks: 4, Rows: 8, Columns: 4}
 	lines := uint64(s.Channels * s.Ranks * s.BankGroups * s.Banks * s.Rows * s.Columns)
 	for m := range mappings.List() {
@@ -177,7 +196,7 @@ func TestNoAllocation(t *testing.T) {
 // The bandwidths that the presets' comments and their parts' datasheets give.
 func TestPeakBytes(t *testing.T) {
 	for name, gigabytes := range map[string]float64{
-		"hbm2-2gbps": 8 * 32, "hbm2-2gbps-jedec": 8 * 32, "ddr4-3200": 25.6, "gddr6": 8 * 28.07, "gddr5": 8 * 16, "ideal": 8 * 16,
+		"hbm2-2gbps": 8 * 32, "hbm2-2gbps-jedec": 8 * 32, "hbm3-5.2gbps": 3350. / 5, "ddr4-3200": 25.6, "gddr6": 8 * 28.07, "gddr5": 8 * 16, "ideal": 8 * 16,
 	} {
 		s, err := Preset(name)
 		require.NoError(t, err)

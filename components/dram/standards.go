@@ -156,6 +156,7 @@ var gddr5Rules = replaced(gddr6Rules,
 var standardRules = [][]Rule{
 	HBM2:    hbm2Rules,
 	HBM2R20: hbm2R20Rules,
+	HBM3:    hbm2Rules, // JESD238 has those of JESD235 for the commands modelled here
 	DDR4:    ddr4Rules,
 	GDDR6:   gddr6Rules,
 	GDDR5:   gddr5Rules,

@@ -81,7 +81,7 @@ func (c *Channel) newEstimate() *estimate {
 		rank.bus = mem.NewCalendar(uint64(s.IdealInterval))
 	}
 	e.ranks = append(e.ranks, rank)
-	if s.Standard == HBM2 || s.Standard == HBM2R20 { // ranks are pseudo channels
+	if s.Standard.pseudoChannels() {
 		for range s.Ranks - 1 {
 			e.ranks = append(e.ranks, rank)
 		}
