@@ -196,8 +196,12 @@ func atomicsMeet(m *Machine) (key, why string) {
 	if a.Mode == core.AtomicsL2 && m.L2 == nil && m.Sockets > 1 {
 		return "atomics.mode", fmt.Sprintf("l2: there is no L2, and no other cache in which the atomics of all %d sockets meet; give the machine an L2", m.Sockets)
 	}
-	if a.Mode != core.AtomicsL2 && a.Combine {
-		return "atomics.combine", fmt.Sprintf("true: with atomics.mode %s no operations are counted", a.Mode)
+	if a.Mode != core.AtomicsL2 && (a.Combine || a.Together) {
+		key = "atomics.combine"
+		if a.Together {
+			key = "atomics.words_together"
+		}
+		return key, fmt.Sprintf("true: with atomics.mode %s no operations are counted", a.Mode)
 	}
 	return "", ""
 }

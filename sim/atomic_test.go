@@ -93,6 +93,35 @@ func TestAtomicsAreCountedWhereTheyAreDone(t *testing.T) {
 	}
 }
 
+// TestOperationsOfABankFollowEachOther: a bank's operations on lines of their own take bank_interval cycles each, and
+// with words_together the lanes of a request on words of their own are one operation, those on one word are not.
+func TestOperationsOfABankFollowEachOther(t *testing.T) {
+	cycles := func(shift, bankInterval int, together bool) (cycles, operations uint64) {
+		p := source(t, spread+fmt.Sprintf(`
+	li a1, 0x90000000
+	slli t2, t1, %d
+	add a1, a1, t2
+	li t3, 8
+	li t4, 1
+loop:	amoadd.w t5, t4, (a1)
+	addi t3, t3, -1
+	bnez t3, loop
+	tmc zero`, shift))
+		o, _ := run(t, load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=8", "l2.banks=1", "l2.memory_ports=1",
+			"l2.mshrs=64", fmt.Sprint("atomics.bank_interval=", bankInterval), fmt.Sprint("atomics.words_together=", together)), p)
+		return o.Cycles, o.Caches[len(o.Caches)-1].AtomicOps
+	}
+	const lanes = 6 * 4 * 8 * 8
+	slow, all := cycles(6, 40, false)
+	fast, _ := cycles(6, 20, false)
+	require.EqualValues(t, lanes, all)
+	require.InEpsilon(t, lanes*20, slow-fast, 0.05, "a line a lane")
+	slow, one := cycles(2, 40, true)
+	require.EqualValues(t, lanes/8, one, "neighbouring words")
+	fast, _ = cycles(2, 20, true)
+	require.InEpsilon(t, lanes/8*20, slow-fast, 0.05)
+}
+
 // TestOneLineIsTheBottleneck: operations on one word take interval cycles each; on
 // lines of their own they do not wait for each other.
 func TestOneLineIsTheBottleneck(t *testing.T) {
@@ -237,6 +266,8 @@ func TestAtomicsNeedASlot(t *testing.T) {
 	require.NoError(t, err)
 	_, err = configs.LoadMachine("vortex-1c4w4t", nil, []string{"atomics.combine=true", "atomics.mode=simx24"})
 	require.ErrorContains(t, err, "atomics.combine")
+	_, err = configs.LoadMachine("vortex-1c4w4t", nil, []string{"atomics.words_together=true", "atomics.mode=simx24"})
+	require.ErrorContains(t, err, "atomics.words_together")
 }
 
 // TestAtomicKnobsCount: each changes cycles and leaves the instructions as they were.
@@ -244,7 +275,7 @@ func TestAtomicKnobsCount(t *testing.T) {
 	p := source(t, tickets)
 	seen := map[uint64]string{}
 	base, _ := run(t, load(t, "vortex-rtl-m6"), p)
-	for _, set := range []string{"atomics.mode=l2", "atomics.interval=3", "atomics.combine=true", "atomics.mode=simx25",
+	for _, set := range []string{"atomics.mode=l2", "atomics.interval=3", "atomics.combine=true", "atomics.bank_interval=9", "atomics.mode=simx25",
 		"atomics.mode=simx24"} {
 		o, _ := run(t, load(t, "vortex-rtl-m6", set), p)
 		require.Equal(t, base.Stats, o.Stats)

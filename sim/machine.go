@@ -225,7 +225,7 @@ func (b *builder) outer() error {
 		}
 	}
 	if b.cfg.Atomics.Mode == core.AtomicsL2 {
-		b.m.Caches[meet].PerformAtomics(b.m, b.cfg.Atomics.Interval)
+		b.m.Caches[meet].PerformAtomics(b.m, b.cfg.Atomics.Interval, b.cfg.Atomics.BankInterval)
 	}
 	return nil
 }

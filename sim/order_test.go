@@ -434,6 +434,9 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 		add("atomics.mode=simx25")
 	case 2, 3:
 		add("atomics.combine=true")
+	case 4:
+		add("atomics.words_together=true")
+		add("atomics.bank_interval=%d", 1+r.IntN(9))
 	}
 	if name != "vortex-1c4w4t" && r.IntN(4) == 0 {
 		add("l2.forward_flush=true")

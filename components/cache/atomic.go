@@ -3,11 +3,13 @@ package cache
 import "heddle/components/mem"
 
 // atomics is a bank's unit for atomics. An atomic takes effect when it finds its line in stage 1; the rest is timing:
-// the operations of one line follow one another, those of different lines proceed in parallel. An atomic keeps its MSHR
-// entry until its result has left.
+// the operations of one line follow one another, those of different lines proceed in parallel unless each occupies the
+// bank. An atomic keeps its MSHR entry until its result has left.
 type atomics struct {
 	performer mem.Performer // nil: a later level performs atomics
 	interval  uint64        // cycles of one operation
+	occupies  uint64        // cycles of the bank that one operation takes
+	busy      uint64        // first cycle that no operation has taken of the bank
 	under     []performing  // in progress, in the order in which they end
 	effect    effect        // of this cycle's atomic, if acts
 	acts      bool          // an atomic takes effect in this cycle
@@ -35,6 +37,18 @@ func (a *atomics) free(line uint32, now uint64) uint64 {
 		}
 	}
 	return now
+}
+
+// begin books the operations of an atomic, and returns the first cycle of the first and the cycle after the last. The
+// bank's cycles are taken in the order of arrival, also by an atomic whose line is not free yet: those behind it do not
+// wait for its line.
+func (a *atomics) begin(line uint32, operations, now uint64) (start, done uint64) {
+	start = a.free(line, now)
+	if a.occupies > 0 {
+		at := max(a.busy, now)
+		start, a.busy = max(start, at), at+a.occupies*operations
+	}
+	return start, start + max(a.interval, a.occupies)*operations
 }
 
 // insert keeps the order; of two that end together the older one leaves first.
@@ -87,10 +101,11 @@ func (b *bank) commitAtomic(now uint64, op *operation) {
 
 // perform schedules the atomic's effect for the end of the cycle and its result for the end of its operations.
 func (b *bank) perform(now uint64, op *operation) {
-	start := b.atomics.free(op.line, now)
-	b.stats.AtomicOps += uint64(op.mem.Atomic.Operations())
+	operations := uint64(op.mem.Atomic.Operations())
+	start, done := b.atomics.begin(op.line, operations, now)
+	b.stats.AtomicOps += operations
 	b.stats.AtomicWaits += start - now
-	b.atomics.insert(performing{start + b.atomics.interval*uint64(op.mem.Atomic.Operations()), op.line, op.id})
+	b.atomics.insert(performing{done, op.line, op.id})
 	b.atomics.effect, b.atomics.acts = effect{op.mem.Atomic.Name(), op.mem.Addr, op.line}, true
 }
 

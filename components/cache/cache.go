@@ -152,11 +152,12 @@ func (c *Cache) ConnectMemory(i int, req *clock.Link[mem.Request], rsp *clock.Li
 	rsp.Flag(&c.sets.answered, i)
 }
 
-// PerformAtomics makes this the level that performs atomics; each operation occupies its line for interval cycles.
-// Other levels pass atomics on.
-func (c *Cache) PerformAtomics(p mem.Performer, interval int) {
+// PerformAtomics makes this the level that performs atomics; each operation occupies its line for interval cycles, and
+// its bank for bankInterval. Other levels pass atomics on.
+func (c *Cache) PerformAtomics(p mem.Performer, interval, bankInterval int) {
 	for _, b := range c.banks {
-		b.atomics = atomics{performer: p, interval: uint64(interval), under: make([]performing, 0, c.spec.MSHRs)}
+		b.atomics = atomics{performer: p, interval: uint64(interval), occupies: uint64(bankInterval),
+			under: make([]performing, 0, c.spec.MSHRs)}
 	}
 }
 

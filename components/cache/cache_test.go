@@ -255,6 +255,21 @@ func TestBankSelection(t *testing.T) {
 		}
 		require.Len(t, stride, map[BankSelect]int{LowBits: 1, Hashed: 8}[sel])
 	}
+	s := DefaultSpec()
+	s.Banks, s.BankSelect = 40, Hashed
+	for _, stride := range []uint32{1, 2, 8, 40, 64, 1024, 1600} {
+		used, slot := map[int]int{}, map[[2]uint32]bool{}
+		for i := range uint32(4000) {
+			used[s.bankOf(i*stride)]++
+			key := [2]uint32{uint32(s.bankOf(i)), i / 40}
+			require.False(t, slot[key], "two lines in one slot")
+			slot[key] = true
+		}
+		require.Len(t, used, 40, "stride %d", stride)
+		for _, n := range used {
+			require.InDelta(t, 100, n, 60, "stride %d", stride)
+		}
+	}
 }
 
 // TestAnyNumberOfBanks: of 1,536 KB in 12 banks of 16 ways, every line has its slot, and all slots are used.
@@ -330,7 +345,6 @@ func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*Spec){
 		"cache bytes = 1000: expected banks × ways × line_bytes = 256 times a power of two, the sets of a bank":  func(s *Spec) { s.Bytes = 1000 },
 		"cache bytes = 24576: expected banks × ways × line_bytes = 256 times a power of two, the sets of a bank": func(s *Spec) { s.Bytes = 24 << 10 },
-		"cache bank_select = hashed: expected a power of two of banks, and there are 3":                          func(s *Spec) { s.Banks, s.Bytes, s.BankSelect = 3, 48<<10, Hashed },
 		"cache bytes = 128: expected at least banks × ways × line_bytes = 256, one set a bank":                   func(s *Spec) { s.Bytes = 128 },
 		"cache banks = 65: expected 1..64":                                        func(s *Spec) { s.Banks = 65 },
 		"cache memory_ports = 2: expected 1..1":                                   func(s *Spec) { s.MemoryPorts = 2 },
@@ -375,7 +389,7 @@ func randomPlan(seed uint64) plan {
 	if r.IntN(2) == 0 {
 		p.specs = append(p.specs, second)
 	}
-	p.meet, p.interval = r.IntN(len(p.specs)), 1+r.IntN(8)
+	p.meet, p.interval, p.bankInterval = r.IntN(len(p.specs)), 1+r.IntN(8), int(seed%4)
 	for range first.Ports {
 		p.todo = append(p.todo, randomStream(r))
 	}

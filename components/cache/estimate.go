@@ -22,7 +22,12 @@ type bankEstimate struct {
 	queue  mem.Entries   // to memory, including the bank's share of the link's capacity
 	port   *mem.Calendar // to memory
 	there  []uint64      // by tag entry: cycle in which the line arrives
+
+	atomics mem.Calendar // the bank's cycles that operations of atomics take
 }
+
+// maxOperations is the most operations of an atomic: one a lane.
+const maxOperations = 32
 
 // Cycles between stages without contention.
 const (
@@ -49,6 +54,7 @@ func (e *estimate) build(c *Cache) {
 		e.banks[i] = &bankEstimate{
 			estimate: e, mshrs: make(mem.Entries, c.spec.MSHRs), queue: make(mem.Entries, b.mreqAlmost+share),
 			port: &ports[b.memoryPort], there: make([]uint64, len(b.tags.line)),
+			atomics: mem.NewCalendar(b.atomics.occupies * maxOperations),
 		}
 	}
 }

@@ -153,6 +153,7 @@ type plan struct {
 	deaf     func(now clock.Cycle) bool
 
 	meet, interval int // the level that performs atomics
+	bankInterval   int
 }
 
 // fixed answers after n cycles in memory.
@@ -237,7 +238,7 @@ func (m *machine) connect(t testing.TB, p plan) {
 		require.NoError(t, c.Check())
 	}
 	if p.interval > 0 {
-		m.levels[p.meet].PerformAtomics(m, p.interval)
+		m.levels[p.meet].PerformAtomics(m, p.interval, p.bankInterval)
 	}
 }
 

@@ -168,7 +168,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		var due []mem.Request // reads and atomics in memory
 		var place performer
 		if m.meet = r.IntN(2) == 0; m.meet {
-			b.atomics = atomics{performer: &place, interval: 1 + r.Uint64N(9)}
+			b.atomics = atomics{performer: &place, interval: 1 + r.Uint64N(9), occupies: r.Uint64N(4)}
 		}
 		var next *request
 		lines, tag := uint32(2+r.IntN(24)), uint32(0)

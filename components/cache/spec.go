@@ -15,7 +15,7 @@ type Spec struct {
 	Ways       int        `key:"ways" default:"4" min:"1" max:"256" unit:"ways" doc:"Ways of a set. RTL: NUM_WAYS; L1 4, L2 8."`
 	LineBytes  int        `key:"line_bytes" default:"64" min:"4" max:"1024" pow2:"true" unit:"bytes" doc:"A line; of the L1s as long as each other's, and of an outer level as long as an inner one's or longer. RTL: LINE_SIZE 64."`
 	Banks      int        `key:"banks" default:"1" min:"1" max:"64" unit:"banks" doc:"Banks work in parallel, each with its own pipeline, tags and MSHRs; of a number that is no power of two, a line's is the remainder. RTL: NUM_BANKS; L1I 1, others as many as they have requesters, at most 16."`
-	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed" doc:"How a line's bank is found. RTL: low_bits."`
+	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed" doc:"How a line's bank is found. hashed: by all bits of its number, so that no stride meets in one bank; with a number of banks that is no power of two, the sum of its digits in that base. RTL: low_bits."`
 	MSHRs      int        `key:"mshrs" default:"16" min:"1" max:"256" unit:"entries" doc:"MSHRs of a bank: requests between acceptance and either hit or replay; fewer than 4 throttle even hits. RTL: MSHR_SIZE 16."`
 	// Ports take requests, one a cycle each. The machine sets it: one for each requester.
 	Ports int `key:"-"`
@@ -46,7 +46,7 @@ type Spec struct {
 type BankSelect uint8
 
 // LowBits takes the lowest bits of the line number. Hashed folds all its bits
-// together, so that strides of a power of two use all banks.
+// together, so that strides of a power of two use all banks; if banks are no power of two, the digits in that base.
 const (
 	LowBits BankSelect = iota
 	Hashed
@@ -131,9 +131,6 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("cache bytes = %d: expected banks × ways × line_bytes = %d times a power of two, the sets of a bank",
 			s.Bytes, set)
 	}
-	if s.BankSelect == Hashed && s.Banks&(s.Banks-1) != 0 {
-		return fmt.Errorf("cache bank_select = hashed: expected a power of two of banks, and there are %d", s.Banks)
-	}
 	err := cmp.Or(
 		bankSelects.Check(s.BankSelect), replacements.Check(s.Replacement), writePolicies.Check(s.WritePolicy))
 	if err != nil {
@@ -197,8 +194,14 @@ func (n *bankNames) of(line uint32) int {
 // the bank bits whatever the selection, so those choose the set. Without a power of two of
 // banks they differ in the quotient.
 func (s *Spec) bankOf(line uint32) int {
-	if s.Banks&(s.Banks-1) != 0 {
-		return int(line % uint32(s.Banks))
+	if n := uint32(s.Banks); n&(n-1) != 0 {
+		sum := line % n
+		if s.BankSelect == Hashed {
+			for rest := line / n; rest != 0; rest /= n {
+				sum += rest % n
+			}
+		}
+		return int(sum % n)
 	}
 	sel := line
 	if s.BankSelect == Hashed && s.Banks > 1 {

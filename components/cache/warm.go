@@ -216,7 +216,11 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 		b.tags.touch(where)
 	}
 	if a.Op == mem.Atomic {
-		there += b.atomics.interval * uint64(a.Operations)
+		n := uint64(a.Operations)
+		if b.atomics.occupies > 0 {
+			there = max(there, e.atomics.Take(there, b.atomics.occupies*n))
+		}
+		there += max(b.atomics.interval, b.atomics.occupies) * n
 	}
 	if missed || a.Op == mem.Atomic {
 		e.keep(there)

@@ -129,8 +129,8 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 		var atomic writes
 		warm.WarmInto(&next, &atomic)
 		if r.IntN(2) == 0 {
-			timed.PerformAtomics(&atomic, 1)
-			warm.PerformAtomics(&atomic, 1)
+			timed.PerformAtomics(&atomic, 1, r.IntN(2))
+			warm.PerformAtomics(&atomic, 1, 1)
 		}
 		lines := uint32(1 + r.IntN(3*len(timed.banks)*len(timed.banks[0].tags.line)))
 		for n := range 200 {

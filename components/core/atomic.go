@@ -15,6 +15,9 @@ type Atomics struct {
 	Mode     AtomicMode `key:"mode" default:"l2" oneof:"l2,simx25,simx24" doc:"l2: at the L2, or without one at the only L1D, in the order of arrival there; only the result travels back. simx25: timed as stores without an answer. simx24: timed as loads of the L1. The last two act when they leave the load-store unit and exist for comparison with those versions of SimX; the RTL of 2025-10 has no atomics."`
 	Interval int        `key:"interval" default:"2" min:"1" max:"1000" unit:"cycles" doc:"What one operation takes of its line: those of a line follow each other, those of different lines do not wait. Counts with mode l2."`
 	Combine  bool       `key:"combine" default:"false" doc:"The lanes of one request that hit one word are one operation. Counts with mode l2."`
+
+	Together     bool `key:"words_together" default:"false" doc:"The words of one request are operated on side by side: it takes as many operations as lanes hit its most frequent word, with combine one. NVIDIA H100: true. Counts with mode l2."`
+	BankInterval int  `key:"bank_interval" default:"0" min:"0" max:"1000" unit:"cycles" doc:"What one operation takes of its bank: those of different lines of a bank follow each other too. 0: nothing. Counts with mode l2."`
 }
 
 // AtomicMode selects where atomics are performed and how they are timed.
@@ -82,7 +85,7 @@ func (l *lsu) posted(in inst) bool {
 func (l *lsu) tagAtomic(r *mem.Request, a *emu.Access, id uint16, ch int) {
 	lanes := l.coalescer.lanesOf(int(id), ch)
 	name := (l.atomics.id<<refBatchBits|uint32(id))<<refChannelBits | uint32(ch)
-	r.Atomic = mem.MakeAtomicRef(name, operations(a, lanes, l.atomics.Combine))
+	r.Atomic = mem.MakeAtomicRef(name, l.atomics.operations(a, lanes))
 	t := &l.coalescer.tags[id]
 	if t.atomic == 0 {
 		l.atomics.batches[t.warp]++
@@ -91,21 +94,29 @@ func (l *lsu) tagAtomic(r *mem.Request, a *emu.Access, id uint16, ch int) {
 }
 
 // operations counts the operations that the memory system performs one after the other: lanes, or distinct words with
-// combine.
-func operations(a *emu.Access, lanes uint32, combine bool) int {
-	if !combine {
+// combine, or the lanes of the most frequent word if words are operated on together.
+func (s *Atomics) operations(a *emu.Access, lanes uint32) int {
+	switch {
+	case s.Together && s.Combine:
+		return 1
+	case !s.Together && !s.Combine:
 		return bits.OnesCount32(lanes)
 	}
-	n := 0
-	for m := lanes; m != 0; n++ {
-		word := a.Addr[bits.TrailingZeros32(m)]
+	words, most := 0, 0
+	for m := lanes; m != 0; words++ {
+		word, n := a.Addr[bits.TrailingZeros32(m)], 0
 		for k := m; k != 0; k &= k - 1 {
 			if l := bits.TrailingZeros32(k); a.Addr[l] == word {
 				m &^= 1 << l
+				n++
 			}
 		}
+		most = max(most, n)
 	}
-	return n
+	if s.Together {
+		return most
+	}
+	return words
 }
 
 // PerformAtomic applies an atomic of this core. The memory system calls it when it performs the atomic. It reports

@@ -136,7 +136,7 @@ func (u *Functional) coalesce(a *emu.Access, rest uint32, base int, m mem.Access
 			merged := sameBlock(a, left&of, co.block)
 			left, rest = left&^of, rest&^merged
 			if m.Addr = a.Addr[first]; m.Op == mem.Atomic {
-				m.Operations = uint16(operations(a, merged, u.core.lsu.spec.Atomics.Combine))
+				m.Operations = uint16(u.core.lsu.spec.Atomics.operations(a, merged))
 			}
 			leaves := max(at, l.links[ch].First())
 			taken, there := u.data.Warm(m, leaves+l.there)
