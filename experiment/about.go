@@ -7,20 +7,20 @@ import (
 	"heddle/graph"
 )
 
-// About explains the numbers of a summary to a reader without this program.
+// About makes a summary readable without this program: it describes the statistics and the graphs.
 type About struct {
 	Statistics []StatisticSummary      `json:"statistics"` // in declared order; not those of single units
 	Graphs     map[string]GraphSummary `json:"graphs"`     // by content hash
 }
 
-// StatisticSummary says what a statistic is.
+// StatisticSummary describes a statistic.
 type StatisticSummary struct {
 	Name string `json:"name"`
 	Unit string `json:"unit"`
 	Doc  string `json:"doc"`
 }
 
-// GraphSummary says what a graph is like.
+// GraphSummary describes a graph by its source and size.
 type GraphSummary struct {
 	Source      string `json:"source"`
 	Vertices    int    `json:"vertices"`
@@ -28,10 +28,10 @@ type GraphSummary struct {
 	MaxInDegree int    `json:"max_in_degree"`
 }
 
-// instance matches the statistics of one of several units of a kind.
+// instance matches the names of statistics that belong to one of several equal units.
 var instance = regexp.MustCompile(`^(core\d+|socket\d+|concentrator\d+|dram\.ch\d+)\b`)
 
-// Single reports whether a statistic is one unit's, and not a sum over all of its kind.
+// Single reports whether a statistic belongs to a single unit rather than being a sum over all units of a kind.
 func Single(name string) bool { return instance.MatchString(name) }
 
 func (r *Runner) about(outcomes []Outcome) About {

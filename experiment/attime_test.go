@@ -9,11 +9,11 @@ import (
 
 // TestAtATime: jobs are no more than there are points, and than any processors have use for.
 func TestAtATime(t *testing.T) {
-	require.Equal(t, 3, atATime(99_999_999, 3, 2))
-	require.Equal(t, manyJobs, atATime(math.MaxInt, math.MaxInt, 2))
-	require.Equal(t, 128, atATime(math.MaxInt, 1000, 128))
-	require.Equal(t, 1, atATime(0, 0, 1))
-	require.Equal(t, 5, atATime(5, 9, 2))
+	require.Equal(t, 3, concurrentPoints(99_999_999, 3, 2))
+	require.Equal(t, manyJobs, concurrentPoints(math.MaxInt, math.MaxInt, 2))
+	require.Equal(t, 128, concurrentPoints(math.MaxInt, 1000, 128))
+	require.Equal(t, 1, concurrentPoints(0, 0, 1))
+	require.Equal(t, 5, concurrentPoints(5, 9, 2))
 }
 
 func TestLeastLimit(t *testing.T) {

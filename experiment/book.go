@@ -17,8 +17,11 @@ import (
 	"heddle/internal/version"
 )
 
-// Book is the directory that a run of an experiment leaves: the store, which every point is in as it ends, and the
-// summaries, which are made of it at the end. Its methods may be called from several goroutines.
+// Book is the results directory of a run: the store, into which every point is written as soon as it ends, and the
+// summaries, which are derived from the store at the end. Its methods may be called from several goroutines.
+//
+// OpenBook comes after Runner.Vet, so that an experiment that cannot run leaves no directory; then come Adopt, if
+// results of another run are taken over, Put for every outcome, and End. Close replaces End where the run never starts.
 type Book struct {
 	Dir    string
 	runner *Runner
@@ -28,23 +31,23 @@ type Book struct {
 	start  time.Time
 
 	mu       sync.Mutex
-	outcomes []Outcome // of all points, without super-steps, which are in the store, unless outcomes are to have them
-	err      error     // what could not be stored
+	outcomes []Outcome // of all points; super-steps are left to the store unless BookOptions.Steps is set
+	err      error     // the first failure to store an outcome
 }
 
-// BookOptions say what of an earlier run's directory counts.
+// BookOptions selects which results of an earlier run are reused.
 type BookOptions struct {
-	Fresh bool // nothing: what is there is put aside
-	Retry bool // what has failed does not: it is run again
-	Steps bool // outcomes keep their super-steps, for a directory that adopts them
-	Jobs  int  // that the summary names
+	Fresh bool // none: an existing store is renamed
+	Retry bool // only successful ones: failed points run again
+	Steps bool // keep super-steps in the outcomes, for a directory that will adopt them
+	Jobs  int  // recorded in the summary
 }
 
-// ErrNotRun is the error of a point that has not been begun.
+// ErrNotRun is the error of a point that has not started.
 var ErrNotRun = errors.New("not run")
 
-// OpenBook opens a directory, or makes it, and takes over what is stored there: the runner does not run it again. A
-// *ChangedError refuses results of something else.
+// OpenBook opens or creates a results directory and sets r.Done and r.Known to the stored outcomes and graphs, so that
+// stored points do not run again. It returns a *ChangedError if the results belong to another experiment or program.
 func OpenBook(dir string, l *schema.Loaded[config.Experiment], r *Runner, o BookOptions) (*Book, error) {
 	b := &Book{Dir: dir, runner: r, name: l.Value.Name, jobs: o.Jobs, start: time.Now()}
 	r.Brief = !o.Steps
@@ -64,7 +67,7 @@ func OpenBook(dir string, l *schema.Loaded[config.Experiment], r *Runner, o Book
 	return b, nil
 }
 
-// resume takes over what is stored.
+// resume loads the stored outcomes. Failures that may not recur, and with retry all failures, are left to run again.
 func (b *Book) resume(retry bool) (err error) {
 	b.runner.Done = b.ledger.Found()
 	if b.runner.Done == nil {
@@ -86,11 +89,11 @@ func (b *Book) resume(retry bool) (err error) {
 	return nil
 }
 
-// Path is the store's.
+// Path returns the path of the store.
 func (b *Book) Path() string { return b.ledger.Path() }
 
-// Adopt takes over what has been simulated for others, by its configuration, as if it had been run here, before the
-// run.
+// Adopt stores outcomes of equal configurations (by Point.Digest) from other runs as if they had been simulated here.
+// It must be called before the run starts.
 func (b *Book) Adopt(all map[string]Outcome, graphs map[string]GraphSummary) error {
 	maps.Copy(b.runner.Known, graphs)
 	for i := range b.runner.Points {
@@ -107,12 +110,12 @@ func (b *Book) Adopt(all map[string]Outcome, graphs map[string]GraphSummary) err
 	return nil
 }
 
-// Put stores an outcome. What cannot be stored had better end the run: the work would be lost.
+// Put stores an outcome. The caller should end the run on an error, since the results of further points would be lost.
 func (b *Book) Put(o Outcome) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	err := b.ledger.Put(&o)
-	o.Samples = nil // in the store, if they are kept at all
+	o.Samples = nil // the store has them, if they are kept at all
 	if b.runner.Brief {
 		o.Steps = nil
 	}
@@ -123,7 +126,7 @@ func (b *Book) Put(o Outcome) error {
 	return err
 }
 
-// Grow makes room for the points that its runner has more by now.
+// Grow adds entries for points that have been added to the runner since.
 func (b *Book) Grow() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,26 +135,28 @@ func (b *Book) Grow() {
 	}
 }
 
-// Outcome holds what is known of a point by now: ErrNotRun, if it has not been begun.
+// Outcome returns the current outcome of a point; its error is ErrNotRun if the point has not started.
 func (b *Book) Outcome(point int) Outcome {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.outcomes[point]
 }
 
-// SummaryError says that results are stored, and their summaries are not.
+// SummaryError reports that all results were stored but the summaries could not be written.
 type SummaryError struct {
 	Path string // of the store
 	Err  error
 }
 
 func (e *SummaryError) Error() string {
-	return fmt.Sprintf("no summary.json and summary.csv: %v; all results are in %s, and the same command writes the summaries", e.Err, e.Path)
+	return fmt.Sprintf(
+		"no summary.json and summary.csv: %v; all results are in %s, and the same command writes the summaries",
+		e.Err, e.Path)
 }
 
 func (e *SummaryError) Unwrap() error { return e.Err }
 
-// StoreError says that a run ended since a result could not be stored.
+// StoreError reports that a run ended because a result could not be stored.
 type StoreError struct {
 	Stored, Points int
 	Err            error
@@ -164,14 +169,14 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// unstored is the error of a run whose results could not be stored.
+// unstored closes the ledger and returns the error of a run whose results could not be stored.
 func (b *Book) unstored() error {
 	n, _, _, err := b.ledger.store.Progress()
 	return errors.Join(&StoreError{n, len(b.runner.Points), b.err}, err, b.ledger.Close())
 }
 
-// End writes the summaries of what a run came to, and closes everything. It returns all points' outcomes. nil: as far
-// as each is known by now. A *SummaryError comes with both: no result is lost.
+// End writes the summaries and closes the store. It returns the summary and the outcomes of all points; if outcomes is
+// nil, those that were stored so far. With a *SummaryError, both are valid: no result is lost.
 func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -198,13 +203,13 @@ func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	return summary, b.outcomes, err
 }
 
-// summarise writes the summaries, unless they are of these points already.
+// summarise writes the summaries unless those on disk already cover the same points.
 func (b *Book) summarise(s *Summary) error {
 	done, err := b.ledger.store.Summarised()
 	if err != nil {
 		return err
 	}
-	if done && len(b.ledger.found) == len(b.outcomes) && summariesIn(b.Dir) {
+	if done && len(b.ledger.stored) == len(b.outcomes) && summariesIn(b.Dir) {
 		return nil
 	}
 	if err := s.Write(b.Dir); err != nil {
@@ -213,14 +218,14 @@ func (b *Book) summarise(s *Summary) error {
 	return b.ledger.store.SetSummarised()
 }
 
-// Close closes everything of a run that does not begin.
+// Close closes the store of a run that does not start.
 func (b *Book) Close() error { return b.ledger.Close() }
 
-// Stored are the outcomes in a directory, by point, without super-steps. A store that cannot be read has none to go by.
+// Stored returns the outcomes in a directory by point, without super-steps; none if the store cannot be read.
 func Stored(dir string) map[int]Outcome { return storedAs(dir, store.Want{Stats: true}) }
 
-// Computed are those that have cycles, without statistics: such points can run. If they are of another experiment,
-// OpenBook says so.
+// Computed returns the stored outcomes that have cycles, without statistics. Such points have run before, so they need
+// no vetting. OpenBook reports whether they belong to the experiment.
 func Computed(dir string) map[int]Outcome {
 	all := storedAs(dir, store.Want{})
 	maps.DeleteFunc(all, func(_ int, o Outcome) bool { return o.Cycles == 0 })

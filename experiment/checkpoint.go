@@ -23,33 +23,37 @@ import (
 	"heddle/sim"
 )
 
-// Checkpoints say where and how often points write down how far they are, so that one that is killed goes on from
-// there.
+// Checkpoints configures the checkpoints from which a point that was killed resumes.
+//
+// Life of a checkpoint: a run takes the census of its state in counted.Resume, before its first launch, and loads the
+// file of an earlier run into it if there is one. counted.Keep writes a file between two super-steps once Every has
+// passed; each replaces the one before. Remove deletes it when the point has ended for good; a point that was
+// interrupted, or met a limit, keeps it.
 type Checkpoints struct {
-	Dir string // of their files; "": none
-	// host time between those of a point, which are at beginnings of super-steps; 0: none
+	Dir string // directory of the files; "": no checkpoints
+	// Every is the host time after which the next start of a super-step writes a checkpoint; 0: none are written.
 	Every  time.Duration
-	Binary func() string                  // tells this program from all others: a state is of one program
-	Say    func(point int, notice string) // tells the user; nil: nobody
-	Log    func(point int, notice string) // keeps what need not be told; nil: nobody
+	Binary func() string                  // hash of this executable: a state can be loaded by the same build only
+	Say    func(point int, notice string) // shows a notice to the user; may be nil
+	Log    func(point int, notice string) // records a notice in the log alone; may be nil
 }
 
-// CheckpointDir is the directory of checkpoints in an experiment's.
+// CheckpointDir is the directory of checkpoints within a results directory.
 const CheckpointDir = "checkpoints"
 
-// path is a point's file.
+// path returns the name of a point's checkpoint.
 func (c *Checkpoints) path(point int) string {
 	return filepath.Join(c.Dir, fmt.Sprintf("point-%d.checkpoint", point+1))
 }
 
-// told tells f of something.
-func told(f func(int, string), point int, format string, args ...any) {
+// notify calls f, which may be nil, with a formatted notice.
+func notify(f func(int, string), point int, format string, args ...any) {
 	if f != nil {
 		f(point, fmt.Sprintf(format, args...))
 	}
 }
 
-// Remove removes a point's file: it has ended.
+// Remove deletes the checkpoint of a point that has ended.
 func (c *Checkpoints) Remove(point int) error {
 	if c.Dir == "" {
 		return nil
@@ -57,19 +61,19 @@ func (c *Checkpoints) Remove(point int) error {
 	if err := os.Remove(c.path(point)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	os.Remove(c.Dir) //nolint:errcheck // others may have theirs there
+	os.Remove(c.Dir) //nolint:errcheck // it is not empty while other points have checkpoints
 	return nil
 }
 
-// Tidy removes what a program that was killed has left half written. Nobody else may write in the directory.
+// Tidy deletes the incomplete files of a program that was killed. No other process may be writing to the directory.
 func (c *Checkpoints) Tidy() {
-	left, _ := filepath.Glob(filepath.Join(c.Dir, ".tmp-*")) // the pattern is right
+	left, _ := filepath.Glob(filepath.Join(c.Dir, ".tmp-*")) // the pattern is well-formed
 	for _, name := range left {
-		os.Remove(name) //nolint:errcheck // it only takes room
+		os.Remove(name) //nolint:errcheck // a leftover only takes space
 	}
 }
 
-// Clear removes all.
+// Clear deletes the checkpoints of all points.
 func (c *Checkpoints) Clear() error {
 	files, _ := filepath.Glob(filepath.Join(c.Dir, "*.checkpoint"))
 	c.Tidy()
@@ -78,36 +82,37 @@ func (c *Checkpoints) Clear() error {
 			return err
 		}
 	}
-	os.Remove(c.Dir) //nolint:errcheck // it may not be there, or hold what is not ours
+	os.Remove(c.Dir) //nolint:errcheck // it may not exist, or hold files of others
 	return nil
 }
 
-// checkpointHeader says of what a checkpoint is, and how far its point was.
+// checkpointHeader identifies the run that a checkpoint belongs to, and records how far it had come.
 type checkpointHeader struct {
 	Binary  string
-	Config  string // the point's, as YAML
+	Config  string // configuration of the point, as YAML
 	Graph   string // content hash
-	Step    int    // the super-step that comes
+	Step    int    // the next super-step
 	Cycle   uint64
 	Edges   uint64
-	Seconds float64 // of the host
-	Check   bool    // the machine keeps books of messages
-	Threads int     // for which the machine was assembled
+	Seconds float64 // of the host, over all runs of the point
+	Check   bool    // whether the machine accounts for every message (Runner.Check)
+	Threads int     // number of threads that the machine was assembled for
 }
 
-// ForeignError is a checkpoint of something else.
+// ForeignError reports a checkpoint of another program, configuration or graph.
 type ForeignError struct {
 	Path        string
 	Differences []string
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s is a checkpoint of something else:\n  %s\nGo on with what it was written by, or remove the file (--fresh removes all), and the point begins anew",
+	return fmt.Sprintf("%s is a checkpoint of something else:\n  %s\nGo on with what it was written by, or remove the "+
+		"file (--fresh removes all), and the point begins anew",
 		e.Path, strings.Join(e.Differences, "\n  "))
 }
 
-// VetCheckpoints refuses checkpoints of points that are to run if they are not of this program and these
-// configurations, or not whole. Those of points that have ended are removed.
+// VetCheckpoints returns an error if a checkpoint of a point that is to run is damaged or belongs to another program or
+// configuration. It deletes the checkpoints of points that have ended.
 func (r *Runner) VetCheckpoints() error {
 	r.Checkpoints.Tidy()
 	for i := range r.Points {
@@ -128,20 +133,20 @@ func (r *Runner) VetCheckpoints() error {
 	return nil
 }
 
-// kept is a checkpoint that a point goes on from.
-type kept struct {
+// openedCheckpoint is a checkpoint from which a point resumes. A nil pointer stands for a run from the start.
+type openedCheckpoint struct {
 	checkpointHeader
 	file *checkpoint.File
 }
 
-func (k *kept) close() {
+func (k *openedCheckpoint) close() {
 	if k != nil {
 		k.file.Close() //nolint:errcheck // read only
 	}
 }
 
-// openCheckpoint opens that of a point, if there is one. Without a graph's hash it may be of any graph.
-func (r *Runner) openCheckpoint(i int, graph string) (*kept, error) {
+// openCheckpoint opens the checkpoint of a point; nil if there is none. With graph "" the graph is not compared.
+func (r *Runner) openCheckpoint(i int, graph string) (*openedCheckpoint, error) {
 	if r.Checkpoints.Dir == "" {
 		return nil, nil
 	}
@@ -153,7 +158,7 @@ func (r *Runner) openCheckpoint(i int, graph string) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{file: f}
+	k := &openedCheckpoint{file: f}
 	if err := f.Header(&k.checkpointHeader); err != nil {
 		k.close()
 		return nil, err
@@ -165,8 +170,8 @@ func (r *Runner) openCheckpoint(i int, graph string) (*kept, error) {
 	return k, nil
 }
 
-// foreign lists why a checkpoint is not a point's.
-func (r *Runner) foreign(k *kept, i int, graph string) []string {
+// foreign lists the reasons for which a checkpoint does not belong to a point.
+func (r *Runner) foreign(k *openedCheckpoint, i int, graph string) []string {
 	var d ChangedError
 	if k.Binary != r.Checkpoints.Binary() {
 		d.add("the program: another build of heddle has written it")
@@ -183,15 +188,15 @@ func (r *Runner) foreign(k *kept, i int, graph string) []string {
 	return d.Differences
 }
 
-// rules exclude what is not state of a run: constants that it is made of, and what is prepared again. Hooks only look
-// on.
+// layouts excludes everything that is not state of a run: its constant inputs, and derived values that the resumed run
+// recomputes. Hooks only observe.
 var layouts = checkpoint.NewLayouts(checkpoint.Rules{
 	Opaque: []reflect.Type{
 		reflect.TypeFor[graph.Graph](), reflect.TypeFor[graph.Image](), reflect.TypeFor[ir.Kernel](),
 		reflect.TypeFor[isa.Program](),
 		reflect.TypeFor[compose.Plan](), reflect.TypeFor[compose.Compiled](),
 	},
-	// Instructions are decoded again at a launch; between two of them none is under way.
+	// A launch decodes its instructions again, and checkpoints are written between launches.
 	Forgotten: []reflect.Type{reflect.TypeFor[emu.Op]()},
 	Assembled: map[reflect.Type][]string{
 		reflect.TypeFor[akita.HookableBase](): {"Hooks", "hookList"},
@@ -199,48 +204,52 @@ var layouts = checkpoint.NewLayouts(checkpoint.Rules{
 	},
 })
 
-// keeper keeps the state of one point's run.
-type keeper struct {
+// checkpointer writes the checkpoints of one point's run, and loads the one that it resumes from. A nil pointer does
+// neither.
+type checkpointer struct {
 	*Checkpoints
-	header checkpointHeader // of the next checkpoint
-	point  int
-	from   *kept              // what it goes on from; nil: nothing
-	census *checkpoint.Census // nil: there can be none
-	since  time.Time          // when the last one was written, or the point begun
-	begun  time.Time
-	spent  float64           // seconds of the host before that
-	last   *checkpointHeader // of the checkpoint that there is; nil: none
+	header         checkpointHeader // of the next checkpoint
+	point          int
+	from           *openedCheckpoint  // the checkpoint to resume from; nil: none
+	census         *checkpoint.Census // nil: the state cannot be saved
+	lastWrite      time.Time          // time of the last write, at first of the start
+	started        time.Time
+	earlierSeconds float64           // host seconds of earlier runs of this point
+	lastHeader     *checkpointHeader // header of the file on disk; nil: no file
 
 	observer Observer
 }
 
-// state is all that a run has.
-type state struct {
+// runState is the root from which the census reaches the whole state of a run.
+type runState struct {
 	counted *counted
 	program any
 }
 
-// newKeeper makes what keeps a point; nil: nothing does.
-func (r *Runner) newKeeper(i int, cfg *config.Experiment, g *graph.Graph, threads int, from *kept) *keeper {
+// newCheckpointer returns the checkpointer of a run; nil if it neither writes checkpoints nor resumes.
+func (r *Runner) newCheckpointer(i int, cfg *config.Experiment, g *graph.Graph, threads int,
+	from *openedCheckpoint) *checkpointer {
 	if r.Checkpoints.Dir == "" || r.Checkpoints.Every == 0 && from == nil {
 		return nil
 	}
 	h := checkpointHeader{Config: r.Points[i].YAML(), Graph: g.Hash(), Check: r.Check, Threads: threads}
-	k := &keeper{Checkpoints: &r.Checkpoints, header: h, point: i, from: from, begun: time.Now(), observer: r.Observer}
-	k.since = k.begun
+	k := &checkpointer{Checkpoints: &r.Checkpoints, header: h, point: i, from: from, started: time.Now(),
+		observer: r.Observer}
+	k.lastWrite = k.started
 	return k
 }
 
-// Resume takes the census of the run, and gives it the state that it goes on from.
+// Resume takes the census of the run's state, and overwrites it with that of a checkpoint if the point resumes. The
+// host program calls it once, before its first launch, when all of its state has been allocated.
 func (c *counted) Resume(program any) (resumed bool, err error) {
-	k := c.keeper
+	k := c.checkpointer
 	if k == nil {
 		return false, nil
 	}
-	k.census, err = checkpoint.NewCensus(&state{c, program}, layouts)
+	k.census, err = checkpoint.NewCensus(&runState{c, program}, layouts)
 	if k.from == nil {
 		if err != nil {
-			told(k.Say, k.point, "warning: no checkpoints: %v", err)
+			notify(k.Say, k.point, "warning: no checkpoints: %v", err)
 		}
 		return false, nil
 	}
@@ -251,44 +260,46 @@ func (c *counted) Resume(program any) (resumed bool, err error) {
 	if err := k.from.file.Load(k.census); err != nil {
 		return false, err
 	}
-	k.spent = k.from.Seconds
+	k.earlierSeconds = k.from.Seconds
 	if o, ok := k.observer.(Resumer); ok {
-		o.Resumed(k.point, time.Duration(k.spent*float64(time.Second)))
+		o.Resumed(k.point, time.Duration(k.earlierSeconds*float64(time.Second)))
 	}
-	told(k.Say, k.point, "goes on from super-step %d, %s in", k.from.Step, span(k.spent))
-	k.last = &k.from.checkpointHeader
+	notify(k.Say, k.point, "goes on from super-step %d, %s in", k.from.Step, roughDuration(k.earlierSeconds))
+	k.lastHeader = &k.from.checkpointHeader
 	return true, nil
 }
 
-// Keep writes the state down, if it is time. Who cannot write goes on.
+// Keep writes a checkpoint before super-step step, if one is due. The run continues if that fails.
 func (c *counted) Keep(step int) {
-	k := c.keeper
-	if k == nil || k.census == nil || k.Every == 0 || time.Since(k.since) < k.Every {
+	k := c.checkpointer
+	if k == nil || k.census == nil || k.Every == 0 || time.Since(k.lastWrite) < k.Every {
 		return
 	}
 	p := c.machine.Progress()
 	k.header.Step, k.header.Cycle, k.header.Edges = step, p.Cycle, p.Edges
-	k.header.Seconds = k.spent + time.Since(k.begun).Seconds()
+	k.header.Seconds = k.earlierSeconds + time.Since(k.started).Seconds()
 	begin := time.Now()
 	if size, err := k.write(); err != nil {
-		told(k.Say, k.point, "warning: no checkpoint at super-step %d: %v", step, err)
+		notify(k.Say, k.point, "warning: no checkpoint at super-step %d: %v", step, err)
 	} else {
 		last := k.header
-		k.last = &last
-		told(k.Log, k.point, "checkpoint at super-step %d, %s in: %s in %.1f s", step, span(k.header.Seconds),
+		k.lastHeader = &last
+		notify(k.Log, k.point, "checkpoint at super-step %d, %s in: %s in %.1f s", step,
+			roughDuration(k.header.Seconds),
 			Bytes(uint64(size)), time.Since(begin).Seconds())
 	}
-	k.since = time.Now()
+	k.lastWrite = time.Now()
 }
 
-// over tells the user of a point that has ended before its time where it will go on.
-func (k *keeper) over(err error) {
-	if k != nil && k.last != nil && !Final(Class(err)) {
-		told(k.Say, k.point, "the same command goes on from super-step %d, %s in", k.last.Step, span(k.last.Seconds))
+// ended tells the user where a point resumes that ended prematurely.
+func (k *checkpointer) ended(err error) {
+	if k != nil && k.lastHeader != nil && !Final(Class(err)) {
+		notify(k.Say, k.point, "the same command goes on from super-step %d, %s in", k.lastHeader.Step,
+			roughDuration(k.lastHeader.Seconds))
 	}
 }
 
-func (k *keeper) write() (size int64, err error) {
+func (k *checkpointer) write() (size int64, err error) {
 	if err := os.MkdirAll(k.Dir, 0o755); err != nil {
 		return 0, err
 	}
@@ -296,22 +307,22 @@ func (k *keeper) write() (size int64, err error) {
 	return checkpoint.Write(k.path(k.point), &k.header, k.census)
 }
 
-// before are the seconds that the host had spent on the point before it went on.
-func (k *keeper) before() float64 {
+// secondsBefore returns the host seconds that earlier runs spent on the point.
+func (k *checkpointer) secondsBefore() float64 {
 	if k == nil {
 		return 0
 	}
-	return k.spent
+	return k.earlierSeconds
 }
 
-// Resumer is an observer that wants to know of points that go on.
+// Resumer is implemented by observers that distinguish resumed points.
 type Resumer interface {
-	// Resumed comes behind Started: the point has taken that time already.
+	// Resumed follows Started, with the host time that earlier runs of the point took.
 	Resumed(point int, before time.Duration)
 }
 
-// span is a time for people.
-func span(seconds float64) string {
+// roughDuration formats seconds in the unit that suits their magnitude.
+func roughDuration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
 	case d < time.Minute:
@@ -322,16 +333,16 @@ func span(seconds float64) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// threadsOf is for how many threads a point's machine is assembled: one that goes on keeps its parts.
-func (k *kept) threads(now int) int {
+// threads returns the number of threads to assemble the machine for: a resumed machine keeps its partition.
+func (k *openedCheckpoint) threads(now int) int {
 	if k == nil {
 		return now
 	}
 	return cmp.Or(k.Threads, 1)
 }
 
-// limit has no more threads tick the machine than are asked for now.
-func (k *kept) limit(m *sim.Machine, threads int) {
+// limit caps the worker threads at the number that is asked for now, which may be lower than before.
+func (k *openedCheckpoint) limit(m *sim.Machine, threads int) {
 	if k != nil {
 		m.System.LimitWorkers(max(1, threads))
 	}

@@ -9,19 +9,20 @@ import (
 	terminal "heddle/internal/fit"
 )
 
-// secondsPerLaneEdge, over the lanes of a warp, is the host time of a simulated edge until an experiment's own
-// points say it: 6 µs with 32 lanes (PageRank on vortex-6c32w32t and facebook_combined), 50 to 100 µs with 4.
+// secondsPerLaneEdge divided by the lanes of a warp is the host time of a simulated edge, used until points of the
+// experiment have been measured: 6 µs with 32 lanes (PageRank on vortex-6c32w32t and facebook_combined), 50 to 100 µs
+// with 4.
 const secondsPerLaneEdge = 2e-4
 
-// Cost is the expected cost of points.
+// Cost is the expected cost of an experiment's points.
 type Cost struct {
 	Points  []PointCost `json:"points"`
-	Edges   uint64      `json:"edges"`   // of the points that are not stored
-	Seconds float64     `json:"seconds"` // of one processor, for the same
-	Basis   string      `json:"basis"`   // of the estimate
+	Edges   uint64      `json:"edges"`   // in the points that are not stored
+	Seconds float64     `json:"seconds"` // of one processor, for those points
+	Basis   string      `json:"basis"`   // source of the rate
 
-	// MemoryBytes is the most that points side by side are expected to need; GraphBytes of it are graphs.
-	// AvailableBytes is the limit of this process; null: none is known.
+	// MemoryBytes is the expected peak of points that run concurrently, of which GraphBytes are graphs.
+	// AvailableBytes is the memory limit of this process; null: unknown.
 	MemoryBytes    uint64  `json:"memory_bytes"`
 	GraphBytes     uint64  `json:"graph_bytes"`
 	AvailableBytes *uint64 `json:"available_bytes"`
@@ -30,15 +31,16 @@ type Cost struct {
 // PointCost is the expected cost of a point.
 type PointCost struct {
 	Axes    map[string]string `json:"axes"`
-	Edges   uint64            `json:"edges"` // handled in all super-steps; of a generator before duplicates are dropped
+	Edges   uint64            `json:"edges"` // handled in all super-steps; generators: before duplicates are dropped
 	Seconds float64           `json:"seconds"`
 	Stored  bool              `json:"stored"`
-	Memory  uint64            `json:"memory_bytes"` // in a process of its own; 0: it is stored
+	Memory  uint64            `json:"memory_bytes"` // in a process of its own; 0: the point is stored
 
 	label string
 }
 
-// EstimateCost estimates what points cost, by the edges they handle; done are those that are stored.
+// EstimateCost estimates host time from the edges that each point handles. done holds the stored points, whose rate
+// replaces the default.
 func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 	c := &Cost{Basis: "a rate measured on other points, which may be several times too high or too low"}
 	seconds, edges, times := 0.0, 0.0, r.timesHandled(done)
@@ -73,7 +75,7 @@ func (r *Runner) EstimateCost(done map[int]Outcome) (*Cost, error) {
 	return c, nil
 }
 
-// AddMemory adds what points need of the host's memory, so many side by side.
+// AddMemory adds the host memory that points need when jobs of them run concurrently.
 func (c *Cost) AddMemory(e *MemoryEstimate, room Room, jobs int) {
 	for _, i := range e.todo {
 		c.Points[i].Memory = e.Point(i)
@@ -84,8 +86,8 @@ func (c *Cost) AddMemory(e *MemoryEstimate, room Room, jobs int) {
 	}
 }
 
-// timesHandled tells, by what they compute (work.costKey), how often stored points have handled what edges says they
-// do: more than once where vertices come to be active again (sssp, cc), or less where they do not.
+// timesHandled returns, by work.costKey, the ratio of the edges that stored points handled to those that edges
+// expected: above 1 where vertices become active again (sssp, cc), below 1 where some never do.
 func (r *Runner) timesHandled(done map[int]Outcome) map[string]float64 {
 	handled, said := map[string]float64{}, map[string]float64{}
 	for i := range r.Points {
@@ -108,7 +110,8 @@ func (r *Runner) timesHandled(done map[int]Outcome) map[string]float64 {
 	return times
 }
 
-// edges is about how many a point handles; of a trace, those of its graph. Only a file must be read to know.
+// edges estimates how many edges a point handles; for a trace, the edges of its graph. A graph file is read for it,
+// a generated graph is not made.
 func (r *Runner) edges(i int) (uint64, error) {
 	cfg := &r.Points[i].Config
 	w := r.Points[i].work()
@@ -127,7 +130,7 @@ func (r *Runner) edges(i int) (uint64, error) {
 	return n * w.superSteps(), nil
 }
 
-// Write lists the points for people.
+// Write prints the points with their cost, and the totals.
 func (c *Cost) Write(w io.Writer, jobs int) {
 	todo := 0
 	var b strings.Builder
@@ -144,7 +147,7 @@ func (c *Cost) Write(w io.Writer, jobs int) {
 	fmt.Fprintf(&b, "%d points, %d to run: %s edges, about %s of one processor, %s with --jobs %d (from %s)\n",
 		len(c.Points), todo, Thousands(c.Edges), duration(c.Seconds),
 		duration(c.Seconds/float64(max(1, min(jobs, todo)))), jobs, c.Basis)
-	terminal.Print(w, b.String()) //nolint:errcheck // the writer's concern
+	terminal.Print(w, b.String()) //nolint:errcheck // a failed write to the terminal has no remedy
 	if c.MemoryBytes > 0 && todo > 0 {
 		terminal.Print(w, c.memoryText(jobs)+"\n") //nolint:errcheck // the same
 	}

@@ -2,10 +2,10 @@ package experiment
 
 import "slices"
 
-// Differing returns the keys in which points differ, sorted, given their values by key; what is absent
-// is a value of its own. The seed is left out: points that differ in it alone are repetitions.
+// Differing returns the keys in which points differ, sorted, given their values by key; an absent key counts as a value
+// of its own. The seed is left out: points that differ in it alone are repetitions.
 //
-// Whatever makes one number of several points names these keys, or refuses the points.
+// Every aggregate over points either names these keys or refuses the points.
 func Differing(points []map[string]string) (keys []string) {
 	differs := map[string]bool{}
 	note := func(key, a, b string, both bool) {

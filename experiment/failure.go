@@ -22,13 +22,13 @@ const (
 	OtherError  = "error"
 )
 
-// Final reports whether a class follows from the point and would come again: such a point is
-// not run again. Limits may be others the next time, and so may what the host has to give.
+// Final reports whether a failure of this class would recur, so that the point is not run again. Limits and the host's
+// resources may differ the next time.
 func Final(class string) bool {
 	return class != Limit && class != OutOfMemory && class != Interrupted
 }
 
-// Class says how a point failed, for people and scripts.
+// Class returns the class of a failure; "" without an error. It is stored and shown in summaries.
 func Class(err error) string {
 	var stored *StoredError
 	switch {
@@ -61,22 +61,22 @@ type Crash struct {
 
 func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
 
-// AbandonedError says that a sampled point was ended between two launches, when it had more cycles than are of
-// interest.
+// AbandonedError ends a sampled point between two launches once its cycles exceed the bound of a search.
 type AbandonedError struct{ Cycles uint64 }
 
 func (e *AbandonedError) Error() string {
 	return fmt.Sprintf("cycle limit reached: about %d", e.Cycles)
 }
 
-// TimeLimitError says that a point took too long on the host.
+// TimeLimitError ends a point that exceeds Runner.TimeLimit on the host.
 type TimeLimitError struct{ Limit time.Duration }
 
 func (e *TimeLimitError) Error() string { return fmt.Sprintf("time limit reached: %v", e.Limit) }
 
-// MemoryError says that a point was ended because the process had too much memory.
+// MemoryError ends a point because the process exceeded Runner.MemoryLimit.
 type MemoryError struct{ Used, Limit uint64 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("memory limit reached: the process has %d MiB, and may have %d MiB: give a higher --memory-limit, or take a smaller graph", e.Used>>20, e.Limit>>20)
+	return fmt.Sprintf("memory limit reached: the process has %d MiB, and may have %d MiB: give a higher "+
+		"--memory-limit, or take a smaller graph", e.Used>>20, e.Limit>>20)
 }

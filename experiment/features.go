@@ -13,12 +13,12 @@ import (
 	"heddle/kernels/workload"
 )
 
-// featuring is an algorithm on features.
-type featuring struct{ base }
+// featureWork runs an algorithm on features.
+type featureWork struct{ base }
 
-func (f featuring) label() string { return featured.Name(f.workload()) }
+func (f featureWork) label() string { return featured.Name(f.workload()) }
 
-func (f featuring) check() (string, error) {
+func (f featureWork) check() (string, error) {
 	d, err := host.NewRehearsal(&f.e.Machine)
 	if err != nil {
 		return "", err
@@ -26,8 +26,8 @@ func (f featuring) check() (string, error) {
 	return "", featured.Check(f.workload(), d.Shape())
 }
 
-// limits: its host program is heddle's, and its choices are not those that are searched.
-func (f featuring) limits() (limits, error) {
+// limits: the host program is heddle's own, so it cannot be exported, and the search has no axes for its choices.
+func (f featureWork) limits() (limits, error) {
 	return limits{
 		tune: errSearched,
 		export: keyError("workload.algorithm",
@@ -36,27 +36,29 @@ func (f featuring) limits() (limits, error) {
 	}, nil
 }
 
-func (f featuring) superSteps() uint64 {
+func (f featureWork) superSteps() uint64 {
 	const usual = 10
 	return uint64(cmp.Or(f.workload().Iterations, usual))
 }
 
-func (f featuring) rehearse(_ context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+func (f featureWork) rehearse(_ context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory,
+	error) {
 	return featured.Rehearse(d, g, f.workload())
 }
 
-func (f featuring) run(ctx context.Context, d *counted, g *graph.Graph) (ran, error) {
+func (f featureWork) run(ctx context.Context, d *counted, g *graph.Graph) (workResult, error) {
 	res, err := featured.Run(ctx, d, g, f.workload())
-	return ran{
-		launched: res.Launched, prefix: featureKernel, steps: res.Traversals, seen: software, layout: res.Layout,
+	return workResult{
+		launched: res.Launched, prefix: featureKernel, steps: res.Traversals, seen: traversalStatistics,
+		layout:   res.Layout,
 		verified: res.Verified,
 	}, err
 }
 
-// featureKeys are the keys of workload.features. They are declared once: each point of a sweep is compared with them.
+// featureKeys is the schema of workload.features, built once because every point of a sweep is compared with it.
 var featureKeys = schema.New[workload.Features]("")
 
-// noFeatures refuses keys of features beside another workload.
+// noFeatures returns an error for keys of workload.features beside another kind of workload.
 func noFeatures(w *workload.Workload) error {
 	for _, d := range featureKeys.Diff(featureKeys.Default(), w.Features) {
 		return &compose.KeyError{Key: "workload.features." + d.Key, NoUse: true,
@@ -65,6 +67,6 @@ func noFeatures(w *workload.Workload) error {
 	return nil
 }
 
-// featureKernel begins the names by which launches of an algorithm on features are booked: of traversals of edges
-// features/NAME/gather-push, and of functions of vertices features/NAME.
+// featureKernel is the prefix under which launches of an algorithm on features are recorded: features/NAME/gather-push
+// for edge traversals, features/NAME for vertex functions.
 const featureKernel = "features/"

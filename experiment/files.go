@@ -20,71 +20,72 @@ import (
 	"heddle/sim/stats"
 )
 
-// Summary is summary.json, for scripts, but for its points, of which there may be many. Keys stay; more may come.
+// Summary holds the contents of summary.json except for its points, which are written one at a time because there may
+// be many. Scripts read it: keys are only ever added.
 type Summary struct {
 	Experiment string         `json:"experiment"`
 	Version    string         `json:"version"`
-	Part       string         `json:"part,omitempty"`     // of runs that counts, in words
-	Groups     []GroupSummary `json:"groups,omitempty"`   // with seeds
-	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of the speedups, a variant of compare each
-	// what is not the same in what is compared, though no axis names it
+	Part       string         `json:"part,omitempty"`     // the counted part of each run, in words; absent: all of it
+	Groups     []GroupSummary `json:"groups,omitempty"`   // present with seeds
+	Geomeans   []MeanSummary  `json:"geomeans,omitempty"` // of speedups, one for each variant of compare
+	// Unlike lists differences between compared points that no axis names.
 	Unlike   []string    `json:"unlike,omitempty"`
-	Warnings []string    `json:"warnings,omitempty"` // of results that say less than they seem to
+	Warnings []string    `json:"warnings,omitempty"` // about results that mean less than they seem to
 	Host     HostSummary `json:"host"`
 
-	// keys of machines, with values that have not been compared with the RTL
+	// NotValidated lists keys of machines with values that have not been compared with the RTL.
 	NotValidated []string `json:"not_validated,omitempty"`
 	About
 
 	runner   *Runner
 	outcomes []Outcome
-	steps    *store.Store // has the super-steps of points; nil: outcomes have them
+	steps    *store.Store // source of the points' super-steps; nil: the outcomes have them
 }
 
-// PointSummary is one point. Of a point without a verified result the counts are those until it ended.
+// PointSummary is one point of summary.json. Without a verified result, the counts are those up to its end.
 type PointSummary struct {
 	Axes         map[string]string `json:"axes"`
 	Graph        string            `json:"graph"` // content hash
 	Cycles       uint64            `json:"cycles"`
 	WarpInstrs   uint64            `json:"warp_instrs"`
 	ThreadInstrs uint64            `json:"thread_instrs"`
-	// half the 95 % confidence interval of sampled cycles; absent: they are exact
+	// CyclesCI95 is half the 95 % confidence interval of sampled cycles; absent: they are exact.
 	CyclesCI95  float64  `json:"cycles_ci95,omitempty"`
-	Speedup     *float64 `json:"speedup"` // null: nothing to compare with
+	Speedup     *float64 `json:"speedup"` // null: there is no baseline with a result
 	SpeedupCI95 float64  `json:"speedup_ci95,omitempty"`
 	Verified    bool     `json:"verified"`
-	// what a replayed trace's result is called, which nobody verified
+	// Replay is the verdict on a result that is not verified: a replayed trace, or a program without a check.
 	Replay string `json:"replay,omitempty"`
-	// max_edges, region or max_iterations=N: ended before it was done
+	// Partial is the reason for which the run ended early: max_edges, region or max_iterations=N.
 	Partial     string  `json:"partial,omitempty"`
-	Failure     string  `json:"failure,omitempty"` // its class
+	Failure     string  `json:"failure,omitempty"` // class of the error
 	Error       string  `json:"error,omitempty"`
 	HostSeconds float64 `json:"host_seconds"`
-	// of these, for the layout's arrays; absent where an earlier run simulated the point
+	// Building is the part of HostSeconds that built the layout's arrays; absent if an earlier run simulated the point.
 	Building   float64               `json:"layout_seconds,omitempty"`
 	Stats      map[string]stats.Stat `json:"stats"`
 	SuperSteps []StepSummary         `json:"super_steps,omitempty"`
-	// what its choices came to: algorithm/schedule/layout/direction/active set
+	// Kernel names the resolved choices: algorithm/schedule/layout/direction/active set.
 	Kernel string `json:"kernel"`
 	Config string `json:"config"` // resolved, YAML
 }
 
-// StepSummary is one kernel in one super-step.
+// StepSummary is one launch of a kernel in a super-step.
 type StepSummary struct {
 	Step   int    `json:"step"` // from 1; 0: before the first
 	Kernel string `json:"kernel"`
 	Cycles uint64 `json:"cycles"`
-	// half the 95 % confidence interval; absent: they are exact
+	// CI95 is half the 95 % confidence interval; absent: the cycles are exact.
 	CI95  float64               `json:"cycles_ci95,omitempty"`
 	Stats map[string]stats.Stat `json:"stats"`
 }
 
-// GroupSummary summarises the verified points of a group that differs in the seed alone.
+// GroupSummary summarises the verified points of a group that differ in the seed alone.
 type GroupSummary struct {
 	Axes    map[string]string `json:"axes"`
-	Points  []int             `json:"points"` // places in the list of points, from 0
+	Points  []int             `json:"points"` // indices of points, from 0
 	Cycles  Estimate          `json:"cycles"`
-	Speedup *Estimate         `json:"speedup"` // null: nothing to compare with
+	Speedup *Estimate         `json:"speedup"` // null: there is no baseline with a result
 }
 
 // MeanSummary is the geometric mean of a variant's speedups over the sweep.
@@ -103,7 +104,7 @@ type HostSummary struct {
 	Jobs         int     `json:"jobs"`
 }
 
-// Summarise makes the summary of what there is so far.
+// Summarise returns the summary of the outcomes so far.
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
 	s := &Summary{
 		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Host: host,
@@ -131,7 +132,7 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 	return s
 }
 
-// axesMap is a point's place, without one key.
+// axesMap returns the axes of a point as a map, without one key.
 func axesMap(p *Point, without string) map[string]string {
 	m := map[string]string{}
 	for _, a := range p.Axes {
@@ -152,7 +153,7 @@ func (s *Summary) Point(i int, steps []store.Step) *PointSummary {
 	return p
 }
 
-// figures are what a point has come to.
+// figures summarises a point without its super-steps, kernel and configuration.
 func (s *Summary) figures(i int) *PointSummary {
 	at, o := &s.runner.Points[i], &s.outcomes[i]
 	p := &PointSummary{
@@ -178,7 +179,7 @@ func countOf(o *Outcome, name string) uint64 {
 	return uint64(s.Float())
 }
 
-// each visits all points, in their order, holding one of them at a time.
+// each visits all points in order, with at most one in memory.
 func (s *Summary) each(visit func(*PointSummary) error) error {
 	next := 0
 	upTo := func(end int) error {
@@ -191,7 +192,7 @@ func (s *Summary) each(visit func(*PointSummary) error) error {
 	}
 	if s.steps != nil {
 		if err := s.steps.Each(store.Want{Steps: true}, func(p *store.Point) error {
-			// it was to be run again, and was not
+			// The stored row is outdated: the point was to be run again, and was not.
 			if p.Position >= len(s.outcomes) || p.Failure != Class(s.outcomes[p.Position].Err) {
 				return nil
 			}
@@ -223,7 +224,7 @@ func summariesIn(dir string) bool {
 	return true
 }
 
-// Write puts summary.json and summary.csv into a directory, each whole or not at all.
+// Write writes summary.json and summary.csv into a directory, each atomically.
 func (s *Summary) Write(dir string) error {
 	if err := writeFile(filepath.Join(dir, summaryCSV), s.csv); err != nil {
 		return err
@@ -243,7 +244,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// WriteJSON writes summary.json: a line a point, and all else indented.
+// WriteJSON writes summary.json with one line for each point and everything else indented.
 func (s *Summary) WriteJSON(w io.Writer) error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -251,7 +252,7 @@ func (s *Summary) WriteJSON(w io.Writer) error {
 	}
 	const version = "\n  \"version\": "
 	at := bytes.Index(text, []byte(version)) + 1
-	at += bytes.IndexByte(text[at:], '\n') // the points come behind the version
+	at += bytes.IndexByte(text[at:], '\n') // the points follow the version
 	if _, err := fmt.Fprintf(w, "%s\n  \"points\": [", text[:at]); err != nil {
 		return err
 	}
@@ -270,7 +271,7 @@ func (s *Summary) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// csv has a column for each axis, the headline figures, and all statistics.
+// csv writes a column for each axis, the headline figures, and all statistics.
 func (s *Summary) csv(out io.Writer) error {
 	var most stats.Packed
 	for i := range s.outcomes {
@@ -326,7 +327,7 @@ func (p *PointSummary) row(at *Point, axes, names []string, sampled bool) (out [
 	return out
 }
 
-// exact is half a confidence interval; empty of what is exact.
+// exact formats half a confidence interval; "" for exact values.
 func exact(half float64) string {
 	if half == 0 {
 		return ""

@@ -10,53 +10,52 @@ import (
 	"heddle/sim"
 )
 
-// Forecast observes a run and estimates how long it will still take, by how fast the work done so far went: what points
-// were expected to cost, and what those that have ended, and those that run, have taken for it. It calls nobody while
-// it is locked.
+// Forecast observes a run and estimates the time left. It scales the expected cost of the outstanding points by the
+// ratio of measured to expected time of those that have ended or are running. It makes no calls while it is locked.
 type Forecast struct {
-	list  []Point
-	start time.Time
+	points []Point
+	start  time.Time
 
-	mu      sync.Mutex
-	work    []float64 // of each point, as expected: seconds at a rate that may be far off, but is so for all
-	queue   []int     // points that have not begun, in their order
-	jobs    int
-	points  int // that this process runs, or has
-	ended   int
-	spent   float64 // seconds of points that have ended, for
-	done    float64 // that much work
-	running map[int]*status
+	mu              sync.Mutex
+	expected        []float64 // expected seconds of each point, at a rate that may be far off, but equally so for all
+	queue           []int     // points that have not started, in order
+	jobs            int
+	total           int // number of points that this process runs or has stored
+	ended           int
+	measuredSeconds float64 // measured seconds of the points that ended
+	expectedSeconds float64 // expected seconds of the same points
+	running         map[int]*status
 }
 
-// status is how far a point is.
+// status is the progress of a running point.
 type status struct {
-	point   int
-	started time.Time
-	edges   uint64 // in all; 0: not known
-	now     sim.Progress
+	point    int
+	started  time.Time
+	edges    uint64 // total; 0: unknown
+	progress sim.Progress
 }
 
 // left estimates the time until the point is done.
 func (s *status) left(at time.Time) (d time.Duration, ok bool) {
-	if s.edges == 0 || s.now.Edges == 0 {
+	if s.edges == 0 || s.progress.Edges == 0 {
 		return 0, false
 	}
 	spent := at.Sub(s.started)
-	rest := float64(s.edges-min(s.edges, s.now.Edges)) / float64(s.now.Edges)
+	rest := float64(s.edges-min(s.edges, s.progress.Edges)) / float64(s.progress.Edges)
 	return time.Duration(float64(spent) * rest).Round(time.Second), true
 }
 
 func (s *status) rate(at time.Time) float64 {
 	if t := at.Sub(s.started).Seconds(); t > 0 {
-		return float64(s.now.Cycle) / t / 1e3
+		return float64(s.progress.Cycle) / t / 1e3
 	}
 	return 0
 }
 
-// NewForecast makes one for the points that are not done. Stored points with counts say how fast work goes.
+// NewForecast returns a forecast for the points that are not done. Stored points calibrate it.
 func (r *Runner) NewForecast() *Forecast {
 	f := &Forecast{
-		list: r.Points, start: time.Now(), work: make([]float64, len(r.Points)), jobs: max(1, r.Jobs),
+		points: r.Points, start: time.Now(), expected: make([]float64, len(r.Points)), jobs: max(1, r.Jobs),
 		running: map[int]*status{},
 	}
 	for i := range r.Points {
@@ -65,21 +64,21 @@ func (r *Runner) NewForecast() *Forecast {
 		if !ok && r.Elsewhere[i] {
 			continue
 		}
-		f.points++
+		f.total++
 		if !ok {
 			f.queue = append(f.queue, i)
-			f.work[i] = rate * float64(r.expected(i))
+			f.expected[i] = rate * float64(r.expected(i))
 			continue
 		}
 		f.ended++
 		if s, counted := o.Stats.Get("edges"); counted && o.Counts() {
-			f.spent, f.done = f.spent+o.Seconds, f.done+rate*s.Float()
+			f.measuredSeconds, f.expectedSeconds = f.measuredSeconds+o.Seconds, f.expectedSeconds+rate*s.Float()
 		}
 	}
 	return f
 }
 
-// expected is about how many edges a point handles, as far as that is known without reading a graph.
+// expected estimates how many edges a point handles, without reading a graph.
 func (r *Runner) expected(i int) uint64 {
 	cfg := &r.Points[i].Config
 	n := uint64(0)
@@ -95,7 +94,7 @@ func (r *Runner) expected(i int) uint64 {
 	return n
 }
 
-// Started is told of a point's beginning. One that is run again begins anew.
+// Started records the start of a point; a point that runs again starts over.
 func (f *Forecast) Started(point int, edges uint64) { f.begun(point, edges, time.Now()) }
 
 func (f *Forecast) begun(point int, edges uint64, at time.Time) {
@@ -107,7 +106,7 @@ func (f *Forecast) begun(point int, edges uint64, at time.Time) {
 	}
 }
 
-// Resumed is told that a point has taken some time already.
+// Resumed adds the time that earlier runs of the point took.
 func (f *Forecast) Resumed(point int, before time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,32 +115,32 @@ func (f *Forecast) Resumed(point int, before time.Duration) {
 	}
 }
 
-// Running is told how far a point is.
+// Running records the progress of a point.
 func (f *Forecast) Running(point int, p sim.Progress) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s := f.running[point]; s != nil {
-		s.now = p
+		s.progress = p
 	}
 }
 
-// Finished is told of a point's end.
+// Finished records the end of a point.
 func (f *Forecast) Finished(o Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, o.Point)
 	f.ended++
 	if o.Counts() {
-		f.spent, f.done = f.spent+o.Seconds, f.done+f.work[o.Point]
+		f.measuredSeconds, f.expectedSeconds = f.measuredSeconds+o.Seconds, f.expectedSeconds+f.expected[o.Point]
 	}
 }
 
-// progress tells the part of a running point that is done: by the edges that it will handle, or those that it is
-// expected to.
+// progress returns the fraction of a running point that is done, by its total number of edges or, if that is unknown,
+// by the expected number.
 func (f *Forecast) progress(point int, now sim.Progress, edges uint64, lanes int) float64 {
 	all := float64(edges)
 	if edges == 0 {
-		all = f.work[point] * float64(lanes) / secondsPerLaneEdge
+		all = f.expected[point] * float64(lanes) / secondsPerLaneEdge
 	}
 	if all == 0 {
 		return 0
@@ -149,20 +148,21 @@ func (f *Forecast) progress(point int, now sim.Progress, edges uint64, lanes int
 	return min(float64(now.Edges)/all, almost)
 }
 
-// almost is how far a point seems to be that handles more edges than was expected.
+// almost bounds the progress of a point that handles more edges than expected.
 const almost = 0.95
 
-// enough of a point's work has to be done to go by it.
+// enough is the fraction of a point that must be done before its speed is used.
 const enough = 0.01
 
-// left estimates the time until all points are done; ok is false while nothing has been measured. f is locked.
+// left estimates the time until all points are done, by assigning queued points to the job that is free first; ok is
+// false while nothing has been measured. f must be locked.
 func (f *Forecast) left(at time.Time) (d time.Duration, ok bool) {
-	spent, done := f.spent, f.done
+	spent, done := f.measuredSeconds, f.expectedSeconds
 	part := map[int]float64{}
 	for i, s := range f.running {
-		part[i] = f.progress(i, s.now, s.edges, f.list[i].Config.Machine.Core.Threads)
+		part[i] = f.progress(i, s.progress, s.edges, f.points[i].Config.Machine.Core.Threads)
 		if part[i] >= enough {
-			spent, done = spent+at.Sub(s.started).Seconds(), done+part[i]*f.work[i]
+			spent, done = spent+at.Sub(s.started).Seconds(), done+part[i]*f.expected[i]
 		}
 	}
 	if done == 0 {
@@ -172,7 +172,7 @@ func (f *Forecast) left(at time.Time) (d time.Duration, ok bool) {
 	job := 0
 	for i, s := range f.running {
 		elapsed := at.Sub(s.started).Seconds()
-		rest := max(0, rate*f.work[i]-elapsed)
+		rest := max(0, rate*f.expected[i]-elapsed)
 		if part[i] >= enough {
 			rest = elapsed * (1 - part[i]) / part[i]
 		}
@@ -186,7 +186,7 @@ func (f *Forecast) left(at time.Time) (d time.Duration, ok bool) {
 				least = j
 			}
 		}
-		free[least] += rate * f.work[i]
+		free[least] += rate * f.expected[i]
 	}
 	last := 0.0
 	for _, t := range free {
@@ -195,32 +195,32 @@ func (f *Forecast) left(at time.Time) (d time.Duration, ok bool) {
 	return time.Duration(last * float64(time.Second)), true
 }
 
-// view is a run at one time. It does not change.
-type view struct {
-	at      time.Time
-	points  int
-	ended   int
-	running []status // in the points' order
-	left    time.Duration
-	known   bool // left is
+// snapshot is the progress of a run at one time. It is immutable, so it can be shown without locking the forecast.
+type snapshot struct {
+	at        time.Time
+	total     int
+	ended     int
+	running   []status // in the points' order
+	left      time.Duration
+	leftKnown bool // whether left is valid
 }
 
-// view takes a picture of the run.
-func (f *Forecast) view(at time.Time) (v view) {
+// snapshot copies the progress of the run.
+func (f *Forecast) snapshot(at time.Time) (v snapshot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	v.at, v.points, v.ended = at, f.points, f.ended
-	v.left, v.known = f.left(at)
+	v.at, v.total, v.ended = at, f.total, f.ended
+	v.left, v.leftKnown = f.left(at)
 	for _, point := range slices.Sorted(maps.Keys(f.running)) {
 		v.running = append(v.running, *f.running[point])
 	}
 	return v
 }
 
-// text says how far the experiment is.
-func (v *view) text() string {
-	s := fmt.Sprintf("%d of %d points done, %d running", v.ended, v.points, len(v.running))
-	if v.known {
+// text formats the progress of the whole experiment.
+func (v *snapshot) text() string {
+	s := fmt.Sprintf("%d of %d points done, %d running", v.ended, v.total, len(v.running))
+	if v.leftKnown {
 		s += ", about " + v.left.Round(time.Second).String() + " left in all"
 	}
 	return s

@@ -68,7 +68,7 @@ func TestForecast(t *testing.T) {
 }
 
 func textAt(f *Forecast, at time.Time) string {
-	v := f.view(at)
+	v := f.snapshot(at)
 	return v.text()
 }
 

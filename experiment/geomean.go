@@ -10,15 +10,15 @@ import (
 
 // Geomean is the geometric mean of a variant's speedups over the points of the sweep.
 type Geomean struct {
-	Variant []Setting // of compare
+	Variant []Setting // settings of the variant of compare
 	Speedup float64
-	Points  int // with a speedup
-	Of      int
+	Points  int      // number of points with a speedup
+	Of      int      // number of points of the variant
 	Over    []string // keys in which the points with a speedup differ
 }
 
-// Geomeans returns one for each variant of compare; none if there is nothing to compare,
-// or nothing but seeds to take the mean of.
+// Geomeans returns the mean for each variant of compare; none without a comparison, or if points differ in their seeds
+// alone.
 func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 	if !compares(points) || !slices.ContainsFunc(points,
 		func(p Point) bool { return !slices.Equal(p.swept(), points[0].swept()) }) {
@@ -26,7 +26,7 @@ func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 	}
 	at, over, speedups := map[int]int{}, [][]map[string]string{}, [][]float64{}
 	for i := range points {
-		variant := points[i].Place[0]
+		variant := points[i].Coordinates[0]
 		if _, ok := at[variant]; !ok {
 			at[variant] = len(means)
 			means, over = append(means, Geomean{Variant: points[i].Variant}), append(over, nil)
@@ -50,10 +50,10 @@ func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 	return means
 }
 
-// swept is a point's place in the axes of the sweep.
-func (p *Point) swept() []int { return p.Place[1 : len(p.Place)-1] }
+// swept returns the coordinates of a point in the axes of the sweep.
+func (p *Point) swept() []int { return p.Coordinates[1 : len(p.Coordinates)-1] }
 
-// geomeanRow is a variant's row below the points'.
+// geomeanRow returns the row of a variant's mean, below the rows of the points.
 func geomeanRow(keys []string, points []Point, m *Geomean) (r table.Row) {
 	for _, key := range keys {
 		value := ""

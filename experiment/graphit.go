@@ -25,21 +25,22 @@ import (
 	"heddle/kernels/workload"
 )
 
-// programs are those that an experiment's points run, as they were when they were first asked for.
+// programs caches the programs that an experiment's points run. Each file is read once, so that all points run the same
+// text even if the file changes meanwhile.
 type programs struct {
 	program.Cache
 
 	mu      sync.Mutex
-	sources map[string]source // of GraphIt
+	sources map[string]source // GraphIt files by name
 }
 
-// source is a file's text.
+// source is the text of a file, or the error of reading it.
 type source struct {
 	text []byte
 	err  error
 }
 
-// text reads a file of GraphIt, once.
+// text returns the text of a GraphIt file.
 func (p *programs) text(file string, shipped bool) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,12 +54,13 @@ func (p *programs) text(file string, shipped bool) ([]byte, error) {
 	return s.text, s.err
 }
 
-// readGraphIt reads a program that is shipped by its name alone, else a file. A name that could be either is refused.
+// readGraphIt reads a shipped program by its bare name, or a file. A name that fits both is an error.
 func readGraphIt(file string, shipped bool) ([]byte, error) {
 	_, err := os.Stat(file)
 	if name := strings.TrimSuffix(file, workload.GraphItSuffix); shipped && slices.Contains(graphits.Names(), name) {
 		if err == nil {
-			return nil, fmt.Errorf("%s: heddle ships a program of that name, and here is a file: write ./%s for the file, or run where there is none for the other", file, file)
+			return nil, fmt.Errorf("%s: heddle ships a program of that name, and here is a file: write ./%s for the "+
+				"file, or run where there is none for the other", file, file)
 		}
 		return graphits.Source(name)
 	}
@@ -69,7 +71,7 @@ func readGraphIt(file string, shipped bool) ([]byte, error) {
 	return files.Read(file, graphit.MaxBytes)
 }
 
-// inKey blames a key of workload.
+// inKey attributes an error to a key of workload, unless it names a key already.
 func inKey(key string, err error) error {
 	if err == nil || errors.As(err, new(*compose.KeyError)) {
 		return err
@@ -77,15 +79,15 @@ func inKey(key string, err error) error {
 	return &compose.KeyError{Key: "workload." + key, Msg: ": " + err.Error()}
 }
 
-// graphIt is a GraphIt program with the schedule that a workload gives it.
+// graphIt is a GraphIt program with the schedule of a workload.
 type graphIt struct {
 	file     *graphit.File
-	schedule *graphit.Schedule // nil: the program's own
-	sha256   string            // of its text, and schedule_file's
+	schedule *graphit.Schedule // nil: as in the program
+	sha256   string            // of the program's text and that of workload.schedule_file
 }
 
-// graphIt reads a workload's program and schedules, and checks what does not depend on the graph. What it returns is
-// the caller's own.
+// graphIt parses a workload's program and schedules, and checks everything that does not depend on the graph. The
+// caller may change the result, which is not shared.
 func (p *programs) graphIt(w *workload.Workload) (g graphIt, err error) {
 	text, err := p.text(w.Program, true)
 	if err == nil {
@@ -116,7 +118,7 @@ func (p *programs) graphIt(w *workload.Workload) (g graphIt, err error) {
 	return g, g.label(w)
 }
 
-// label gives labels the schedules of workload.schedules.
+// label applies the schedules of workload.schedules to their labels.
 func (g *graphIt) label(w *workload.Workload) error {
 	labels, err := graphit.ParseLabels([]byte(w.Schedules))
 	if err != nil {
@@ -136,19 +138,19 @@ func (g *graphIt) label(w *workload.Workload) error {
 	return nil
 }
 
-// options are those of its runs.
+// options returns the options of a run.
 func (g *graphIt) options(w *workload.Workload) lower.Options {
-	const graphArgument = "graph" // the program knows it as load(argv[1])
+	const graphArgument = "graph" // read by the program as load(argv[1])
 	return lower.Options{
 		Args: append([]string{w.Program, graphArgument}, w.Arguments...), Float: w.Float, Workload: *w,
 		Schedule: g.schedule, MaxSteps: w.Iterations,
 	}
 }
 
-// firstArgument is the number of the first argument behind the program's name and the graph's.
+// firstArgument is the index in argv of the first of workload.arguments, after the names of program and graph.
 const firstArgument = 2
 
-// graphItWork is a program in GraphIt.
+// graphItWork runs a GraphIt program.
 type graphItWork struct{ base }
 
 func (p graphItWork) label() string    { return "program " + p.workload().Program }
@@ -176,7 +178,7 @@ func (p graphItWork) check() (string, error) {
 	return g.sha256, err
 }
 
-// build makes the representation of the program for a machine.
+// build lowers the program to GraphIR.
 func (g *graphIt) build(w *workload.Workload) (*graphir.Program, error) {
 	built, err := lower.Build(g.file, g.schedule, w.Float)
 	if err != nil {
@@ -189,10 +191,10 @@ func (g *graphIt) build(w *workload.Workload) (*graphir.Program, error) {
 	return built, nil
 }
 
-// limits: a loop that its schedule has be one launch counts as a whole, and is not recorded.
+// limits: a loop that is fused into one launch has no boundaries at which a region or a recorded launch could begin.
 func (p graphItWork) limits() (limits, error) {
 	l, w := programLimits(), p.workload()
-	l.tune = nil // its schedules are searched
+	l.tune = nil // the search has axes for schedules of labels
 	g, err := p.programs.graphIt(w)
 	if err != nil {
 		return l, err
@@ -202,10 +204,10 @@ func (p graphItWork) limits() (limits, error) {
 		return l, err
 	}
 	if path := built.FusedLoop(); path != "" {
-		l.region = keyError("region", ": the loop %s of %s is one launch by its schedule's configKernelFusion, and counts as a whole: "+
-			"expected no region, or kernel_fusion: DISABLED for it", path, w.Program)
-		l.sample = keyError("sample.period", ": intervals are chosen within launches, and the loop %s of %s is one by its schedule's "+
-			"configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, w.Program)
+		l.region = keyError("region", ": the loop %s of %s is one launch by its schedule's configKernelFusion, and "+
+			"counts as a whole: expected no region, or kernel_fusion: DISABLED for it", path, w.Program)
+		l.sample = keyError("sample.period", ": intervals are chosen within launches, and the loop %s of %s is one by "+
+			"its schedule's configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, w.Program)
 		l.record = keyError("workload.schedules",
 			": a trace is of a run whose kernels the host launches, and the loop %s of %s "+
 				"is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)
@@ -213,7 +215,7 @@ func (p graphItWork) limits() (limits, error) {
 	return l, nil
 }
 
-// graph: its arguments may be vertices.
+// graph: arguments may be vertices, which must exist in the graph.
 func (p graphItWork) graph() graphUse {
 	if p.e.Graph.File != "" || len(p.workload().Arguments) > 0 {
 		return thisGraph
@@ -235,19 +237,19 @@ func (p graphItWork) rehearse(
 	return lower.Rehearse(ctx, d, g, own.file, own.options(p.workload()), p.graph() != thisGraph)
 }
 
-func (p graphItWork) run(ctx context.Context, d *counted, g *graph.Graph) (ran, error) {
+func (p graphItWork) run(ctx context.Context, d *counted, g *graph.Graph) (workResult, error) {
 	own, err := p.programs.graphIt(p.workload())
 	if err != nil {
-		return ran{}, err
+		return workResult{}, err
 	}
 	res, err := lower.Run(ctx, d, g, own.file, own.options(p.workload()))
-	return ran{
-		launched: res.Launched, prefix: graphItKernel, steps: res.Steps, seen: software, layout: res.Layout,
+	return workResult{
+		launched: res.Launched, prefix: graphItKernel, steps: res.Steps, seen: traversalStatistics, layout: res.Layout,
 		verified: res.Verified,
 	}, err
 }
 
-// notes name loops that stay the host's though their schedule has them be one launch. The run names what is wrong.
+// notes names the loops that the host runs although their schedule asks for fusion. An error is left to the run.
 func (p graphItWork) notes() (notes []string) {
 	loops, err := p.loops()
 	if err != nil {
@@ -255,14 +257,15 @@ func (p graphItWork) notes() (notes []string) {
 	}
 	for _, l := range loops {
 		if l.Fused && l.Refused != nil {
-			notes = append(notes, fmt.Sprintf("configKernelFusion: the loop %s of %s stays the host's, and every operator a launch: %v",
+			notes = append(notes, fmt.Sprintf(
+				"configKernelFusion: the loop %s of %s stays the host's, and every operator a launch: %v",
 				l.Path, p.workload().Program, l.Refused))
 		}
 	}
 	return notes
 }
 
-// loops are those of the program.
+// loops returns the loops of the program that could be fused.
 func (p graphItWork) loops() ([]lower.Loop, error) {
 	g, err := p.programs.graphIt(p.workload())
 	if err != nil {
@@ -277,18 +280,19 @@ func (p graphItWork) loops() ([]lower.Loop, error) {
 
 var hostSchema = schema.New[workload.HostProgram]("")
 
-// defaultHost has all keys but one at their defaults.
+// defaultHost returns the default of workload.host with sha256 set.
 func defaultHost(sha256 string) workload.HostProgram {
 	h := hostSchema.Default()
 	h.SHA256 = sha256
 	return h
 }
 
-// graphItKernel begins the names by which launches of a GraphIt program are booked: of gathers gt/LABEL/gather-push,
-// and of operators over vertices gt/NAME.
+// graphItKernel is the prefix under which launches of a GraphIt program are recorded: gt/LABEL/gather-push for edge
+// operators, gt/NAME for vertex operators.
 const graphItKernel = "gt/"
 
-// kernelOf is which of heddle's own kernels a launch of a session is like.
+// kernelOf maps the stored name of an operator's launch (PREFIX/LABEL/KERNEL-DIRECTION or PREFIX/NAME) to the kind of
+// kernel.
 func kernelOf(name string) string {
 	_, name, _ = strings.Cut(name, "/")
 	_, last, edges := strings.Cut(name, "/")
@@ -299,13 +303,16 @@ func kernelOf(name string) string {
 	return kernel
 }
 
-// noGraphIt refuses keys of GraphIt programs beside another workload.
+// noGraphIt returns an error for keys of GraphIt programs beside another kind of workload.
 func noGraphIt(w *workload.Workload) error {
 	for _, k := range []struct {
 		key   string
 		given bool
 	}{
-		{"arguments", len(w.Arguments) > 0}, {"schedule_file", w.ScheduleFile != ""}, {"schedules", w.Schedules != "{}"}, {"float", w.Float},
+		{"arguments", len(w.Arguments) > 0},
+		{"schedule_file", w.ScheduleFile != ""},
+		{"schedules", w.Schedules != "{}"},
+		{"float", w.Float},
 	} {
 		if k.given {
 			return &compose.KeyError{Key: "workload." + k.key,
@@ -316,7 +323,8 @@ func noGraphIt(w *workload.Workload) error {
 	return nil
 }
 
-// GraphIt is the GraphIt program of an experiment without axes, and how it runs, for those who search its schedules.
+// GraphIt returns the GraphIt program of an experiment without axes, and the options of its runs, for a search over its
+// schedules.
 func GraphIt(e *config.Experiment) (*graphit.File, lower.Options, error) {
 	all := &programs{}
 	if err := checkWork(e, all); err != nil {

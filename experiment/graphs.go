@@ -13,56 +13,60 @@ import (
 	"heddle/traces"
 )
 
-// graphCache loads the graphs of points. A graph that points work on is there once; one that no point works on stays
-// while there is room, and some point may still need it.
+// graphCache shares the graphs of points. A graph in use is in memory once; an idle graph stays as long as a later
+// point needs it and idle graphs fit into room.
+//
+// Life of an entry: get starts one load, which all users wait for on loading, and counts the user; release uncounts it
+// and evicts idle graphs. An evicted entry keeps its description and can be loaded again. Invariant: while users > 0,
+// loading is not nil, and once it is closed, graph or err is set.
 type graphCache struct {
-	room uint64 // for graphs that no point works on, but the last of them, in bytes; 0: idleRoom
+	room uint64 // bytes for idle graphs, beside the one used last; 0: idleRoom
 
-	mu     sync.Mutex
-	known  bool // which points want graphs
-	all    map[string]*loaded
-	traces map[string]*described
-	clock  int // counts uses
+	mu      sync.Mutex
+	planned bool // whether the wanted counts of entries are set
+	all     map[string]*cachedGraph
+	traces  map[string]*graphDescription
+	clock   int // number of releases, the time base of eviction
 }
 
-// idleRoom is the room for graphs that no point works on, if memory has no limit.
+// idleRoom is the room for idle graphs if memory is not limited.
 const idleRoom = 1 << 30
 
-// described holds what is known of a graph once it has been seen, though it is there no more.
-type described struct {
-	hash  string // of its content
+// graphDescription is the part of an entry that outlives the graph.
+type graphDescription struct {
+	hash  string // of the content; "": not loaded yet
 	about GraphSummary
 	err   error
 }
 
-// loaded is a graph of the cache.
-type loaded struct {
-	described
+// cachedGraph is an entry of the cache.
+type cachedGraph struct {
+	graphDescription
 	graph   *graph.Graph
-	loading chan struct{} // closed when the graph, or an error, is there; nil: nobody has asked for it
+	loading chan struct{} // closed when the graph or an error is set; nil: not in memory
 	bytes   uint64
-	users   int // points that work on it now
-	wanted  int // points that will, as far as is known
-	used    int // when it was, by the cache's clock
+	users   int // points that use it now
+	wanted  int // points that are going to
+	lastUse int // time of the last release, by the cache's clock
 }
 
-// seen reports whether the graph has been loaded, if it is there still or not.
-func (l *loaded) seen() bool { return l.hash != "" }
+// seen reports whether the graph has ever been loaded.
+func (l *cachedGraph) seen() bool { return l.hash != "" }
 
-func (c *graphCache) entry(spec graphspec.Graph) *loaded {
+func (c *graphCache) entry(spec graphspec.Graph) *cachedGraph {
 	key := string(graphspec.Schema.YAML(spec))
 	if c.all == nil {
-		c.all = map[string]*loaded{}
+		c.all = map[string]*cachedGraph{}
 	}
 	l := c.all[key]
 	if l == nil {
-		l = &loaded{}
+		l = &cachedGraph{}
 		c.all[key] = l
 	}
 	return l
 }
 
-// want says which points are about to run. What none of them needs is dropped.
+// want announces the points that are about to run, and drops the graphs that none of them needs.
 func (c *graphCache) want(points []Point, todo []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,12 +75,12 @@ func (c *graphCache) want(points []Point, todo []int) {
 			c.entry(points[i].Config.Graph).wanted++
 		}
 	}
-	c.known = true
+	c.planned = true
 	c.evict()
 }
 
-// get returns a graph, and loads it if it is not there. The caller releases it. Who no longer waits leaves the loading
-// to others.
+// get returns a graph, loading it if necessary; the caller must call release. If ctx ends first, the load continues for
+// other users.
 func (c *graphCache) get(ctx context.Context, spec graphspec.Graph) (g *graph.Graph, release func(), err error) {
 	c.mu.Lock()
 	l := c.entry(spec)
@@ -101,16 +105,16 @@ func (c *graphCache) get(ctx context.Context, spec graphspec.Graph) (g *graph.Gr
 	return l.graph, release, nil
 }
 
-// load loads a graph. A mistake of ours in that is the error of those who wait.
-func (c *graphCache) load(l *loaded, spec graphspec.Graph) {
-	d, g := described{}, (*graph.Graph)(nil)
+// load loads a graph. A panic becomes the error of all users instead of ending the process.
+func (c *graphCache) load(l *cachedGraph, spec graphspec.Graph) {
+	d, g := graphDescription{}, (*graph.Graph)(nil)
 	defer func() {
 		if p := recover(); p != nil {
 			d.err = &Crash{fmt.Sprint(p), debug.Stack()}
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if l.described = d; d.err == nil {
+		if l.graphDescription = d; d.err == nil {
 			l.graph, l.bytes = g, g.Bytes()
 		}
 		close(l.loading)
@@ -120,24 +124,24 @@ func (c *graphCache) load(l *loaded, spec graphspec.Graph) {
 	}
 }
 
-// release ends a use.
-func (c *graphCache) release(l *loaded) {
+// release ends one use of a graph.
+func (c *graphCache) release(l *cachedGraph) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
-	l.users, l.wanted, l.used = l.users-1, max(0, l.wanted-1), c.clock
+	l.users, l.wanted, l.lastUse = l.users-1, max(0, l.wanted-1), c.clock
 	c.evict()
 }
 
-// evict drops what nobody works on and no point wants, and the graphs used longest ago until the others have room. The
-// one used last stays: the next point's is likely to be the same.
+// evict drops idle graphs that no point wants, then the least recently used ones until the rest fits. The graph used
+// last stays, since the next point is likely to use it too.
 func (c *graphCache) evict() {
 	idle := uint64(0)
 	for _, l := range c.all {
 		if l.graph == nil || l.users > 0 {
 			continue
 		}
-		if c.known && l.wanted == 0 {
+		if c.planned && l.wanted == 0 {
 			l.drop()
 		} else {
 			idle += l.bytes
@@ -145,7 +149,7 @@ func (c *graphCache) evict() {
 	}
 	for idle > cmp.Or(c.room, idleRoom) {
 		oldest := c.oldest()
-		if oldest == nil || oldest.used == c.clock {
+		if oldest == nil || oldest.lastUse == c.clock {
 			return
 		}
 		idle -= oldest.bytes
@@ -153,19 +157,19 @@ func (c *graphCache) evict() {
 	}
 }
 
-func (c *graphCache) oldest() (oldest *loaded) {
+func (c *graphCache) oldest() (oldest *cachedGraph) {
 	for _, l := range c.all {
-		if l.graph != nil && l.users == 0 && (oldest == nil || l.used < oldest.used) {
+		if l.graph != nil && l.users == 0 && (oldest == nil || l.lastUse < oldest.lastUse) {
 			oldest = l
 		}
 	}
 	return oldest
 }
 
-// drop forgets a graph; what is known of it stays.
-func (l *loaded) drop() { l.graph, l.loading = nil, nil }
+// drop frees the graph and keeps its description.
+func (l *cachedGraph) drop() { l.graph, l.loading = nil, nil }
 
-// summaries describes the graphs that have been loaded, by content hash. It loads none.
+// summaries describes the graphs that have been loaded so far, by content hash.
 func (c *graphCache) summaries() map[string]GraphSummary {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +187,7 @@ func (c *graphCache) summaries() map[string]GraphSummary {
 	return out
 }
 
-// about is what the graph of a point, or of its trace, is like, if it has been seen.
+// about describes the graph of a point or of its trace; ok is false if it has not been loaded.
 func (c *graphCache) about(e *config.Experiment) (about GraphSummary, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +201,7 @@ func (c *graphCache) about(e *config.Experiment) (about GraphSummary, ok bool) {
 	return l.about, l.seen()
 }
 
-// hash is that of the content of a point's graph, or trace, if it has been seen. It loads none.
+// hash returns the content hash of a point's graph or trace; "" if it has not been loaded.
 func (c *graphCache) hash(e *config.Experiment) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,34 +214,34 @@ func (c *graphCache) hash(e *config.Experiment) string {
 	return c.entry(e.Graph).hash
 }
 
-// describe says what a graph is like, and loads it if nobody has.
-func (c *graphCache) describe(spec graphspec.Graph) (described, error) {
+// describe describes a graph, loading it if it has never been loaded.
+func (c *graphCache) describe(spec graphspec.Graph) (graphDescription, error) {
 	c.mu.Lock()
 	l := c.entry(spec)
 	if l.seen() {
 		defer c.mu.Unlock()
-		return l.described, nil
+		return l.graphDescription, nil
 	}
-	l.wanted++ // released below
+	l.wanted++ // keeps the graph until the release below
 	c.mu.Unlock()
 	_, release, err := c.get(context.Background(), spec)
 	if err != nil {
-		return described{}, err
+		return graphDescription{}, err
 	}
 	defer release()
-	return l.described, nil
+	return l.graphDescription, nil
 }
 
 // trace describes the graph of a trace, under the trace's hash.
-func (c *graphCache) trace(path string) (*described, error) {
+func (c *graphCache) trace(path string) (*graphDescription, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.traces == nil {
-		c.traces = map[string]*described{}
+		c.traces = map[string]*graphDescription{}
 	}
 	t := c.traces[path]
 	if t == nil {
-		t = &described{}
+		t = &graphDescription{}
 		c.traces[path] = t
 		f, err := traces.Open(path)
 		if t.err = err; err == nil {

@@ -9,21 +9,19 @@ import (
 	"heddle/kernels/workload"
 )
 
-// What points have handled: cycles of a search that is over at once compare launches, and those of two searches from
-// different vertices compare the vertices.
+// minEdgeShare is the fraction of a graph's edges below which a search measures little but its launches.
+const minEdgeShare = 0.01
 
-// slight is the part of a graph's edges below which a search is too small to measure anything but its launches.
-const slight = 0.01
-
-// handled is what a point's run went through, as far as it says.
+// handled is the work that a run did, by its statistics. Comparing cycles is meaningful only between runs that handled
+// the same work.
 type handled struct {
 	source          uint64
-	stopped         string // by max_iterations
-	vertices, edges uint64 // that were active, over all super-steps, and that left those
+	stopped         string // the reason if max_iterations stopped the run; empty: it was complete
+	vertices, edges uint64 // active vertices and the edges that leave them, over all super-steps
 	graph           GraphSummary
 }
 
-// handledBy returns what a point has handled; ok is false if it does not say, or only a part of its run counts.
+// handledBy returns the work of a point; ok is false without the statistics, or if only a part of the run counts.
 func handledBy(p *Point, o *Outcome, graphs map[string]GraphSummary) (h handled, ok bool) {
 	if !o.Counts() || o.Partial != "" && !o.Verified || !p.Config.Region.Whole() {
 		return h, false
@@ -43,15 +41,14 @@ func handledBy(p *Point, o *Outcome, graphs map[string]GraphSummary) (h handled,
 	return h, true
 }
 
-// Warnings are about outcomes that say less than they seem to: of searches that are over at once, and of points whose
-// speedup compares different work.
+// Warnings names searches that end almost at once, and points whose speedup compares different work.
 func Warnings(points []Point, outcomes []Outcome, graphs map[string]GraphSummary) (notes []string) {
 	add := func(note string) {
 		if note != "" && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
 	}
-	for i := range outcomes { // none, if the run ended before its points
+	for i := range outcomes { // there are none if the run ended before its points
 		p := &points[i]
 		h, ok := handledBy(p, &outcomes[i], graphs)
 		if !ok {
@@ -60,7 +57,7 @@ func Warnings(points []Point, outcomes []Outcome, graphs map[string]GraphSummary
 		add(h.slightNote(p))
 		if p.Baseline >= 0 {
 			base, ok := handledBy(&points[p.Baseline], &outcomes[p.Baseline], graphs)
-			if ok && base.stopped == h.stopped { // otherwise there is no speedup
+			if ok && base.stopped == h.stopped { // a speedup needs equal reasons
 				add(unevenNote(p, &points[p.Baseline], &h, &base))
 			}
 		}
@@ -68,18 +65,19 @@ func Warnings(points []Point, outcomes []Outcome, graphs map[string]GraphSummary
 	return notes
 }
 
-// slightNote names a search that handles next to nothing of its graph.
+// slightNote warns of a search that handles next to nothing of its graph.
 func (h *handled) slightNote(p *Point) string {
-	if float64(h.edges) >= slight*float64(h.graph.Edges) || h.stopped != "" {
+	if float64(h.edges) >= minEdgeShare*float64(h.graph.Edges) || h.stopped != "" {
 		return ""
 	}
 	what, advice := p.work().began(h.source)
-	return fmt.Sprintf("%s of %s reaches %s of %s vertices and %s of %s edges: its cycles are mostly those of launches and of the init kernel: give %s that reaches more",
+	return fmt.Sprintf("%s of %s reaches %s of %s vertices and %s of %s edges: its cycles are mostly those of "+
+		"launches and of the init kernel: give %s that reaches more",
 		what, h.graph.Source, Thousands(h.vertices), Thousands(uint64(h.graph.Vertices)), Thousands(h.edges),
 		Thousands(uint64(h.graph.Edges)), advice)
 }
 
-// unevenNote says why a point has handled other edges than its baseline, if that is not by its schedule.
+// unevenNote warns of a point that handled other edges than its baseline for a reason other than its schedule.
 func unevenNote(p, base *Point, h, of *handled) string {
 	if h.edges == of.edges {
 		return ""
@@ -94,18 +92,22 @@ func unevenNote(p, base *Point, h, of *handled) string {
 	}
 	a, b := &p.Config.Workload, &base.Config.Workload
 	for _, c := range []struct{ key, a, b string }{
-		{"program", a.Program, b.Program}, {"arguments", strings.Join(a.Arguments, " "), strings.Join(b.Arguments, " ")},
+		{"program", a.Program, b.Program},
+		{"arguments", strings.Join(a.Arguments, " "), strings.Join(b.Arguments, " ")},
 		{"algorithm", string(a.Algorithm), string(b.Algorithm)},
-		{"target", fmt.Sprint(a.Target), fmt.Sprint(b.Target)}, {"max_iterations", fmt.Sprint(a.Iterations), fmt.Sprint(b.Iterations)},
-		{"tolerance", fmt.Sprint(a.Tolerance), fmt.Sprint(b.Tolerance)}, {"threshold", fmt.Sprint(a.Threshold), fmt.Sprint(b.Threshold)},
+		{"target", fmt.Sprint(a.Target), fmt.Sprint(b.Target)},
+		{"max_iterations", fmt.Sprint(a.Iterations), fmt.Sprint(b.Iterations)},
+		{"tolerance", fmt.Sprint(a.Tolerance), fmt.Sprint(b.Tolerance)},
+		{"threshold", fmt.Sprint(a.Threshold), fmt.Sprint(b.Threshold)},
 	} {
 		if c.a != c.b {
 			why = append(why, fmt.Sprintf("workload.%s is %s and %s", c.key, c.a, c.b))
 		}
 	}
-	if why == nil && h.stopped != "" && !alike(b) { // once for all seeds, without numbers
-		return fmt.Sprintf("%s handles other edges than its baseline, so that its speedup compares different work: both are "+
-			"stopped by workload.%s, and %s comes farther in a super-step if it uses values in the one that brings them",
+	if why == nil && h.stopped != "" && !sameWhenStopped(b) { // without numbers, so that all seeds share one notice
+		return fmt.Sprintf("%s handles other edges than its baseline, so that its speedup compares different work: "+
+			"both are stopped by workload.%s, and %s progresses faster if values are used within the super-step "+
+			"that computes them",
 			variantName(p), h.stopped, b.Algorithm)
 	}
 	if why == nil {
@@ -115,8 +117,8 @@ func unevenNote(p, base *Point, h, of *handled) string {
 		variantName(p), Thousands(h.edges), Thousands(of.edges), strings.Join(why, "; "))
 }
 
-// alike reports whether all runs of an algorithm that are stopped after as many super-steps have come to the same.
-func alike(w *workload.Workload) bool {
+// sameWhenStopped reports whether all runs of an algorithm have equal results after an equal number of super-steps.
+func sameWhenStopped(w *workload.Workload) bool {
 	a, err := algorithm.ByName(string(w.Algorithm))
 	return err == nil && a.Stopped != nil && a.Stopped.Alike
 }

@@ -63,7 +63,7 @@ func TestWarnings(t *testing.T) {
 	}
 	require.Contains(t, of(relaxing(-1), relaxing(0), few, more)[0],
 		"handles other edges than its baseline, so that its speedup compares "+
-			"different work: both are stopped by workload.max_iterations=3, and sssp comes farther")
+			"different work: both are stopped by workload.max_iterations=3, and sssp progresses faster")
 	require.Empty(t, of(relaxing(-1), relaxing(0), few, few))
 	require.Empty(t, of(relaxing(-1), relaxing(0), whole, few), "a run and a part of one have no speedup")
 

@@ -18,33 +18,35 @@ import (
 	"heddle/sim/stats"
 )
 
-// composed are kernels that heddle composes of the workload's choices.
-type composed struct{ base }
+// composedWork runs kernels that are composed of the workload's choices.
+type composedWork struct{ base }
 
-func (c composed) check() (string, error) { return "", c.checkForms() }
+func (c composedWork) check() (string, error) { return "", c.checkForms() }
 
-// limits: a run with workload.fusion loop is one launch.
-func (c composed) limits() (l limits, err error) {
+// limits: with workload.fusion loop, a run is one launch, in which no region or recorded launch could begin.
+func (c composedWork) limits() (l limits, err error) {
 	w := c.workload()
 	if w.Recipe != compose.NoRecipe {
 		l.tune = errSearched
 	}
 	if w.Fusion == compose.LoopFusion {
 		l.region = keyError("region",
-			": a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion none")
-		l.sample = keyError("sample.period", ": intervals are chosen within launches, and a run with workload.fusion loop is one, whose super-steps "+
-			"would have no cycles of their own: expected 0, or fusion none")
+			": a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion "+
+				"none")
+		l.sample = keyError("sample.period", ": intervals are chosen within launches, and a run with "+
+			"workload.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or "+
+			"fusion none")
 		l.record = keyError("workload.fusion",
 			": loop: a trace is of a run whose kernels the host launches: expected none")
 	}
 	return l, nil
 }
 
-// errSearched refuses to search choices that there are not.
-var errSearched = errors.New("workload: expected heddle's compiled kernels, or a GraphIt program, without trace and recipe, and an algorithm " +
-	"without features, since the search is over their choices")
+// errSearched is the error of a search over a workload that has no choices to search.
+var errSearched = errors.New("workload: expected heddle's compiled kernels, or a GraphIt program, without trace and " +
+	"recipe, and an algorithm without features, since the search is over their choices")
 
-func (c composed) label() string {
+func (c composedWork) label() string {
 	on, off := formName(*c.workload(), true), formName(*c.workload(), false)
 	if on == off {
 		return on
@@ -52,9 +54,9 @@ func (c composed) label() string {
 	return on + ", and on a graph that is not scale-free " + off
 }
 
-func (c composed) graph() graphUse { return c.graphFor(string(c.workload().Algorithm)) }
+func (c composedWork) graph() graphUse { return c.graphFor(string(c.workload().Algorithm)) }
 
-// graphFor returns the dependence on the graph of work that computes one of heddle's algorithms.
+// graphFor returns the dependence on the graph of work that computes the named algorithm.
 func (b base) graphFor(name string) graphUse {
 	w := b.workload()
 	a, err := algorithm.ByName(name)
@@ -66,9 +68,9 @@ func (b base) graphFor(name string) graphUse {
 	return anyGraph
 }
 
-func (c composed) superSteps() uint64 { return c.superStepsOf() }
+func (c composedWork) superSteps() uint64 { return c.superStepsOf() }
 
-// superStepsOf is about how often one of heddle's algorithms handles every edge: with a frontier, once.
+// superStepsOf estimates how often a built-in algorithm handles every edge: once if it has a frontier.
 func (b base) superStepsOf() uint64 {
 	if b.workload().Algorithm != workload.PageRank {
 		return 1
@@ -76,29 +78,32 @@ func (b base) superStepsOf() uint64 {
 	return uint64(max(1, b.workload().Iterations))
 }
 
-func (c composed) stopsEarly() bool {
+func (c composedWork) stopsEarly() bool {
 	a, err := algorithm.ByName(string(c.workload().Algorithm))
 	return err == nil && c.workload().Iterations > 0 && a.Stopped != nil
 }
 
-func (c composed) resolvesAuto() bool { return c.workload().Recipe == compose.NoRecipe }
+func (c composedWork) resolvesAuto() bool { return c.workload().Recipe == compose.NoRecipe }
 
-func (c composed) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, c.workload()) }
+func (c composedWork) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, c.workload()) }
 
-func (c composed) rehearse(_ context.Context, v *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error) {
+func (c composedWork) rehearse(_ context.Context, v *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory,
+	error) {
 	return v.compose(d, g, *c.workload())
 }
 
-func (c composed) run(ctx context.Context, d *counted, g *graph.Graph) (ran, error) {
+func (c composedWork) run(ctx context.Context, d *counted, g *graph.Graph) (workResult, error) {
 	res, err := compose.Run(ctx, d, g, *c.workload())
-	return ran{
-		launched: res.Launched(), steps: len(res.Steps), seen: software, source: g.AsRead(res.Source), left: res.Left,
+	return workResult{
+		launched: res.Launched(), steps: len(res.Steps), seen: traversalStatistics, source: g.AsRead(res.Source),
+		left:   res.Left,
 		layout: res.Layout, building: res.Built.Seconds(), verified: res.Verified,
 	}, err
 }
 
-// checkForms refuses choices that do not go together. A recipe's must on any graph.
-func (c composed) checkForms() error {
+// checkForms returns an error for incompatible choices. A recipe chooses by the graph, so both of its forms are
+// checked.
+func (c composedWork) checkForms() error {
 	e := c.e
 	for _, scaleFree := range []bool{true, false} {
 		form, err := *e, error(nil)
@@ -119,7 +124,7 @@ func (c composed) checkForms() error {
 	return nil
 }
 
-// checkRecipe refuses keys that contradict the recipe.
+// checkRecipe returns an error for keys that contradict the recipe.
 func checkRecipe(l *schema.Loaded[config.Experiment]) error {
 	origin := func(key string) schema.Origin {
 		at, _ := l.Origin("workload." + key)
@@ -132,27 +137,27 @@ func checkRecipe(l *schema.Loaded[config.Experiment]) error {
 	return nil
 }
 
-// Kernel names what a point's choices come to, auto replaced.
+// Kernel names the point's choices, with auto resolved.
 func (p *Point) Kernel() string { return p.work().label() }
 
-// formName names what a workload comes to on a graph that is scale-free, or on another.
+// formName names the resolved choices of a workload on a scale-free graph, or on another.
 func formName(w workload.Workload, scaleFree bool) string {
 	w, err := compose.WithRecipe(w, scaleFree)
 	plan, errPlan := compose.NewPlan(w)
-	if err = errors.Join(err, errPlan); err != nil { // the point was checked when it was laid out
+	if err = errors.Join(err, errPlan); err != nil { // Points has checked it
 		panic("BUG: experiment: " + err.Error())
 	}
 	return plan.Name()
 }
 
-// handwritten is PageRank in assembly.
-type handwritten struct{ base }
+// handwrittenWork runs PageRank in hand-written assembly.
+type handwrittenWork struct{ base }
 
-func (h handwritten) label() string {
+func (h handwrittenWork) label() string {
 	return "handwritten " + string(h.workload().Algorithm) + "/" + string(h.workload().Schedule)
 }
 
-func (h handwritten) check() (string, error) {
+func (h handwrittenWork) check() (string, error) {
 	w := h.workload()
 	switch w.Schedule {
 	case workload.VertexSchedule, workload.EdgeSchedule, workload.WeaverSchedule:
@@ -178,7 +183,8 @@ func (h handwritten) check() (string, error) {
 	}
 	if w.Settled || w.HybridRule != "beamer" {
 		return "", keyError("workload.kernel",
-			": handwritten: it filters no destinations and does not change its direction: expected settled false and hybrid_rule beamer")
+			": handwritten: it filters no destinations and does not change its direction: expected settled false "+
+				"and hybrid_rule beamer")
 	}
 	if w.Fusion == compose.LoopFusion {
 		return "", keyError("workload.kernel", ": handwritten: the host launches it: expected fusion none")
@@ -203,20 +209,20 @@ func (h handwritten) check() (string, error) {
 	return "", nil
 }
 
-// limits: only composed kernels are exported, or have choices to search.
-func (h handwritten) limits() (limits, error) {
+// limits: hand-written kernels have no choices to search, and the export is of compiled kernels.
+func (h handwrittenWork) limits() (limits, error) {
 	return limits{
 		tune: errSearched, export: keyError("workload.kernel", ": %s: expected compiled, as only those are exported",
 			h.workload().Kernel),
 	}, nil
 }
 
-func (h handwritten) graph() graphUse             { return h.graphFor(string(h.workload().Algorithm)) }
-func (h handwritten) superSteps() uint64          { return h.superStepsOf() }
-func (h handwritten) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, h.workload()) }
+func (h handwrittenWork) graph() graphUse             { return h.graphFor(string(h.workload().Algorithm)) }
+func (h handwrittenWork) superSteps() uint64          { return h.superStepsOf() }
+func (h handwrittenWork) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, h.workload()) }
 
 // rehearse returns the memory of six arrays by vertex, the CSC, and under edge the rows of its edges.
-func (h handwritten) rehearse(_ context.Context, _ *vetting, _ *host.Rehearsal, g *graph.Graph) (compose.Memory,
+func (h handwrittenWork) rehearse(_ context.Context, _ *vetting, _ *host.Rehearsal, g *graph.Graph) (compose.Memory,
 	error) {
 	vertices, edges := uint64(g.Vertices()), uint64(g.Edges())
 	m := compose.Memory{Own: 6 * 4 * vertices, Derived: 4*vertices + 4*edges}
@@ -226,7 +232,7 @@ func (h handwritten) rehearse(_ context.Context, _ *vetting, _ *host.Rehearsal, 
 	return m, nil
 }
 
-func (h handwritten) run(ctx context.Context, d *counted, g *graph.Graph) (r ran, err error) {
+func (h handwrittenWork) run(ctx context.Context, d *counted, g *graph.Graph) (r workResult, err error) {
 	w := h.workload()
 	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
 		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
@@ -244,7 +250,7 @@ func (h handwritten) run(ctx context.Context, d *counted, g *graph.Graph) (r ran
 	return r, err
 }
 
-// edgesToHandle is how many a run will have handled; 0: not known before.
+// edgesToHandle returns the number of edges that a run will handle; 0: unknown in advance.
 func edgesToHandle(g *graph.Graph, w hosted, e *config.Experiment) uint64 {
 	n := w.edges(g)
 	if most := e.Stop.MaxEdges; most > 0 && n > 0 {
@@ -253,7 +259,7 @@ func edgesToHandle(g *graph.Graph, w hosted, e *config.Experiment) uint64 {
 	return n
 }
 
-// edgesOfWhole is the same for a whole run of one of heddle's algorithms.
+// edgesOfWhole returns the number of edges that a complete run of a built-in algorithm handles; 0: unknown in advance.
 func edgesOfWhole(g *graph.Graph, w *workload.Workload) uint64 {
 	switch w.Algorithm {
 	case workload.PageRank:
@@ -273,15 +279,15 @@ func edgesOfWhole(g *graph.Graph, w *workload.Workload) uint64 {
 
 func withSource(t stats.Tree, source uint32) stats.Tree {
 	return append(t, stats.Count("source", "vertex",
-		"That the algorithm began at, by its number in the graph as it was read or generated; 0 if it has none.",
+		"Vertex at which the algorithm began, as numbered in the graph that was read or generated; 0 if it has none.",
 		uint64(source)))
 }
 
-// mostVertices is a maximum, and no sum.
+// mostVertices is a maximum over launches, the only host statistic that does not add up.
 const mostVertices = "frontier.max_vertices"
 
-// software adds up what the host saw of super-steps: of one, or of all.
-func software(steps []compose.Step) stats.Tree {
+// traversalStatistics sums the host's observations of super-steps: of one, or of all.
+func traversalStatistics(steps []compose.Step) stats.Tree {
 	var vertices, most, edges, pulls uint64
 	for _, s := range steps {
 		vertices, edges, most = vertices+s.Frontier, edges+s.Edges, max(most, s.Frontier)
@@ -291,16 +297,17 @@ func software(steps []compose.Step) stats.Tree {
 	}
 	return append(stats.Tree{
 		stats.Count("frontier.vertices", "vertices",
-			"Active at the beginning of a super-step, over all super-steps; all, where the active set does not tell.",
+			"Active at the beginning of a super-step, over all super-steps; all vertices, for active sets without a "+
+				"size.",
 			vertices),
 		stats.Count(mostVertices, "vertices", "Most vertices active in a super-step.", most),
 		stats.Count("frontier.edges", "edges", "That leave active vertices, over all super-steps.", edges),
 		stats.Count("frontier.pulls", "super-steps", "In the direction pull.", pulls),
-	}, balance(steps)...)
+	}, balanceStatistics(steps)...)
 }
 
-// spread adds up how evenly edges were spread in launches.
-func spread(launches int, of func(i int) (edges uint64, b compose.Balance)) stats.Tree {
+// imbalanceStatistics averages, weighted by edges, how unevenly launches spread their edges.
+func imbalanceStatistics(launches int, of func(i int) (edges uint64, b compose.Balance)) stats.Tree {
 	var handled uint64
 	var lanes, warps, cores float64
 	for i := range launches {
@@ -309,7 +316,8 @@ func spread(launches int, of func(i int) (edges uint64, b compose.Balance)) stat
 		handled += edges
 		lanes, warps, cores = lanes+n*b.Lanes, warps+n*b.Warps, cores+n*b.Cores
 	}
-	const doc = "Most edges that one of them handled in a super-step over the mean, averaged over super-steps by their edges: "
+	const doc = "Most edges that one of them handled in a super-step over the mean, averaged over super-steps by " +
+		"their edges: "
 	return stats.Tree{
 		stats.Ratio("imbalance.lanes", "most/mean", doc+"lanes.", lanes, float64(handled)),
 		stats.Ratio("imbalance.warps", "most/mean", doc+"warps.", warps, float64(handled)),
@@ -317,7 +325,9 @@ func spread(launches int, of func(i int) (edges uint64, b compose.Balance)) stat
 	}
 }
 
-// balance returns the statistics that the host collects of the traversals of a user's program.
-func balance(steps []compose.Step) stats.Tree {
-	return spread(len(steps), func(i int) (uint64, compose.Balance) { return steps[i].Handled(), steps[i].Balance })
+// balanceStatistics returns the host's statistics of the traversals of a user's program, which has no frontier.
+func balanceStatistics(steps []compose.Step) stats.Tree {
+	return imbalanceStatistics(len(steps), func(i int) (uint64, compose.Balance) {
+		return steps[i].Handled(), steps[i].Balance
+	})
 }

@@ -12,29 +12,30 @@ import (
 	"heddle/experiment/config"
 )
 
-// dimension is a set of keys that vary together: the variants of compare, an axis of a sweep or several that go
-// together, the seeds.
+// dimension is a list of settings of keys that vary together: the variants of compare, an axis of a sweep or several
+// joined by "with", the seeds.
 type dimension struct {
-	name    string
-	values  [][]Setting
-	variant int  // whose own it is; anyVariant: all have it
-	units   bool // some key of it is in a section that may be absent, and the dimension is then for none of its points
+	name        string
+	values      [][]Setting
+	variant     int  // index of the variant whose own sweep has it; anyVariant: the common sweep
+	conditional bool // some key is in a section that points may lack; the dimension does not apply to those points
 }
 
 const anyVariant = -1
 
-// layout has the dimensions of an experiment: compare, those of the sweep, those of the variants' own sweeps, the
-// seeds.
-type layout struct {
+// pointGrid lists the points of an experiment as coordinates: an index into the values of each dimension, -1 where the
+// dimension does not apply. Dimensions are in a fixed order: compare (always present, so that coordinate 0 is the
+// variant), the axes of the sweep, those of the variants' own sweeps, and the seeds, always last.
+type pointGrid struct {
 	loaded *schema.Loaded[config.Experiment]
 	set    []string
 	dims   []dimension
-	// by key, variant and place in the axes of whole sections: whether the sections around are there
-	there map[string]bool
+	// sectionCache holds results of hasSection by key, variant and the coordinates that decide which sections exist.
+	sectionCache map[string]bool
 }
 
-func newLayout(l *schema.Loaded[config.Experiment], set []string) (*layout, error) {
-	d := &layout{loaded: l, set: set, dims: dimensions(&l.Value), there: map[string]bool{}}
+func newPointGrid(l *schema.Loaded[config.Experiment], set []string) (*pointGrid, error) {
+	d := &pointGrid{loaded: l, set: set, dims: dimensions(&l.Value), sectionCache: map[string]bool{}}
 	for i := range d.dims {
 		if err := d.refuseAbsent(i); err != nil {
 			return nil, err
@@ -70,7 +71,7 @@ func sweepDimensions(axes schema.Axes, variant int) (all []dimension) {
 		var keys []string
 		for _, a := range axes[i:n] {
 			keys = append(keys, a.Key)
-			d.units = d.units || variant == anyVariant && config.Schema.Conditional(a.Key)
+			d.conditional = d.conditional || variant == anyVariant && config.Schema.Conditional(a.Key)
 		}
 		d.name = strings.Join(keys, ", ")
 		all = append(all, d)
@@ -79,7 +80,7 @@ func sweepDimensions(axes schema.Axes, variant int) (all []dimension) {
 	return all
 }
 
-// zip returns the values of axes that go together.
+// zip returns the settings of axes that vary together, one list for each value.
 func zip(axes schema.Axes) [][]Setting {
 	out := make([][]Setting, len(axes[0].Values))
 	for _, a := range axes {
@@ -90,25 +91,25 @@ func zip(axes schema.Axes) [][]Setting {
 	return out
 }
 
-func (d *layout) seeds() *dimension { return &d.dims[len(d.dims)-1] }
+func (d *pointGrid) seeds() *dimension { return &d.dims[len(d.dims)-1] }
 
-// refuseAbsent refuses an axis of the sweep that is about a unit which no variant has. Without variants it makes the
-// unit, as a key in the file does.
-func (d *layout) refuseAbsent(i int) error {
+// refuseAbsent returns an error for an axis about a unit that no variant has. Without variants the axis creates the
+// unit, as a key in the file would.
+func (d *pointGrid) refuseAbsent(i int) error {
 	dim := &d.dims[i]
-	if !dim.units {
+	if !dim.conditional {
 		return nil
 	}
 	some := false
-	d.places0(func(place []int) bool {
-		some = len(d.projected(i, place)) > 0
+	d.eachSectionChoice(func(coords []int) bool {
+		some = len(d.applicable(i, coords)) > 0
 		return !some
 	})
 	if some {
 		return nil
 	}
 	if len(d.dims[0].values) < 2 {
-		dim.units = false
+		dim.conditional = false
 		return nil
 	}
 	key := dim.values[0][0].Key
@@ -117,23 +118,23 @@ func (d *layout) refuseAbsent(i int) error {
 		key[:strings.LastIndexByte(key, '.')])
 }
 
-// places0 visits, for each variant, each place in the dimensions of whole sections, on which it depends what units
-// there are; elsewhere places are 0. It ends when visit returns false.
-func (d *layout) places0(visit func(place []int) bool) {
-	place := make([]int, len(d.dims))
+// eachSectionChoice visits all coordinates in the dimensions that decide which sections exist; other coordinates are 0.
+// It stops when visit returns false. The slice is reused.
+func (d *pointGrid) eachSectionChoice(visit func(coords []int) bool) {
+	coords := make([]int, len(d.dims))
 	for {
-		if !visit(place) {
+		if !visit(coords) {
 			return
 		}
 		k := 0
 		for ; k < len(d.dims); k++ {
-			if !d.decides(k) {
+			if !d.decidesSections(k) {
 				continue
 			}
-			if place[k]++; place[k] < len(d.dims[k].values) {
+			if coords[k]++; coords[k] < len(d.dims[k].values) {
 				break
 			}
-			place[k] = 0
+			coords[k] = 0
 		}
 		if k == len(d.dims) {
 			return
@@ -141,8 +142,9 @@ func (d *layout) places0(visit func(place []int) bool) {
 	}
 }
 
-// decides reports whether it depends on a dimension what sections there are.
-func (d *layout) decides(i int) bool {
+// decidesSections reports whether the sections of a point depend on a dimension: on the variant, and on axes whose
+// values are whole sections.
+func (d *pointGrid) decidesSections(i int) bool {
 	if i == 0 {
 		return true
 	}
@@ -151,14 +153,14 @@ func (d *layout) decides(i int) bool {
 	})
 }
 
-// projected are the values of a dimension that are for a place in the others: those that differ in keys whose sections
-// are there. Without any, the dimension is not for that place.
-func (d *layout) projected(i int, place []int) (rows []int) {
+// applicable returns the values of a dimension at given coordinates in the others; none if it does not apply there.
+// Values that differ only in keys of absent sections count once.
+func (d *pointGrid) applicable(i int, coords []int) (rows []int) {
 	dim := &d.dims[i]
 	switch {
-	case dim.variant != anyVariant && dim.variant != place[0]:
+	case dim.variant != anyVariant && dim.variant != coords[0]:
 		return nil
-	case !dim.units:
+	case !dim.conditional:
 		for k := range dim.values {
 			rows = append(rows, k)
 		}
@@ -168,7 +170,7 @@ func (d *layout) projected(i int, place []int) (rows []int) {
 	for k, row := range dim.values {
 		var parts []string
 		for _, s := range row {
-			if d.has(s.Key, place) {
+			if d.hasSection(s.Key, coords) {
 				parts = append(parts, s.Value)
 			}
 		}
@@ -180,46 +182,46 @@ func (d *layout) projected(i int, place []int) (rows []int) {
 	return rows
 }
 
-// has reports whether the sections around a key are there at a place.
-func (d *layout) has(key string, place []int) bool {
+// hasSection reports whether the sections that enclose a key exist at the coordinates.
+func (d *pointGrid) hasSection(key string, coords []int) bool {
 	if !config.Schema.Conditional(key) {
 		return true
 	}
 	id := key
 	var settings []Setting
 	for i := range d.dims {
-		own := d.dims[i].variant == place[0]
-		if d.decides(i) {
-			id += " " + strconv.Itoa(place[i])
+		own := d.dims[i].variant == coords[0]
+		if d.decidesSections(i) {
+			id += " " + strconv.Itoa(coords[i])
 		}
 		switch {
 		case i == 0:
-			settings = append(settings, d.variantSet(place[0])...)
+			settings = append(settings, d.variantSet(coords[0])...)
 		case own:
 			settings = append(settings, d.dims[i].values[0]...)
-		case d.decides(i):
-			settings = append(settings, d.dims[i].values[place[i]]...)
+		case d.decidesSections(i):
+			settings = append(settings, d.dims[i].values[coords[i]]...)
 		}
 	}
-	there, known := d.there[id]
+	there, known := d.sectionCache[id]
 	if !known {
 		there = d.loaded.Holds(key, arguments(settings, d.set)...)
-		d.there[id] = there
+		d.sectionCache[id] = there
 	}
 	return there
 }
 
 // variantSet returns the settings of a variant of compare.
-func (d *layout) variantSet(i int) []Setting {
+func (d *pointGrid) variantSet(i int) []Setting {
 	if e := &d.loaded.Value; len(e.Compare) > 0 {
 		return e.Compare[i].Set
 	}
 	return nil
 }
 
-// places are those of all points, in their order: the seed moves fastest, then axes that some points lack, the variant,
-// then the last axis of the sweep.
-func (d *layout) places() (all [][]int, err error) {
+// coordinates returns those of all points in order: the seed varies fastest, then axes that some points lack, the
+// variant, and the axes of the sweep from last to first.
+func (d *pointGrid) coordinates() (all [][]int, err error) {
 	for v := range d.dims[0].values {
 		if all, err = d.extend(all, v); err != nil {
 			return nil, err
@@ -237,19 +239,20 @@ func (d *layout) places() (all [][]int, err error) {
 	return all, nil
 }
 
-// extend adds the points of a variant: the dimensions that are for some of them alone come last.
-func (d *layout) extend(all [][]int, variant int) ([][]int, error) {
+// extend appends the points of a variant. Conditional dimensions come last, since whether they apply depends on the
+// coordinates in the others.
+func (d *pointGrid) extend(all [][]int, variant int) ([][]int, error) {
 	start := make([]int, len(d.dims))
 	start[0] = variant
 	open := [][]int{start}
 	for _, units := range []bool{false, true} {
 		for i := 1; i < len(d.dims); i++ {
-			if d.dims[i].units != units {
+			if d.dims[i].conditional != units {
 				continue
 			}
 			var next [][]int
-			for _, place := range open {
-				rows := d.projected(i, place)
+			for _, coords := range open {
+				rows := d.applicable(i, coords)
 				if rows == nil {
 					rows = []int{-1}
 				}
@@ -257,7 +260,7 @@ func (d *layout) extend(all [][]int, variant int) ([][]int, error) {
 					return nil, fmt.Errorf("more than %d points: expected at most as many", MaxPoints)
 				}
 				for _, k := range rows {
-					x := slices.Clone(place)
+					x := slices.Clone(coords)
 					x[i] = k
 					next = append(next, x)
 				}
@@ -268,12 +271,12 @@ func (d *layout) extend(all [][]int, variant int) ([][]int, error) {
 	return append(all, open...), nil
 }
 
-// order are the dimensions in the order of how slowly they move.
-func (d *layout) order(places [][]int) (order []int) {
+// order returns the dimensions from the slowest to the fastest varying.
+func (d *pointGrid) order(points [][]int) (order []int) {
 	last := len(d.dims) - 1
 	var own []int
 	for i := 1; i < last; i++ {
-		if slices.ContainsFunc(places, func(p []int) bool { return p[i] < 0 }) {
+		if slices.ContainsFunc(points, func(p []int) bool { return p[i] < 0 }) {
 			own = append(own, i)
 		} else {
 			order = append(order, i)
@@ -282,17 +285,17 @@ func (d *layout) order(places [][]int) (order []int) {
 	return append(append(append(order, 0), own...), last)
 }
 
-// point is that at a place, without a configuration.
-func (d *layout) point(place []int) Point {
-	p := Point{Place: place, Baseline: -1, Variant: d.dims[0].values[place[0]]}
+// point returns the point at the coordinates, without a configuration.
+func (d *pointGrid) point(coords []int) Point {
+	p := Point{Coordinates: coords, Baseline: -1, Variant: d.dims[0].values[coords[0]]}
 	p.Axes = append(p.Axes, p.Variant...)
-	p.Settings = append(p.Settings, d.variantSet(place[0])...)
-	for i := 1; i < len(place); i++ {
-		if place[i] < 0 {
+	p.Settings = append(p.Settings, d.variantSet(coords[0])...)
+	for i := 1; i < len(coords); i++ {
+		if coords[i] < 0 {
 			continue
 		}
-		for _, s := range d.dims[i].values[place[i]] {
-			if !d.dims[i].units || d.has(s.Key, place) {
+		for _, s := range d.dims[i].values[coords[i]] {
+			if !d.dims[i].conditional || d.hasSection(s.Key, coords) {
 				p.Axes, p.Settings = append(p.Axes, s), append(p.Settings, s)
 			}
 		}
@@ -300,21 +303,21 @@ func (d *layout) point(place []int) Point {
 	return p
 }
 
-// setBaselines finds for each point that of the first variant which agrees with it in all axes that both have. Where
-// that is left out there is none, and none where there are several: where the baseline has an axis that the point
-// lacks.
+// setBaselines sets the baseline of each point to the point of the first variant with equal values in the axes that
+// both have. A point has no baseline if that point was excluded, or if there are several because the first variant has
+// an axis that the point lacks.
 func setBaselines(points []Point) {
-	baselines := map[string]map[string][]int{} // by their keys, then by their values of some keys
+	baselines := map[string]map[string][]int{} // by the keys to compare, then by their values
 	keys := map[string][]string{}
 	for i := range points {
-		if points[i].Place[0] == 0 {
+		if points[i].Coordinates[0] == 0 {
 			k := points[i].keys()
 			keys[strings.Join(k, " ")] = k
 		}
 	}
 	for i := range points {
 		p := &points[i]
-		if p.Place[0] == 0 {
+		if p.Coordinates[0] == 0 {
 			p.Baseline = i
 			continue
 		}
@@ -326,7 +329,7 @@ func setBaselines(points []Point) {
 			if baselines[id] == nil {
 				baselines[id] = map[string][]int{}
 				for j := range points {
-					if b := &points[j]; b.Place[0] == 0 && slices.Equal(b.keys(), of) {
+					if b := &points[j]; b.Coordinates[0] == 0 && slices.Equal(b.keys(), of) {
 						at := b.valuesOf(both)
 						baselines[id][at] = append(baselines[id][at], j)
 					}
@@ -340,7 +343,7 @@ func setBaselines(points []Point) {
 	}
 }
 
-// keys are those of a point's axes, but for its variant's.
+// keys returns the keys of a point's axes without those of its variant.
 func (p *Point) keys() (keys []string) {
 	for _, s := range p.Axes[len(p.Variant):] {
 		keys = append(keys, s.Key)
@@ -348,7 +351,7 @@ func (p *Point) keys() (keys []string) {
 	return keys
 }
 
-// valuesOf names a point by its values of keys.
+// valuesOf returns a text that is equal for points with equal values of keys.
 func (p *Point) valuesOf(keys []string) string {
 	var b strings.Builder
 	for _, s := range p.Axes[len(p.Variant):] {
@@ -359,7 +362,7 @@ func (p *Point) valuesOf(keys []string) string {
 	return b.String()
 }
 
-// NoEffect names the dimensions in which points that differ in nothing else are all the same.
+// NoEffect names the dimensions that change nothing: all points that differ in that dimension alone are the same.
 func NoEffect(e *config.Experiment, points []Point, same func(i, j int) bool) (out []string) {
 	for d, dim := range dimensions(e) {
 		if len(dim.values) < 2 {
@@ -367,7 +370,7 @@ func NoEffect(e *config.Experiment, points []Point, same func(i, j int) bool) (o
 		}
 		first, pairs, effect := map[string]int{}, 0, false
 		for i := range points {
-			if points[i].Place[d] < 0 {
+			if points[i].Coordinates[d] < 0 {
 				continue
 			}
 			key := points[i].without(d)
@@ -392,15 +395,14 @@ func NoEffect(e *config.Experiment, points []Point, same func(i, j int) bool) (o
 	return out
 }
 
-// Notes are warnings about an experiment's points before they run: axes that change nothing, variants that are the
-// same, variants of which points have no baseline because the baseline varies in what they lack, keys that some points
-// have no use for, loops of GraphIt programs that are the host's though their schedule says otherwise, and programs of
-// the user's own that lack a fence.
+// Notes returns warnings about points before they run: axes without effect, equal variants, variants whose points have
+// no unique baseline, and notices of their work (work.notes).
 func Notes(e *config.Experiment, points []Point) (notes []string) {
 	same := SameConfig(points)
 	none := NoEffect(e, points, same)
 	for _, name := range none {
-		notes = append(notes, name+" changes nothing: points that differ in it alone have the same machine, graph and workload")
+		notes = append(notes, name+" changes nothing: points that differ in it alone have the same machine, graph "+
+			"and workload")
 	}
 	if !slices.Contains(none, "compare") {
 		notes = append(notes, sameVariants(points, same)...)
@@ -441,12 +443,12 @@ func unusedKeys(points []Point) (notes []string) {
 	return notes
 }
 
-// sameVariants names pairs of variants whose points all simulate the same.
+// sameVariants names pairs of variants with equal configurations at all points.
 func sameVariants(points []Point, same func(i, j int) bool) (notes []string) {
-	of := map[int]map[string]int{} // by variant, and by place but for that
+	of := map[int]map[string]int{} // point by variant and by its other coordinates
 	var variants []int
 	for i := range points {
-		v := points[i].Place[0]
+		v := points[i].Coordinates[0]
 		if of[v] == nil {
 			of[v] = map[string]int{}
 			variants = append(variants, v)
@@ -476,7 +478,7 @@ func sameVariants(points []Point, same func(i, j int) bool) (notes []string) {
 	return notes
 }
 
-// variantLabel names the variant of points.
+// variantLabel names the variant that points have in common.
 func variantLabel(points []Point, of map[string]int) string {
 	for _, i := range of {
 		return VariantLabel(&points[i])
@@ -484,7 +486,7 @@ func variantLabel(points []Point, of map[string]int) string {
 	return ""
 }
 
-// VariantLabel names a point's variant: by its name, or by what it sets.
+// VariantLabel names a point's variant by its name, or by its settings.
 func VariantLabel(p *Point) string {
 	if len(p.Variant) == 1 && p.Variant[0].Key == schema.VariantKey {
 		return p.Variant[0].Value
@@ -492,15 +494,15 @@ func VariantLabel(p *Point) string {
 	return Label(p.Variant)
 }
 
-// withoutBaseline says of which variants points have none because several agree with them.
+// withoutBaseline names the variants that have no speedups because several points of the baseline agree with theirs.
 func withoutBaseline(points []Point) (notes []string) {
-	base := slices.IndexFunc(points, func(p Point) bool { return p.Place[0] == 0 })
+	base := slices.IndexFunc(points, func(p Point) bool { return p.Coordinates[0] == 0 })
 	if base < 0 || !compares(points) {
 		return nil
 	}
 	varies := map[string][]string{} // by the keys of the first variant's points
 	for i := range points {
-		if keys := points[i].keys(); points[i].Place[0] == 0 {
+		if keys := points[i].keys(); points[i].Coordinates[0] == 0 {
 			varies[strings.Join(keys, " ")] = keys
 		}
 	}
@@ -513,8 +515,8 @@ func withoutBaseline(points []Point) (notes []string) {
 		for _, text := range slices.Sorted(maps.Keys(varies)) {
 			lacks = appendNew(lacks, varies[text], p.keys())
 		}
-		if note := fmt.Sprintf("%s has no speedups: the baseline, %s, varies in %s, which it lacks; expected a baseline without "+
-			"axes that others lack", VariantLabel(p), VariantLabel(&points[base]),
+		if note := fmt.Sprintf("%s has no speedups: the baseline, %s, varies in %s, which it lacks; expected a "+
+			"baseline without axes that others lack", VariantLabel(p), VariantLabel(&points[base]),
 			strings.Join(lacks, ", ")); len(lacks) > 0 && !slices.Contains(notes, note) {
 			notes = append(notes, note)
 		}
@@ -522,7 +524,7 @@ func withoutBaseline(points []Point) (notes []string) {
 	return notes
 }
 
-// appendNew adds keys to those that are there, but for those that others have.
+// appendNew appends the keys that are neither in to nor in others.
 func appendNew(to, keys, others []string) []string {
 	for _, k := range keys {
 		if !slices.Contains(to, k) && !slices.Contains(others, k) {

@@ -128,7 +128,7 @@ func TestAxesOfUnitsThatPointsLack(t *testing.T) {
 		for i := range p {
 			if strings.Contains(c.text, "compare") {
 				require.NotEqual(t, -1, p[i].Baseline, c.name)
-				require.Zero(t, p[p[i].Baseline].Place[0])
+				require.Zero(t, p[p[i].Baseline].Coordinates[0])
 				require.Equal(t, p[i].Config.Graph, p[p[i].Baseline].Config.Graph, "the same seed")
 			}
 		}

@@ -15,35 +15,37 @@ import (
 	"heddle/experiment/store"
 )
 
-// Ledger is the store of an experiment that is being run: what is in it is not run again.
+// Ledger is the store of a running experiment. It holds the lock of the results directory, identifies each stored point
+// by configuration, graph and program, and refuses to mix results of different experiments.
 type Ledger struct {
 	runner  *Runner
 	version string
 	store   *store.Store
 	lock    *os.File
-	found   map[int]Outcome // what was there when it was opened
+	stored  map[int]Outcome // outcomes stored before it was opened
 }
 
-// ChangedError refuses to continue: what is stored is not of this experiment, program or graph.
+// ChangedError reports stored results of another experiment, program or graph.
 type ChangedError struct {
 	Path        string
 	Differences []string
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s holds results of something else:\n  %s\nThey would not go together. Start anew with --fresh (what is there is kept under another name), or give the new results another name",
+	return fmt.Sprintf("%s holds results of something else:\n  %s\nThey would not go together. Start anew with "+
+		"--fresh (what is there is kept under another name), or give the new results another name",
 		e.Path, strings.Join(e.Differences, "\n  "))
 }
 
-// OpenLedger opens the store in an experiment's directory, or begins one. It refuses one that another
-// process is writing, or that has cycles of something else: a *ChangedError. fresh puts aside what is there.
+// OpenLedger opens or creates the store in a results directory. It fails if another process has it open, and with a
+// *ChangedError if it has cycles of another experiment. fresh renames an existing store first.
 func OpenLedger(dir string, e config.Experiment, version string, r *Runner, fresh bool) (*Ledger, error) {
 	lock, err := acquire(filepath.Join(dir, "lock"))
 	if err != nil {
 		return nil, err
 	}
 	l := &Ledger{runner: r, version: version, lock: lock}
-	e.Run, e.Report = config.Host{}, config.Report{} // no figure depends on them
+	e.Run, e.Report = config.Host{}, config.Report{} // results do not depend on them
 	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -72,12 +74,13 @@ func (l *Ledger) open(path string, e config.Experiment, fresh bool) (err error) 
 			return err
 		}
 	}
-	l.found = nil
+	l.stored = nil
 	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(config.Schema.YAML(e)),
 		Points: len(l.runner.Points)})
 }
 
-// acquire takes the lock that keeps two processes from running one experiment; it ends with the process.
+// acquire takes the lock that keeps two processes from writing the same results. The system releases it when the file
+// is closed or the process ends.
 func acquire(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -85,13 +88,14 @@ func acquire(path string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, errors.Join(
-			fmt.Errorf("%s: another heddle is running this experiment: wait for it, or name other results with --set name=NAME or --out DIRECTORY", path),
+			fmt.Errorf("%s: another heddle is running this experiment: wait for it, or name other results with "+
+				"--set name=NAME or --out DIRECTORY", path),
 			f.Close())
 	}
 	return f, nil
 }
 
-// putAside renames a store, and what SQLite keeps beside it.
+// putAside renames a store and SQLite's files beside it.
 func putAside(path string, now time.Time) error {
 	to := strings.TrimSuffix(path, ".sqlite") + now.UTC().Format("-20060102T150405.000Z") + ".sqlite"
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -102,8 +106,8 @@ func putAside(path string, now time.Time) error {
 	return nil
 }
 
-// vet compares what the store is of with what is about to run, and takes over what is there. It is empty if no stored
-// point has cycles: such a store may become that of an experiment that has been corrected.
+// vet compares the stored experiment with the one about to run, and loads the stored outcomes. empty reports whether no
+// stored point has cycles: such a store may be reused after the experiment has been corrected.
 func (l *Ledger) vet(was store.Experiment, e config.Experiment) (empty bool, err error) {
 	changed := &ChangedError{Path: l.store.Path()}
 	if was.Version != l.version {
@@ -113,11 +117,11 @@ func (l *Ledger) vet(was store.Experiment, e config.Experiment) (empty bool, err
 		return false, err
 	}
 	other := len(changed.Differences) > 0
-	l.found, empty = map[int]Outcome{}, true
-	var unlike []store.Point // other configurations, or stored by an earlier version
+	l.stored, empty = map[int]Outcome{}, true
+	var unlike []store.Point // with another identity: another configuration, or an older form of identity
 	err = l.store.Each(store.Want{Stats: true, Steps: !l.runner.Brief}, func(p *store.Point) error {
 		empty = empty && p.Cycles == 0
-		l.found[p.Position] = outcome(p)
+		l.stored[p.Position] = outcome(p)
 		if other {
 			return nil
 		}
@@ -172,7 +176,7 @@ func ConfigDifferences(a, b string) []string {
 	return e.Differences
 }
 
-// vetPoint says in what the configuration of a stored point differs from that which now is in its place.
+// vetPoint adds the differences between the configuration of a stored point and the current one at its position.
 func (l *Ledger) vetPoint(position int, changed *ChangedError) error {
 	if position >= len(l.runner.Points) {
 		changed.add("point %d: is no more", position+1)
@@ -186,8 +190,8 @@ func (l *Ledger) vetPoint(position int, changed *ChangedError) error {
 	return changed.config(fmt.Sprintf("point %s: ", Label(now.Axes)), p.Config, now.YAML())
 }
 
-// vetGraph compares the graph of a stored point with what is now in its place. Those of generators follow from
-// configuration and version; a file is read again, and a trace's description.
+// vetGraph compares the graph of a stored point with the current one. Generated graphs follow from configuration and
+// version; graph files are loaded and traces' headers read, since their contents may have changed.
 func (l *Ledger) vetGraph(p *store.Point, changed *ChangedError) error {
 	if p.Position >= len(l.runner.Points) {
 		return nil
@@ -216,27 +220,28 @@ func (l *Ledger) vetGraph(p *store.Point, changed *ChangedError) error {
 	return nil
 }
 
-// identity is that of a point on a graph.
+// identity returns the identity of a point on a graph.
 func (l *Ledger) identity(point int, graph string) string {
 	return Identity(l.runner.Points[point].Digest(), graph, l.version)
 }
 
-// Identity determines a result: configuration, as a Digest, graph, program.
+// Identity returns the hash of everything that determines a result: the configuration's Digest, the graph's hash and
+// the program's version.
 func Identity(config, graph, version string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "heddle point 2\n%d %d %d\n%s%s%s", len(config), len(graph), len(version), config, graph, version)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// StoredError is a failure that was read from the store.
+// StoredError is a failure of an earlier run, read from the store.
 type StoredError struct{ Failure, Message string }
 
 func (e *StoredError) Error() string { return e.Message }
 
-// Found is what was there when it was opened, by point.
-func (l *Ledger) Found() map[int]Outcome { return l.found }
+// Found returns the outcomes, by point, that were stored when the ledger was opened.
+func (l *Ledger) Found() map[int]Outcome { return l.stored }
 
-// Outcomes reads what is stored, by point.
+// Outcomes reads the stored outcomes, by point.
 func (l *Ledger) Outcomes() (map[int]Outcome, error) {
 	points, err := l.store.Points()
 	if err != nil {
@@ -245,7 +250,7 @@ func (l *Ledger) Outcomes() (map[int]Outcome, error) {
 	return Outcomes(points), nil
 }
 
-// Graphs reads what the graphs of stored points are like, by content hash.
+// Graphs reads the descriptions of the stored points' graphs, by content hash.
 func (l *Ledger) Graphs() (map[string]GraphSummary, error) {
 	graphs, err := l.store.Graphs()
 	out := map[string]GraphSummary{}
@@ -255,7 +260,7 @@ func (l *Ledger) Graphs() (map[string]GraphSummary, error) {
 	return out, err
 }
 
-// Outcomes are those of stored points, by their position.
+// Outcomes returns the outcomes of stored points by position.
 func Outcomes(points []store.Point) map[int]Outcome {
 	out := map[int]Outcome{}
 	for i := range points {
@@ -275,7 +280,8 @@ func outcome(p *store.Point) Outcome {
 	return o
 }
 
-// Put stores an outcome. One that was interrupted, had no graph or could not go on from its checkpoint is none.
+// Put stores an outcome, unless the point was interrupted, had no graph or could not resume from its checkpoint: then
+// it has no result, and runs again.
 func (l *Ledger) Put(o *Outcome) error {
 	if Class(o.Err) == Interrupted || o.Graph == "" || errors.As(o.Err, new(*checkpoint.DamagedError)) ||
 		errors.As(o.Err, new(*ForeignError)) {
@@ -302,7 +308,7 @@ func (l *Ledger) Put(o *Outcome) error {
 	return l.runner.Checkpoints.Remove(o.Point)
 }
 
-// Row is an outcome as a store has it, but for what the store is of: program and time.
+// Row converts an outcome to a row of the store, without identity, version and time.
 func (r *Runner) Row(o *Outcome) store.Point {
 	p := &r.Points[o.Point]
 	row := store.Point{
@@ -325,7 +331,7 @@ func (r *Runner) Row(o *Outcome) store.Point {
 	return row
 }
 
-// Rows are those of all outcomes.
+// Rows converts outcomes to rows.
 func (r *Runner) Rows(outcomes []Outcome) []store.Point {
 	rows := make([]store.Point, len(outcomes))
 	for i := range outcomes {
@@ -334,13 +340,13 @@ func (r *Runner) Rows(outcomes []Outcome) []store.Point {
 	return rows
 }
 
-// Count has the store say how many points there are, which a search makes more.
+// Count stores the number of points, to which a search adds while it runs.
 func (l *Ledger) Count() error { return l.store.Count(len(l.runner.Points)) }
 
-// Path is the store's.
+// Path returns the path of the store.
 func (l *Ledger) Path() string { return l.store.Path() }
 
-// Close ends the use of the store.
+// Close closes the store and releases the lock.
 func (l *Ledger) Close() error {
 	var err error
 	if l.store != nil {

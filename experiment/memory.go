@@ -7,36 +7,37 @@ import (
 	"time"
 )
 
-// memoryWatch ends points when the process has more memory than it may: the one begun last first,
-// since the others have come further. Points share graphs and a heap, so what one has alone is not known.
+// memoryWatch ends points when the process exceeds its memory limit, the one started last first, since the others have
+// come further. Points share graphs and a heap, so the memory of a single point is unknown.
 type memoryWatch struct {
 	limit uint64 // 0: none
 	used  func() uint64
 
 	mu      sync.Mutex
-	running []*flight // in the order of their beginning
+	running []*runningPoint // in the order of their start
 }
 
-// flight is a point that is being run.
-type flight struct {
+// runningPoint is a point that the watch may end.
+type runningPoint struct {
 	end   context.CancelCauseFunc
 	ended bool
 }
 
 const (
 	memoryTick = 50 * time.Millisecond
-	// memoryTicks is how often in a row there must be too much: the collector gets its chance.
+	// memoryTicks is the number of consecutive ticks above the limit after which a point ends, so that the garbage
+	// collector gets a chance first.
 	memoryTicks = 4
 )
 
-// processMemory is the memory that Go's runtime holds, as debug.SetMemoryLimit counts it.
+// processMemory returns the memory that Go's runtime holds, as debug.SetMemoryLimit counts it.
 func processMemory() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
-// watch looks until ctx is done.
+// watch checks the memory until ctx is done.
 func (m *memoryWatch) watch(ctx context.Context) {
 	t := time.NewTicker(memoryTick)
 	defer t.Stop()
@@ -58,7 +59,7 @@ func (m *memoryWatch) watch(ctx context.Context) {
 	}
 }
 
-// endLast ends the point begun last, unless one is ending already.
+// endLast ends the point started last, unless one is ending already.
 func (m *memoryWatch) endLast(used uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,15 +76,15 @@ func (m *memoryWatch) endLast(used uint64) {
 	last.end(&MemoryError{used, m.limit})
 }
 
-func (m *memoryWatch) begin(end context.CancelCauseFunc) *flight {
+func (m *memoryWatch) begin(end context.CancelCauseFunc) *runningPoint {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f := &flight{end: end}
+	f := &runningPoint{end: end}
 	m.running = append(m.running, f)
 	return f
 }
 
-func (m *memoryWatch) end(f *flight) {
+func (m *memoryWatch) end(f *runningPoint) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.running {

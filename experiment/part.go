@@ -16,27 +16,27 @@ import (
 	"heddle/sim/stats"
 )
 
-// Why a run ended before it was done.
+// Reasons for which a run ended early (Outcome.Partial).
 const (
 	PartialEdges  = "max_edges"
 	PartialRegion = "region"
-	// partialSteps begins the reason of a run that max_iterations has stopped while vertices were active; the number of
-	// super-steps follows. Its result is verified, as far as it has come.
+	// partialSteps is followed by the number of super-steps after which max_iterations stopped a run with vertices
+	// still active. Its result is verified against a reference that is stopped likewise.
 	partialSteps = "max_iterations="
 )
 
 // leftName is the statistic of a run that max_iterations may stop before it is done.
 const leftName = "frontier.left"
 
-// withLeft adds how many vertices are active where max_iterations has ended a run.
+// withLeft appends the number of vertices still active when max_iterations ended a run.
 func withLeft(t stats.Tree, left int) stats.Tree {
 	return append(t, stats.Count(leftName, "vertices",
-		"Active when workload.max_iterations ended the run; all, where the "+
-			"active set does not tell; 0: the run was over. There only with max_iterations, of algorithms that end by themselves.",
+		"Active when workload.max_iterations ended the run; all vertices, for active sets without a size; 0: the "+
+			"run was complete. Present only with max_iterations, for algorithms that end by themselves.",
 		uint64(left)))
 }
 
-// stopped is the reason of a run that has been stopped after so many super-steps, by its statistics; empty: it was not.
+// stopped returns the reason of a run that max_iterations stopped after steps super-steps; empty: it was complete.
 func stopped(t stats.Tree, steps int) string {
 	if left, ok := t.Get(leftName); !ok || left.Float() == 0 {
 		return ""
@@ -44,11 +44,11 @@ func stopped(t stats.Tree, steps int) string {
 	return fmt.Sprint(partialSteps, steps)
 }
 
-// errRegionEnds ends a run behind its region.
+// errRegionEnds ends a run after its region, which is not a failure.
 var errRegionEnds = errors.New("the region has ended")
 
-// partial tells an end that was asked for from a failure.
-func partial(err error) (why string, failure error) {
+// partialEnd separates an early end that was asked for from a failure.
+func partialEnd(err error) (why string, failure error) {
 	switch {
 	case errors.As(err, new(*sim.EdgeLimitError)):
 		return PartialEdges, nil
@@ -58,7 +58,7 @@ func partial(err error) (why string, failure error) {
 	return "", err
 }
 
-// sampling is the configured sampling; nil: none.
+// sampling returns the configured sampling of statistics over time; nil: none.
 func sampling(e *config.Experiment) *sim.Sampling {
 	if e.Stats.Interval == 0 {
 		return nil
@@ -66,34 +66,37 @@ func sampling(e *config.Experiment) *sim.Sampling {
 	return &sim.Sampling{Interval: e.Stats.Interval, Keys: e.Stats.Keys, MaxRows: e.Stats.MaxRows}
 }
 
-// inside reports whether a super-step, from 1, is of a region; initStep is the init kernel.
-func inside(r config.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
+// inRegion reports whether super-step n is in the region; compose.InitStep stands for the init kernel.
+func inRegion(r config.Region, n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
-// counted is a machine of whose run a region counts. What lies outside the region is executed without time, which
-// leaves caches, row buffers and graph units warm, or simulated like the region.
+// counted is the device of a run, of which the launches inside the region are counted. Outside the region, launches are
+// executed functionally, which keeps caches, row buffers and graph units warm, or simulated like the region.
+//
+// The region begins with the machine or in BeginStep(From), and ends in BeginStep(To+1) or, at the latest, in end,
+// which the runner calls after the work; times and counts are final then.
 type counted struct {
 	host.Device
-	machine  *sim.Machine
-	region   config.Region
-	overhead uint64
-	shown    Monitored     `checkpoint:"assembled"`
-	untimed  func(on bool) // for what lies outside the region
-	keeper   *keeper       `checkpoint:"assembled"` // nil: nobody keeps the run's state
+	machine      *sim.Machine
+	region       config.Region
+	overhead     uint64
+	monitored    Monitored     `checkpoint:"assembled"`
+	untimed      func(on bool) // switches functional execution outside the region
+	checkpointer *checkpointer `checkpoint:"assembled"` // nil: no checkpoints
 
-	check func(ctx context.Context, p *isa.Program, arg uint32) error // executes a launch that counts nowhere
+	launchUntimed func(ctx context.Context, p *isa.Program, arg uint32) error // executes a launch that is not counted
 
-	sample *sample `checkpoint:"assembled"` // nil: everything is simulated; what is sampled has no checkpoints
+	sample *sampledRun `checkpoint:"assembled"` // nil: every launch is simulated; a sampled run has no checkpoints
 
 	begun, ended bool
 	times        host.Times // of the region
-	before       stats.Tree // nil: it begins with the machine
-	counts       stats.Tree // of the region, when it has ended
+	statsBefore  stats.Tree // statistics when the region began; nil: it began with the machine
+	counts       stats.Tree // statistics of the region, set by end
 }
 
 func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed bool) *counted {
 	c := &counted{
 		Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead),
-		untimed: func(bool) {}, check: d.LaunchUntimed,
+		untimed: func(bool) {}, launchUntimed: d.LaunchUntimed,
 	}
 	if untimed {
 		d.Machine.PrepareUntimed()
@@ -104,7 +107,7 @@ func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed
 	}
 	if a := alternation(e); a != nil {
 		d.SetAlternation(a)
-		c.sample = &sample{last: d.Sampled}
+		c.sample = &sampledRun{lastLaunch: d.Sampled}
 	}
 	c.untimed(true)
 	if c.region.From == 0 {
@@ -113,7 +116,8 @@ func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed
 	return c
 }
 
-// alternation is an experiment's sampling on its machine; nil: nothing is sampled.
+// alternation converts the experiment's sampling from instructions of a warp to instructions of the whole machine; nil:
+// no sampling.
 func alternation(e *config.Experiment) *sim.Alternation {
 	if !e.Sample.On() {
 		return nil
@@ -129,19 +133,19 @@ func (c *counted) begin() {
 	c.begun = true
 	c.untimed(false)
 	if c.region.From > 0 {
-		c.before = c.machine.Statistics()
+		c.statsBefore = c.machine.Statistics()
 	}
 	c.machine.BeginSamples()
 }
 
-// end ends the region, if it has not.
+// end ends the region unless it has ended.
 func (c *counted) end() {
 	if c.ended {
 		return
 	}
 	c.ended, c.counts = true, c.machine.Statistics()
-	if c.before != nil {
-		c.counts = c.counts.Since(c.before)
+	if c.statsBefore != nil {
+		c.counts = c.counts.Since(c.statsBefore)
 	}
 	if c.sample != nil {
 		c.counts = c.sample.totals
@@ -150,9 +154,9 @@ func (c *counted) end() {
 	c.untimed(true)
 }
 
-// BeginStep begins and ends the region.
+// BeginStep begins or ends the region at the start of super-step n.
 func (c *counted) BeginStep(n int) error {
-	c.shown.Step(n)
+	c.monitored.Step(n)
 	if !c.begun && n == c.region.From {
 		c.begin()
 	}
@@ -166,12 +170,12 @@ func (c *counted) BeginStep(n int) error {
 	return nil
 }
 
-// Frontier tells the machine the active set of a super-step.
+// Frontier passes the size of the active set to the machine.
 func (c *counted) Frontier(n int, vertices, edges uint64) {
 	host.Frontier(c.Device, n, vertices, edges)
 }
 
-// Launch runs a program, and books it in the region.
+// Launch runs a program, and counts it if the region is open.
 func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	r, err := c.Device.Launch(ctx, p, arg)
 	if c.begun && !c.ended {
@@ -179,19 +183,20 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 			c.sample.estimate(p, &r)
 		}
 		c.times.Add(r, c.overhead)
-		if c.sample != nil && err == nil && c.sample.most > 0 && c.times.Total() > c.sample.most {
+		if c.sample != nil && err == nil && c.sample.cycleBound > 0 && c.times.Total() > c.sample.cycleBound {
 			err = &AbandonedError{c.times.Total()}
 		}
 	}
 	return r, err
 }
 
-// LaunchParts runs a program, and books its parts. All of a run that is one launch counts.
+// LaunchParts runs a program and counts its parts. A run that is one launch has no region, so everything counts.
 func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result,
 	error) {
 	parted, ok := c.Device.(host.Parted)
 	if !ok {
-		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: this device does not tell when a kernel has ended within a launch: expected none")
+		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: this device does not tell " +
+			"when a kernel has ended within a launch: expected none")
 	}
 	rest, err := parted.LaunchParts(ctx, p, arg, func(part sim.Part) error {
 		c.times.Cycles += part.Cycles
@@ -201,22 +206,22 @@ func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 	return rest, err
 }
 
-// LaunchUntimed executes a program without time, behind the end of what counts.
+// LaunchUntimed executes a program functionally, after the region has ended.
 func (c *counted) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
-	return c.check(ctx, p, arg)
+	return c.launchUntimed(ctx, p, arg)
 }
 
-// sample is the state of a sampled run.
-type sample struct {
-	last      func() *sim.Sampled // launch
-	most      uint64              // cycles that are of interest; 0: all
-	estimates sampled.Estimator
-	totals    stats.Tree // of all launches
+// sampledRun estimates the launches of a sampled run.
+type sampledRun struct {
+	lastLaunch func() *sim.Sampled // the intervals of the last launch
+	cycleBound uint64              // bound on the cycles, beyond which the run is abandoned; 0: none
+	estimates  sampled.Estimator
+	totals     stats.Tree // estimates, summed over launches
 }
 
-// estimate says what a launch of which parts were simulated comes to.
-func (s *sample) estimate(p *isa.Program, r *sim.Result) {
-	e := s.estimates.Launch(p, s.last())
+// estimate replaces the cycles of a launch, of which only intervals were simulated, by an estimate.
+func (s *sampledRun) estimate(p *isa.Program, r *sim.Result) {
+	e := s.estimates.Launch(p, s.lastLaunch())
 	r.Cycles, r.Half, r.Sampled = uint64(math.Round(e.Cycles)), e.Half, true
 	if s.totals == nil {
 		s.totals = e.Counts
@@ -227,20 +232,21 @@ func (s *sample) estimate(p *isa.Program, r *sim.Result) {
 	}
 }
 
-// tooWide is how wide half a confidence interval may be, as a part of the cycles: beyond, the estimate says too little.
-const tooWide = 0.3
+// maxRelativeError bounds half a confidence interval relative to the cycles; a wider one makes the estimate useless.
+const maxRelativeError = 0.3
 
-// narrow refuses an estimate that says too little.
-func narrow(o *Outcome, s *config.Sample) error {
-	if o.Half <= tooWide*float64(o.Cycles) {
+// checkPrecision returns an error for an estimate that is too imprecise.
+func checkPrecision(o *Outcome, s *config.Sample) error {
+	if o.Half <= maxRelativeError*float64(o.Cycles) {
 		return nil
 	}
-	return fmt.Errorf("sample.period = %d: cycles are known to ±%.0f %% only, since launches are too short to have more intervals: expected a smaller period, or 0, which simulates everything",
+	return fmt.Errorf("sample.period = %d: cycles are known to ±%.0f %% only, since launches are too short to have "+
+		"more intervals: expected a smaller period, or 0, which simulates everything",
 		s.Period, 100*o.Half/float64(o.Cycles))
 }
 
-// measured refuses a run of which nothing was counted.
-func measured(o *Outcome, res *result) error {
+// checkCounted returns an error for a run of which nothing was counted.
+func checkCounted(o *Outcome, res *result) error {
 	switch from := res.region.From; {
 	case from > 0 && res.superSteps == 0:
 		return fmt.Errorf("region.from = %d: the run was over after %d super-steps, so nothing was counted", from,
@@ -251,7 +257,7 @@ func measured(o *Outcome, res *result) error {
 	return nil
 }
 
-// Part says which part of a run counts, and where it ends; empty: all of it.
+// Part describes which part of a run is counted and where the run ends; empty: all of it.
 func Part(e *config.Experiment) string {
 	var parts []string
 	r := e.Region
@@ -273,18 +279,19 @@ func Part(e *config.Experiment) string {
 			Thousands(n)))
 	}
 	if n := e.Workload.Iterations; workOf(e, nil).stopsEarly() {
-		parts = append(parts, fmt.Sprintf("a run ends after %s super-steps, done or not; its result is verified as far as it has "+
-			"come by then", Thousands(uint64(n))))
+		parts = append(parts, fmt.Sprintf("a run ends after %s super-steps, done or not; its result is verified as "+
+			"far as it has come by then", Thousands(uint64(n))))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// CheckSampling refuses keys of samples that a point's machine does not have.
+// CheckSampling returns an error if stats.keys names statistics that a point's machine does not have.
 func CheckSampling(points []Point) error {
 	seen := map[string]bool{}
 	for i := range points {
-		e, place := &points[i].Config, points[i].Place
-		if e.Stats.Interval == 0 || len(place) > 0 && place[len(place)-1] > 0 { // another seed is no other machine
+		e, coords := &points[i].Config, points[i].Coordinates
+		if e.Stats.Interval == 0 || len(coords) > 0 &&
+			coords[len(coords)-1] > 0 { // other seeds have the same machine
 			continue
 		}
 		key := string(configs.Schema.YAML(e.Machine))
@@ -299,14 +306,14 @@ func CheckSampling(points []Point) error {
 	return nil
 }
 
-// Coarse are the points that had too many intervals for what was asked.
+// Coarse collects the points whose intervals had to be longer than stats.interval.
 type Coarse struct {
 	points         int
 	asked, longest uint64
 	rows           int
 }
 
-// Add looks at a point that has ended.
+// Add takes a point that has ended into account.
 func (c *Coarse) Add(p *Point, o *Outcome) {
 	if o.Samples == nil || o.Samples.Interval == p.Config.Stats.Interval {
 		return
@@ -315,12 +322,13 @@ func (c *Coarse) Add(p *Point, o *Outcome) {
 	c.asked, c.rows, c.longest = p.Config.Stats.Interval, p.Config.Stats.MaxRows, max(c.longest, o.Samples.Interval)
 }
 
-// Text is a warning, if there were any.
+// Text returns a warning; "" without such points.
 func (c *Coarse) Text() string {
 	if c.points == 0 {
 		return ""
 	}
 	return fmt.Sprintf(
-		"stats.interval = %d: %d points would have had stats.max_rows = %d intervals or more; theirs are up to %s cycles",
+		"stats.interval = %d: %d points would have had stats.max_rows = %d intervals or more; theirs are up to %s "+
+			"cycles",
 		c.asked, c.points, c.rows, Thousands(c.longest))
 }

@@ -14,16 +14,16 @@ import (
 	"heddle/sim/stats"
 )
 
-// Phase is the time spent in a phase.
+// Phase is the share of time that a phase of the kernels took.
 type Phase struct {
 	Name   string
-	Cycles uint64 // of schedulers
-	Warps  uint64 // cycles of resident warps
-	Instrs uint64 // of warps
+	Cycles uint64 // scheduler-cycles
+	Warps  uint64 // warp-cycles of resident warps
+	Instrs uint64 // warp instructions
 	Share  float64
 }
 
-// Phases are the shares of a point's, or a launch's, time, in the phases' order; none if no time passed.
+// Phases returns the shares of the time of a point or a launch, in the order of the phases; nil if no time passed.
 func Phases(t stats.Tree) (out []Phase) {
 	const prefix, suffix = "core.phase.", ".scheduler_cycles"
 	total := uint64(0)
@@ -47,19 +47,19 @@ func Phases(t stats.Tree) (out []Phase) {
 	return out
 }
 
-// WritePhases writes where time went: for each point the share of each phase.
+// WritePhases writes a table of the share of each phase in the time of each point.
 func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	var header table.Row
-	keys := shown(points)
+	keys := shownAxes(points)
 	for i := range points {
 		phases := Phases(outcomes[i].Stats.Tree())
 		if phases == nil {
 			continue
 		}
-		titles, row, total := table.Row{"share of time"}, table.Row{Label(varying(keys, &points[i]))}, uint64(0)
+		titles, row, total := table.Row{"share of time"}, table.Row{Label(distinguishing(keys, &points[i]))}, uint64(0)
 		for _, p := range phases {
 			titles, total = append(titles, p.Name), total+p.Cycles
 			row = append(row, fmt.Sprintf("%.1f %%", 100*p.Share))
@@ -88,8 +88,8 @@ func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
 	f.Render(w)
 }
 
-// varying are a point's settings that others have not: of keys that are shown, and the seed.
-func varying(keys []string, p *Point) (out []Setting) {
+// distinguishing returns the settings that distinguish a point: those of keys, and the seed.
+func distinguishing(keys []string, p *Point) (out []Setting) {
 	for _, s := range p.Axes {
 		if s.Key == SeedKey || slices.Contains(keys, s.Key) {
 			out = append(out, s)
@@ -98,7 +98,7 @@ func varying(keys []string, p *Point) (out []Setting) {
 	return out
 }
 
-// Unlike says where auto has given variants of compare other choices than their baseline: an active set, a dedup, a
+// Unlike names the choices that auto resolved differently for a variant and its baseline: an active set, a dedup, a
 // layout or a direction that no axis names.
 func Unlike(points []Point) (notes []string) {
 	for _, c := range compose.Resolved() {
@@ -118,7 +118,7 @@ func Unlike(points []Point) (notes []string) {
 	return notes
 }
 
-// variantName is short where the workload tells a variant.
+// variantName names a variant by its settings of the workload if it has any, else as VariantLabel does.
 func variantName(p *Point) string {
 	var workload []Setting
 	for _, s := range p.Variant {

@@ -1,7 +1,7 @@
-// Package experiment runs experiments: it lays out their points, runs each on a
-// machine of its own, and writes down what came out.
+// Package experiment runs experiments. Points expands the axes of an experiment into points, a Runner runs each of them
+// on a machine of its own, and a Book stores the outcomes and derives summaries.
 //
-// It ties kernels to machines; it knows neither a unit nor a kernel's inside.
+// It connects kernels to machines, and knows no hardware unit and nothing of the inside of a kernel.
 package experiment
 
 import (
@@ -24,73 +24,73 @@ type Setting = schema.Setting
 // SeedKey is the axis of an experiment's seeds.
 const SeedKey = "seed"
 
-// Point is one simulation.
+// Point is one simulation of an experiment.
 type Point struct {
-	Axes     []Setting // what names it: its variant's, then the sweep's, those of the variant's own sweep, the seed
-	Variant  []Setting // of these, those that tell its variant
-	Settings []Setting // what is set at it: by the variant, then by axes, the seed too
-	Place    []int     // its place in each dimension of the experiment; -1: the dimension is not for its variant
-	Baseline int       // the point whose cycles its speedup is relative to; -1: none
-	Unused   []string  // keys that the experiment sets, and that are at their defaults at the point, which has no use for them
-	Config   config.Experiment
+	Axes        []Setting // identify it: of the variant, the sweep, the variant's own sweep, the seed
+	Variant     []Setting // the leading Axes, which identify the variant
+	Settings    []Setting // its configuration over the experiment's: by the variant, then by axes, including the seed
+	Coordinates []int     // index into the values of each dimension of the experiment; -1: the dimension does not apply
+	Baseline    int       // the point that its speedup is relative to; -1: none
+	Unused      []string  // keys of the experiment that the point has no use for, and has at their defaults
+	Config      config.Experiment
 
 	digest   *digest
-	programs *programs // those of the experiment's points
+	programs *programs // shared by the experiment's points
 }
 
-// digest is that of a configuration's text, made when it is first asked for. The text is not kept: an experiment may
+// digest is the hash of a configuration's text, computed on first use. The text is not kept, since an experiment may
 // have many points.
 type digest struct {
 	once sync.Once
 	sum  [sha256.Size]byte
 }
 
-// YAML is Config with all keys.
+// YAML returns Config with all keys.
 func (p *Point) YAML() string { return string(config.Schema.YAML(p.Config)) }
 
-// Digest is the same for points of which YAML is.
+// Digest returns a hash that is equal for points with equal YAML.
 func (p *Point) Digest() string {
 	p.digest.once.Do(func() { p.digest.sum = sha256.Sum256(config.Schema.YAML(p.Config)) })
 	return string(p.digest.sum[:])
 }
 
-// MaxPoints bounds an experiment: more is a mistake in its axes.
+// MaxPoints bounds the points of an experiment, as more are probably a mistake in its axes.
 const MaxPoints = 100_000
 
-// Points lays out an experiment: for each point of the sweep, every variant of compare, with every seed. set holds the
-// arguments of --set, which apply at all points, also below a section that is an axis.
+// Points expands an experiment: for each point of the sweep, every variant of compare with every seed. set holds the
+// arguments of --set, which apply to all points, even below a section that is an axis.
 func Points(l *schema.Loaded[config.Experiment], set []string) ([]Point, error) {
 	e := &l.Value
-	set = given(l, set)
-	d, err := newLayout(l, set)
+	set = applicableSet(l, set)
+	d, err := newPointGrid(l, set)
 	if err != nil {
 		return nil, err
 	}
-	places, err := d.places()
+	coords, err := d.coordinates()
 	if err != nil {
 		return nil, err
 	}
-	points := make([]Point, 0, len(places))
-	fits, programs := make([]int, len(e.Exclude)), &programs{}
+	points := make([]Point, 0, len(coords))
+	matches, programs := make([]int, len(e.Exclude)), &programs{}
 	seeds := len(d.seeds().values)
-	for i := 0; i < len(places); i += seeds {
-		p := d.point(places[i])
-		if excluded(e.Exclude, p.Axes, fits) {
+	for i := 0; i < len(coords); i += seeds {
+		p := d.point(coords[i])
+		if excluded(e.Exclude, p.Axes, matches) {
 			continue
 		}
 		config, unused, err := applied(l, programs, p.Settings, set)
 		for k := range seeds {
 			if k > 0 {
-				p = d.point(places[i+k])
+				p = d.point(coords[i+k])
 			}
 			p.Config, p.Unused, p.digest, p.programs = config, unused, &digest{}, programs
-			if err = errors.Join(err, seed(&p.Config, p.Axes)); err != nil {
-				return nil, of(&p, err)
+			if err = errors.Join(err, applySeed(&p.Config, p.Axes)); err != nil {
+				return nil, withPoint(&p, err)
 			}
 			points = append(points, p)
 		}
 	}
-	for i, n := range fits {
+	for i, n := range matches {
 		if n == 0 {
 			return nil, excludeError(l, "exclude[%d]: leaves out no point", i)
 		}
@@ -107,11 +107,11 @@ func Points(l *schema.Loaded[config.Experiment], set []string) ([]Point, error) 
 	return points, nil
 }
 
-// Under returns points with more KEY=VALUE settings over their own: more says which, of each. They are the same points
-// of the experiment, on other machines or of other workloads.
+// Under returns copies of points with the KEY=VALUE settings that more returns for each, which override their own. The
+// copies keep axes and coordinates, on another machine or with another workload.
 func Under(l *schema.Loaded[config.Experiment], points []Point, set []string, more func(i int) []string) ([]Point,
 	error) {
-	out, set := slices.Clone(points), given(l, set)
+	out, set := slices.Clone(points), applicableSet(l, set)
 	for i := range out {
 		p := &out[i]
 		over := more(i)
@@ -119,47 +119,49 @@ func Under(l *schema.Loaded[config.Experiment], points []Point, set []string, mo
 			continue
 		}
 		own := slices.DeleteFunc(slices.Clone(p.Settings), func(s Setting) bool { return overridden(s.Key, over) })
-		config, err := at(l, p.programs, own, set, slices.Concat(over, defaults(p.Unused))...)
+		config, err := resolve(l, p.programs, own, set, slices.Concat(over, defaults(p.Unused))...)
 		if err == nil {
-			err = seed(&config, p.Axes)
+			err = applySeed(&config, p.Axes)
 		}
 		if err != nil {
-			return nil, of(p, err)
+			return nil, withPoint(p, err)
 		}
 		p.Config, p.digest = config, &digest{}
 	}
 	return out, nil
 }
 
-// given leaves out of --set what the variants of compare have been given instead, those that have its unit.
-func given(l *schema.Loaded[config.Experiment], set []string) []string {
+// applicableSet drops from set the keys of units that only some variants of compare have: those variants have received
+// them already.
+func applicableSet(l *schema.Loaded[config.Experiment], set []string) []string {
 	return slices.DeleteFunc(slices.Clone(set), func(s string) bool {
 		key, _, _ := strings.Cut(s, "=")
 		return len(l.Value.Compare) > 1 && config.Schema.Conditional(key) && !l.Given(key)
 	})
 }
 
-// of says at which point something is wrong, if there are several.
-func of(p *Point, err error) error {
+// withPoint names the point of an error if the experiment has several.
+func withPoint(p *Point, err error) error {
 	if len(p.Axes) == 0 {
 		return err
 	}
 	return fmt.Errorf("at the point %s: %w", Label(p.Axes), err)
 }
 
-// Candidate is one of the points that an experiment without axes stands for all of, as a search makes them one by one:
-// with settings of its own over it. Speedups are relative to the first, number 0.
+// Candidate returns a point of a search over an experiment without axes: the experiment with settings over it. Speedups
+// are relative to candidate 0.
 func Candidate(l *schema.Loaded[config.Experiment], set []string, settings []Setting, number int) (Point, error) {
-	p := Point{Axes: settings, Variant: settings, Settings: settings, Place: []int{number, 0}, programs: &programs{},
-		digest: &digest{}}
+	p := Point{Axes: settings, Variant: settings, Settings: settings, Coordinates: []int{number, 0},
+		programs: &programs{},
+		digest:   &digest{}}
 	var err error
-	if p.Config, err = at(l, p.programs, settings, set); err != nil {
-		return p, of(&p, err)
+	if p.Config, err = resolve(l, p.programs, settings, set); err != nil {
+		return p, withPoint(&p, err)
 	}
 	return p, nil
 }
 
-// overridden reports whether a key is among settings.
+// overridden reports whether settings (KEY=VALUE) set a key.
 func overridden(key string, settings []string) bool {
 	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, key+"=") })
 }
@@ -169,8 +171,8 @@ func excludeError(l *schema.Loaded[config.Experiment], format string, args ...an
 	return fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
 }
 
-// excluded reports whether some exclusion fits, and counts for each how often it does.
-func excluded(exclude schema.Exclusions, axes []Setting, fits []int) (out bool) {
+// excluded reports whether any exclusion matches, and counts the matches of each, to report those without any.
+func excluded(exclude schema.Exclusions, axes []Setting, matches []int) (out bool) {
 	for i, e := range exclude {
 		fit := true
 		for _, x := range e {
@@ -178,17 +180,17 @@ func excluded(exclude schema.Exclusions, axes []Setting, fits []int) (out bool) 
 				func(s Setting) bool { return s.Key == x.Key && slices.Contains(x.Values, s.Value) })
 		}
 		if fit {
-			fits[i]++
+			matches[i]++
 			out = true
 		}
 	}
 	return out
 }
 
-// without names a point's place in all dimensions but one.
+// without returns a text of the coordinates in all dimensions but one.
 func (p *Point) without(dim int) string {
 	var key []byte
-	for d, at := range p.Place {
+	for d, at := range p.Coordinates {
 		if d != dim {
 			key = strconv.AppendInt(append(key, ' '), int64(at), 10)
 		}
@@ -196,13 +198,12 @@ func (p *Point) without(dim int) string {
 	return string(key)
 }
 
-// SameConfig reports whether points simulate the same, whatever their axes are.
+// SameConfig returns a function that reports whether two points have equal configurations, whatever their axes.
 func SameConfig(points []Point) func(i, j int) bool {
 	return func(i, j int) bool { return points[i].Digest() == points[j].Digest() }
 }
 
-// SameStats reports whether points have come to the same: cycles and all statistics. What has no result is like
-// nothing.
+// SameStats returns a function that reports whether two points have equal cycles and statistics; false without results.
 func SameStats(outcomes []Outcome) func(i, j int) bool {
 	return func(i, j int) bool {
 		a, b := &outcomes[i], &outcomes[j]
@@ -210,9 +211,9 @@ func SameStats(outcomes []Outcome) func(i, j int) bool {
 	}
 }
 
-// at returns the configuration that the points of all seeds have, but for the seed: that of the axes, with others over
-// it.
-func at(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string,
+// resolve returns the checked configuration with settings, and over them the KEY=VALUE settings of over. It is the same
+// for all seeds, which applySeed sets.
+func resolve(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string,
 	over ...string) (config.Experiment, error) {
 	p, err := l.With(arguments(settings, set, over...)...)
 	if err == nil {
@@ -224,19 +225,19 @@ func at(l *schema.Loaded[config.Experiment], programs *programs, settings []Sett
 		}
 	}
 	if err != nil {
-		return config.Experiment{}, fromKey(l, err, settings)
+		return config.Experiment{}, withOrigin(l, err, settings)
 	}
 	return p.Value, nil
 }
 
-// applied is at for points of a comparison. A key that the experiment as a whole sets, and that a point has no use for,
-// is not applied to it: of {cta_threads: 256} beside schedules cta and vertex, vertex has no thread blocks. A value that
-// the point's own settings give is refused.
+// applied resolves a point of a comparison. A key that the experiment as a whole sets, and that the point has no use
+// for, is not applied to it: of {cta_threads: 256} beside schedules cta and vertex, vertex has no thread blocks. A value
+// that the point's own settings give is refused.
 func applied(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string) (
 	config.Experiment, []string, error) {
 	var unused []string
 	for {
-		e, err := at(l, programs, settings, set, defaults(unused)...)
+		e, err := resolve(l, programs, settings, set, defaults(unused)...)
 		key, ok := compose.Unused(err)
 		if !ok || sets(settings, key) || len(settings) == 0 || slices.Contains(unused, key) {
 			return e, unused, err
@@ -275,14 +276,15 @@ func refuseUnused(l *schema.Loaded[config.Experiment], points []Point, set []str
 		if !slices.ContainsFunc(points, func(p Point) bool { return !slices.Contains(p.Unused, key) }) {
 			p := &points[0]
 			others := slices.DeleteFunc(slices.Clone(p.Unused), func(k string) bool { return k == key })
-			_, err := at(l, p.programs, p.Settings, set, defaults(others)...)
-			return of(p, err)
+			_, err := resolve(l, p.programs, p.Settings, set, defaults(others)...)
+			return withPoint(p, err)
 		}
 	}
 	return nil
 }
 
-// arguments are settings, with others over them, as With takes them; what --set gave below a section among them holds.
+// arguments returns settings, with over overriding them, in the form that With takes. Keys of --set below a section
+// that settings replaces are repeated, since they would be lost with it.
 func arguments(settings []Setting, set []string, over ...string) []string {
 	args := slices.Clone(over)
 	for _, s := range settings {
@@ -298,8 +300,8 @@ func arguments(settings []Setting, set []string, over ...string) []string {
 	return args
 }
 
-// fromKey says where an error's key is given, unless a point's own settings give it.
-func fromKey(l *schema.Loaded[config.Experiment], err error, settings []Setting) error {
+// withOrigin prefixes an error of a key with the place where the key was given, unless a point's own settings give it.
+func withOrigin(l *schema.Loaded[config.Experiment], err error, settings []Setting) error {
 	var key *compose.KeyError
 	if errors.As(err, &key) && !sets(settings, key.Key) {
 		if o, ok := l.Origin(key.Key); ok && o.Layer != schema.Default {
@@ -309,8 +311,8 @@ func fromKey(l *schema.Loaded[config.Experiment], err error, settings []Setting)
 	return err
 }
 
-// seed gives the graph the point's seed, if it has one.
-func seed(e *config.Experiment, axes []Setting) error {
+// applySeed sets the seed of the graph's generator if the axes have one.
+func applySeed(e *config.Experiment, axes []Setting) error {
 	for _, s := range axes {
 		if s.Key != SeedKey {
 			continue
@@ -326,7 +328,7 @@ func seed(e *config.Experiment, axes []Setting) error {
 	return nil
 }
 
-// below reports whether a key is inside a section that is an axis, and no axis itself.
+// below reports whether a key is inside a section that settings has, and not among settings itself.
 func below(key string, settings []Setting) bool {
 	inside := false
 	for _, s := range settings {
@@ -338,7 +340,7 @@ func below(key string, settings []Setting) bool {
 	return inside
 }
 
-// Label names a point for people: its values, with the last part of their keys.
+// Label names a point in messages: its values with the last part of their keys.
 func Label(axes []Setting) string {
 	if len(axes) == 0 {
 		return "(the only one)"
@@ -350,8 +352,8 @@ func Label(axes []Setting) string {
 	return strings.Join(parts, " ")
 }
 
-// Short is the last part of a key.
+// Short returns the last part of a key.
 func Short(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// ErrFailed says that some point has no right result.
+// ErrFailed is the error of a run in which some point has no verified result.
 var ErrFailed = errors.New("not every point has a verified result")

@@ -11,25 +11,25 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Unchecked is the verdict on a result that nothing checks: that of a user's program without a check.
+// Unchecked is the verdict on the result of a user's program that has no check.
 const Unchecked = "not checked"
 
-// programKernel begins the names by which launches of a program's kernels are booked.
+// programKernel is the prefix under which launches of a user's program are recorded.
 const programKernel = "program/"
 
-// ownProgram is a program of the user's own.
-type ownProgram struct{ base }
+// ownProgramWork runs a program of the user's.
+type ownProgramWork struct{ base }
 
-func (o ownProgram) label() string    { return "program " + o.workload().Program }
-func (o ownProgram) identity() string { return o.workload().Host.SHA256 }
-func (o ownProgram) costKey() string  { return programCostKey(o.workload()) }
+func (o ownProgramWork) label() string    { return "program " + o.workload().Program }
+func (o ownProgramWork) identity() string { return o.workload().Host.SHA256 }
+func (o ownProgramWork) costKey() string  { return programCostKey(o.workload()) }
 
-// programCostKey tells programs apart: the rate of one says nothing about another, nor that of another version.
+// programCostKey differs between programs and their versions, whose rates are unrelated.
 func programCostKey(w *workload.Workload) string {
 	return fmt.Sprint(w.Kind(), " ", w.Program, " ", w.Host.SHA256)
 }
 
-func (o ownProgram) check() (string, error) {
+func (o ownProgramWork) check() (string, error) {
 	p, err := o.programs.Open(context.Background(), o.workload())
 	if err != nil {
 		return "", err
@@ -37,15 +37,15 @@ func (o ownProgram) check() (string, error) {
 	return p.SHA256, nil
 }
 
-// limits: a program is no choice of kernels.
-func (o ownProgram) limits() (limits, error) { return programLimits(), nil }
+// limits: a program has no choices to search, and needs no export.
+func (o ownProgramWork) limits() (limits, error) { return programLimits(), nil }
 
-// programLimits are those of all programs.
+// programLimits returns the limits that all programs share.
 func programLimits() limits {
 	return limits{tune: errSearched, export: keyError("workload.program", ": is a program already: expected heddle")}
 }
 
-func (o ownProgram) graph() graphUse {
+func (o ownProgramWork) graph() graphUse {
 	w := o.workload()
 	if w.Host.Check != "" {
 		return o.graphFor(w.Host.Check)
@@ -56,29 +56,29 @@ func (o ownProgram) graph() graphUse {
 	return anyGraph
 }
 
-func (o ownProgram) superSteps() uint64 {
+func (o ownProgramWork) superSteps() uint64 {
 	if o.workload().Host.Until != "" {
 		return 1
 	}
 	return uint64(max(1, o.workload().Iterations))
 }
 
-func (o ownProgram) lines() *isa.Lines {
+func (o ownProgramWork) lines() *isa.Lines {
 	p, err := o.programs.Open(context.Background(), o.workload())
 	if err != nil {
-		return nil // the run has said so
+		return nil // the run has reported it
 	}
 	return p.Lines
 }
 
-// notes name device-wide barriers that lack a fence, on machines where they need one.
-func (o ownProgram) notes() []string {
+// notes names device-wide barriers without a fence, on machines where they need one.
+func (o ownProgramWork) notes() []string {
 	if !o.e.Machine.BarriersSignal() {
 		return nil
 	}
 	p, err := o.programs.Open(context.Background(), o.workload())
 	if err != nil {
-		return nil // the run says it
+		return nil // the run reports it
 	}
 	if note := p.UnfencedBarriers(); note != "" {
 		return []string{note}
@@ -86,7 +86,7 @@ func (o ownProgram) notes() []string {
 	return nil
 }
 
-func (o ownProgram) rehearse(
+func (o ownProgramWork) rehearse(
 	ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph,
 ) (compose.Memory, error) {
 	p, err := o.programs.Open(ctx, o.workload())
@@ -96,10 +96,10 @@ func (o ownProgram) rehearse(
 	return p.Rehearse(d, g, *o.workload())
 }
 
-// untimed: a check of the program's own counts nowhere.
-func (o ownProgram) untimed() bool { return o.workload().Host.CheckKernel != "" }
+// untimed: a check kernel is launched after the region and not counted.
+func (o ownProgramWork) untimed() bool { return o.workload().Host.CheckKernel != "" }
 
-func (o ownProgram) run(ctx context.Context, d *counted, g *graph.Graph) (r ran, err error) {
+func (o ownProgramWork) run(ctx context.Context, d *counted, g *graph.Graph) (r workResult, err error) {
 	p, err := o.programs.Open(ctx, o.workload())
 	if err != nil {
 		return r, err
@@ -109,19 +109,20 @@ func (o ownProgram) run(ctx context.Context, d *counted, g *graph.Graph) (r ran,
 		return r, err
 	}
 	err = run.Do(ctx)
-	r = ran{
-		launched: run.Launched(), prefix: programKernel, steps: run.Steps, seen: balance, source: g.AsRead(run.Source),
+	r = workResult{
+		launched: run.Launched(), prefix: programKernel, steps: run.Steps, seen: balanceStatistics,
+		source: g.AsRead(run.Source),
 		layout: run.Layout,
 	}
 	if err != nil {
 		return r, err
 	}
-	d.end() // what checks the result counts nowhere
+	d.end() // launches that check the result are not counted
 	checked, err := run.Verify(ctx, d)
 	r.verified, r.unchecked = checked && err == nil, !checked
 	return r, err
 }
 
-// ProgramLines are those that a program of the user's own says of its instructions; nil: there is none, or it does not
-// say.
+// ProgramLines returns the source lines of the instructions of a user's program; nil: none, or without line
+// information.
 func (p *Point) ProgramLines() *isa.Lines { return p.work().lines() }

@@ -13,7 +13,7 @@ import (
 	"heddle/sim"
 )
 
-// Quiet observes nothing.
+// Quiet is an observer that ignores everything.
 type Quiet struct{}
 
 // Started, Running and Finished do nothing.
@@ -21,14 +21,14 @@ func (Quiet) Started(int, uint64)       {}
 func (Quiet) Running(int, sim.Progress) {}
 func (Quiet) Finished(Outcome)          {}
 
-// Watch observes a run and shows how far it is. What it shows is made of pictures that are taken of the observer, by
-// the goroutine that writes: no point waits for a terminal or a pipe.
+// Watch observes a run and shows its progress. The writing goroutine takes snapshots of the forecast, so that no point
+// waits for a terminal or a pipe.
 type Watch struct {
 	*Forecast
 	*live.Writer
 }
 
-// NewHeartbeat returns a watch that writes a line for every running point now and then, to w and to a log.
+// NewHeartbeat returns a watch that periodically writes a line for every running point, to w and to a log.
 func NewHeartbeat(f *Forecast, w, log io.Writer, every time.Duration) *Watch {
 	return &Watch{f, live.New(w, every, func(now time.Time) string {
 		lines := f.lines(now)
@@ -37,30 +37,30 @@ func NewHeartbeat(f *Forecast, w, log io.Writer, every time.Duration) *Watch {
 	})}
 }
 
-// lines has a line for every running point.
+// lines returns a line for every running point.
 func (f *Forecast) lines(now time.Time) string {
 	var b strings.Builder
-	v := f.view(now)
+	v := f.snapshot(now)
 	for i := range v.running {
 		s := &v.running[i]
 		eta := ""
 		if d, ok := s.left(now); ok {
-			eta = fmt.Sprintf(", %s of %s edges, about %v left", Thousands(s.now.Edges), Thousands(s.edges), d)
+			eta = fmt.Sprintf(", %s of %s edges, about %v left", Thousands(s.progress.Edges), Thousands(s.edges), d)
 		}
 		fmt.Fprintf(&b, "%4.0f s  %s; %s: %s cycles, %.0f kcycles/s%s\n", now.Sub(f.start).Seconds(), v.text(),
-			plain.Line(Label(f.list[s.point].Axes)), Thousands(s.now.Cycle), s.rate(now), eta)
+			plain.Line(Label(f.points[s.point].Axes)), Thousands(s.progress.Cycle), s.rate(now), eta)
 	}
 	return b.String()
 }
 
-// NewBars returns a watch that draws a bar for every running point at the foot of a terminal.
+// NewBars returns a watch that draws a bar for every running point at the bottom of a terminal.
 func NewBars(f *Forecast, w io.Writer) *Watch { return &Watch{f, live.NewTerminal(w, f.bars)} }
 
-// bars has a bar for every running point, as far as there is room, and a line for all points.
+// bars returns a bar for every running point, as many as fit, and a line for the experiment.
 func (f *Forecast) bars(now time.Time, rows, columns int) []string {
-	v := f.view(now)
+	v := f.snapshot(now)
 	shown := v.running
-	if most := max(0, rows-3); len(shown) > most { // a row each for the others, for all, and for the cursor
+	if most := max(0, rows-3); len(shown) > most { // three rows: "… and n more", the experiment, the cursor
 		shown = shown[:most]
 	}
 	lines := f.table(shown, now, columns-1)
@@ -76,8 +76,8 @@ const (
 	around   = len(" [] ")
 )
 
-// table lays names, bars and figures out beside each other in so many columns. What makes room first are rates, then
-// the keys in names, then bars, then the ends of names.
+// table arranges names, bars and figures within columns. Too little room drops rates first, then the keys in names,
+// then bars, and last the ends of names.
 func (f *Forecast) table(points []status, now time.Time, columns int) (lines []string) {
 	if len(points) == 0 {
 		return nil
@@ -85,9 +85,9 @@ func (f *Forecast) table(points []status, now time.Time, columns int) (lines []s
 	var full, values, long, short []string
 	for i := range points {
 		s := &points[i]
-		axes := f.list[s.point].Axes
+		axes := f.points[s.point].Axes
 		full, values = append(full, plain.Line(Label(axes))), append(values, plain.Line(valuesOf(axes)))
-		cycles, left := Thousands(s.now.Cycle)+" cycles", ""
+		cycles, left := Thousands(s.progress.Cycle)+" cycles", ""
 		if d, ok := s.left(now); ok {
 			left = fmt.Sprintf(", %v left", d)
 		}
@@ -116,7 +116,7 @@ func (f *Forecast) table(points []status, now time.Time, columns int) (lines []s
 	return lines
 }
 
-// valuesOf names a point without its keys.
+// valuesOf names a point by its values alone.
 func valuesOf(axes []Setting) string {
 	var values []string
 	for _, a := range axes {
@@ -125,12 +125,12 @@ func valuesOf(axes []Setting) string {
 	return strings.Join(values, " ")
 }
 
-// part is how much of a point is done; below 0: not known.
+// part returns the fraction of a point that is done; below 0: unknown.
 func (s *status) part() float64 {
 	if s.edges == 0 {
 		return -1
 	}
-	return float64(min(s.now.Edges, s.edges)) / float64(s.edges)
+	return float64(min(s.progress.Edges, s.edges)) / float64(s.edges)
 }
 
 func widest(list []string) (n int) {
@@ -140,7 +140,7 @@ func widest(list []string) (n int) {
 	return n
 }
 
-// drawBar draws a part of so many columns and its frame.
+// drawBar draws a bar of columns characters and its frame; a negative part draws blanks.
 func drawBar(part float64, columns int) string {
 	if part < 0 {
 		return strings.Repeat(" ", columns+len("[]"))

@@ -14,8 +14,8 @@ import (
 	"heddle/traces"
 )
 
-// Record simulates a point as Run does, and writes down what its warps execute. A point that has no
-// verified result leaves no file.
+// Record simulates a point as Run does, and writes a trace of the instructions that its warps execute. Without a
+// verified result it leaves no file.
 func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outcome, error) {
 	cfg := &r.Points[i].Config
 	l, err := r.Points[i].work().limits()
@@ -26,7 +26,8 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 		return Outcome{}, l.record
 	}
 	if !cfg.Region.Whole() || cfg.Stop.MaxEdges > 0 || cfg.Sample.On() {
-		return Outcome{}, errors.New("a run is recorded as a whole: expected no region, no stop.max_edges and no sample")
+		return Outcome{}, errors.New("a run is recorded as a whole: expected no region, no stop.max_edges and no " +
+			"sample")
 	}
 	g, release, err := r.graphs.get(ctx, cfg.Graph)
 	if err != nil {
@@ -40,7 +41,7 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	whole := false
 	defer func() {
 		if !whole {
-			rec.Abort() //nolint:errcheck // what ended it counts
+			rec.Abort() //nolint:errcheck // the error that ended the run is returned
 		}
 	}()
 	o := r.execute(ctx, i, g, rec)
@@ -50,7 +51,7 @@ func (r *Runner) Record(ctx context.Context, i int, path, version string) (Outco
 	return o, rec.Close()
 }
 
-// aboutPoint describes a recording before it begins.
+// aboutPoint returns the part of a trace's header that is known before the run.
 func (r *Runner) aboutPoint(i int, g *graph.Graph, version string) traces.Meta {
 	cfg := &r.Points[i].Config
 	about := aboutGraph(g)
@@ -67,14 +68,14 @@ func shapeOf(m *configs.Machine) traces.Shape {
 	return traces.Shape{Cores: m.Sockets * m.CoresPerSocket, Warps: m.Core.Warps, Threads: m.Core.Threads}
 }
 
-// recorded is a device whose launches are written down.
-type recorded struct {
+// recordingDevice writes its launches to a trace.
+type recordingDevice struct {
 	*host.Timed
 	to *traces.Recorder
 }
 
-// Launch runs a program.
-func (d recorded) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+// Launch runs a program and records it.
+func (d recordingDevice) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	d.to.Begin(p, arg)
 	res, err := d.Timed.Launch(ctx, p, arg)
 	if err == nil {
@@ -83,8 +84,9 @@ func (d recorded) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 	return res, err
 }
 
-// describe tells the recorder what the host knows of its launches: every one is a step's.
-func (r *result) describe(m *traces.Meta) {
+// describeRun adds the host's view of the launches to the header of a trace. Launches and recorded steps correspond one
+// to one.
+func (r *result) describeRun(m *traces.Meta) {
 	if len(m.Launches) != len(r.booked) {
 		panic(fmt.Sprintf("BUG: experiment: %d launches, and %d in steps", len(m.Launches), len(r.booked)))
 	}

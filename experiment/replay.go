@@ -11,15 +11,15 @@ import (
 	"heddle/traces"
 )
 
-// What a replay is called where others are verified: of a trace on the machine that it was recorded on,
-// on another one, and on another one where what was executed may have depended on the machine.
+// Verdicts on replayed traces (Outcome.Replay): on the machine of the recording, on another one, and on another one
+// where the executed instructions may have depended on the machine.
 const (
 	Replayed       = "replayed"
 	ReplayedOther  = "replayed, other machine"
 	ReplayedRetime = "replayed, recorded assignment re-timed"
 )
 
-// verdict names the kind of a replay: how true to the recording the graph units were.
+// verdict classifies a replay, by the machine and by the answers of its graph units that differ from the recording.
 func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string {
 	same := m.Machine == string(configs.Schema.YAML(machine))
 	switch {
@@ -33,17 +33,17 @@ func verdict(m *traces.Meta, machine configs.Machine, p *traces.Replayer) string
 	return ReplayedOther
 }
 
-// replayed is the replay of a trace.
-type replayed struct{ base }
+// traceReplay replays a trace.
+type traceReplay struct{ base }
 
-func (t replayed) label() string   { return "trace " + t.workload().Trace }
-func (t replayed) graph() graphUse { return noGraph }
+func (t traceReplay) label() string   { return "trace " + t.workload().Trace }
+func (t traceReplay) graph() graphUse { return noGraph }
 
-// costKey: what a trace handles is known.
-func (t replayed) costKey() string { return t.label() }
+// costKey: the edges of a trace are known exactly, so its rate applies to no other.
+func (t traceReplay) costKey() string { return t.label() }
 
-// limits: a trace is replayed as a whole. The schema refuses samples.
-func (t replayed) limits() (limits, error) {
+// limits: a trace is replayed as a whole. The configuration refuses sampling beside it.
+func (t traceReplay) limits() (limits, error) {
 	whole := keyError("workload.trace", ": a trace is replayed as a whole: expected no region and no stop.max_edges")
 	return limits{
 		region: whole, stop: whole, tune: errSearched,
@@ -52,8 +52,8 @@ func (t replayed) limits() (limits, error) {
 	}, nil
 }
 
-// check refuses traces that cannot be read, or replayed on the point's machine.
-func (t replayed) check() (string, error) {
+// check returns an error for a trace that cannot be read, or not be replayed on the point's machine.
+func (t traceReplay) check() (string, error) {
 	f, err := traces.Open(t.workload().Trace)
 	if err != nil {
 		return "", fmt.Errorf("workload.trace: %w", err)
@@ -65,7 +65,7 @@ func (t replayed) check() (string, error) {
 	return "", nil
 }
 
-// replay runs the trace of a point on its machine.
+// replay replays the trace of a point on its machine.
 func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	cfg := &r.Points[i].Config
 	if _, err := r.graphs.trace(cfg.Workload.Trace); err != nil {
@@ -101,7 +101,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	}
 	if o.Err == nil {
 		o.Partial = stopped(res.software, res.superSteps)
-		o.Err = measured(&o, &res)
+		o.Err = checkCounted(&o, &res)
 	}
 	if o.Err == nil {
 		o.Err = errors.Join(m.CheckInvariants(), CheckSteps(o.Stats.Tree(), o.Steps))
@@ -109,7 +109,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	return o
 }
 
-// replayLaunches launches what the trace says, and takes over what the host saw then.
+// replayLaunches replays all launches; the host's statistics are those of the recording.
 func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta,
 	shown Monitored) (res result, err error) {
 	for i := range about.Launches {
@@ -133,7 +133,7 @@ func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer
 	return res, nil
 }
 
-// aboutTrace describes the graph that a trace was recorded on, under the hash of the trace itself.
+// aboutTrace describes the graph that a trace was recorded on.
 func aboutTrace(f *traces.File) GraphSummary {
 	s := GraphSummary{Source: fmt.Sprintf("trace %s", f.Path())}
 	if g := f.Meta.Graph; g != nil {

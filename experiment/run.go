@@ -21,81 +21,89 @@ import (
 	"heddle/traces"
 )
 
-// Outcome is the result of a point.
+// Outcome is the result of a point, or of its failure.
 type Outcome struct {
 	Point    int
-	Graph    string  // content hash; "": there was none
-	Cycles   uint64  // launches, and the host's overhead for them
+	Graph    string  // content hash; "": the graph was not loaded
+	Cycles   uint64  // of the launches, with the host's overhead for them
 	Half     float64 // half the 95 % confidence interval of sampled cycles; 0: they are exact
 	Stats    stats.Packed
-	Steps    []store.Step // nil too of what a Book has stored
+	Steps    []store.Step // launches by super-step; nil if only the store keeps them
 	Verified bool
-	// what a result is called that nobody verifies: a replayed trace's, or Unchecked; "": it is verified
+	// Replay is the verdict on a result that is not verified: of a replayed trace, or Unchecked. "": it is verified.
 	Replay string
-	// why it ended before it was done: PartialEdges, PartialRegion, max_iterations=N; "": it did not
+	// Partial is the reason for an early end: PartialEdges, PartialRegion, max_iterations=N. "": the run was complete.
 	Partial  string
-	Samples  *sim.Samples // of its intervals; nil: none, or in the store
+	Samples  *sim.Samples // statistics over time; nil: none, or only in the store
 	Seconds  float64      // of the host
-	Building float64      // of these, for the layout's arrays; 0 of an earlier run's point, too
+	Building float64      // the part of Seconds that built the layout's arrays; not stored
 	Err      error
 }
 
-// Counts reports whether the point has a result to compare others with: a verified one, a replayed one, or that of a
-// part of a run, as asked for.
+// Counts reports whether the result can be compared: it is verified, replayed, or of the part of a run that was asked
+// for.
 func (o *Outcome) Counts() bool {
 	return (o.Verified || o.Replay != "" || o.Partial != "") && o.Err == nil
 }
 
-// Observer is told how a run goes. Its methods are called from several goroutines.
+// Observer receives the progress of a run. For each point that is simulated here, the Runner calls Started, Running any
+// number of times, and Finished; a point that runs out of memory and is run again alone has a second Started before its
+// only Finished. A point that fails before its machine is built has no Started. Methods are called concurrently.
 type Observer interface {
-	Started(point int, edges uint64) // that it will handle; 0: not known
+	Started(point int, edges uint64) // edges it will handle; 0: unknown
 	Running(point int, p sim.Progress)
 	Finished(o Outcome)
 }
 
-// Monitor is shown the machines of points while they run.
+// Monitor gives access to the machines of points while they run.
 type Monitor interface {
 	Begin(ctx context.Context, point int, edges uint64, m *sim.Machine) Monitored
 }
 
-// Monitored is one of them. It is told by the goroutine that simulates.
+// Monitored is a monitored machine. Its methods are called by the goroutine that simulates.
 type Monitored interface {
 	Step(n int) // super-step n begins, from 1
 	End(err error)
 }
 
-// Runner runs points.
+// Runner runs the points of an experiment, each on a machine of its own.
+//
+// Order of calls: set the exported fields; Vet, which refuses points that cannot run and measures what each needs;
+// EstimateMemory, EstimateCost; OpenBook, which sets Done and Known; NewForecast, which reads Done; then Run.
+// Checkpoints must be set before OpenBook, which checks the files; Observer, Watch, Monitor and Abandon before Run. A
+// search adds points later: Grow, Book.Grow and RunSome for each batch. Fields must not change while points run.
 type Runner struct {
 	Points    []Point
 	Done      map[int]Outcome         // points that are not run again
-	Elsewhere map[int]bool            // points that are another process's to run
-	Known     map[string]GraphSummary // their graphs, by content hash
-	Jobs      int                     // points at the same time; 0: 1
-	// host processors that simulate a point; 0: what the points at the same time leave
+	Elsewhere map[int]bool            // points that another process runs
+	Known     map[string]GraphSummary // graphs of points in Done, by content hash
+	Jobs      int                     // number of points that run concurrently; 0: 1
+	// Threads is the number of processors that simulate a point; 0: a share of those that concurrent points leave.
 	Threads   int
-	MaxCycles uint64 // of a point; 0: no limit
-	// the same, for each point as it begins; nil: MaxCycles alone. What has more cycles is of no interest
+	MaxCycles uint64 // limit for each point; 0: none
+	// Abandon returns a further limit, asked when the point starts; nil: none. A search sets it to the cycles of its
+	// best point.
 	Abandon     func(point int) uint64
-	Check       bool          // hold every message between units to the invariants; costs host time
-	TimeLimit   time.Duration // of a point on the host; 0: no limit
-	MemoryLimit uint64        // of the process, in bytes; 0: no limit
+	Check       bool          // check the invariants of every message between units, at a cost of host time
+	TimeLimit   time.Duration // for each point on the host; 0: none
+	MemoryLimit uint64        // of the process, in bytes; 0: none
 	Observer    Observer
-	Watch       func(m *sim.Machine) error // is given the machine of each point before it runs; nil: nobody looks
+	Watch       func(m *sim.Machine) error // receives the machine of each point before it runs; may be nil
 	Monitor     Monitor                    // nil: none
 	Checkpoints Checkpoints
-	Brief       bool // outcomes that the observer has been given have no super-steps afterwards: it keeps them
+	Brief       bool // drop super-steps from outcomes once the observer has received them
 
 	graphs graphCache
 	memory memoryWatch
-	active atomic.Int64  // points that run, or wait for one that does to end
-	needs  map[int]*need // of points, as far as they have been vetted
+	active atomic.Int64  // points that are running or queued
+	needs  map[int]*need // memory of the points that have been vetted
 
-	vetting *vetting // by which more points are vetted
+	vetting *vetting // shared between Vet and Grow
 }
 
-// Run simulates all points, several at a time. It goes on when one fails; ctx ends it.
-// Outcomes are in the order of the points; of points that were not begun they are zero, with an error.
-// What ran out of memory beside others is run once more, alone.
+// Run simulates all points that are not done, Jobs at a time, and returns the outcomes of all points in order. The
+// failure of a point does not stop the others; ctx does, and points that have not started then have an outcome with
+// only an error. Points that ran out of memory beside others are run again alone.
 func (r *Runner) Run(ctx context.Context) []Outcome {
 	outcomes := make([]Outcome, len(r.Points))
 	var todo []int
@@ -113,7 +121,7 @@ func (r *Runner) Run(ctx context.Context) []Outcome {
 	return outcomes
 }
 
-// RunSome simulates those points alone, stored or not. Of others, outcomes are zero.
+// RunSome simulates the points of todo alone, whether they are done or not. Other outcomes are zero.
 func (r *Runner) RunSome(ctx context.Context, todo []int) []Outcome {
 	outcomes := make([]Outcome, len(r.Points))
 	r.run(ctx, todo, outcomes)
@@ -127,30 +135,30 @@ func (r *Runner) run(ctx context.Context, todo []int, outcomes []Outcome) {
 	if r.MemoryLimit > 0 {
 		go r.memory.watch(watching)
 	}
-	jobs := atATime(r.Jobs, len(todo), resources.Processors())
+	jobs := concurrentPoints(r.Jobs, len(todo), resources.Processors())
 	r.graphs.room = r.MemoryLimit / graphShare
 	r.graphs.want(r.Points, todo)
-	again := r.several(ctx, jobs, todo, outcomes)
+	again := r.runPoints(ctx, jobs, todo, outcomes)
 	if jobs > 1 {
 		r.graphs.want(r.Points, again)
-		r.several(ctx, 1, again, outcomes)
+		r.runPoints(ctx, 1, again, outcomes)
 	}
 }
 
-// manyJobs may run at the same time on any number of processors: more make nothing faster, and each takes memory.
+// manyJobs bounds the points that run concurrently on fewer processors: more take memory and gain nothing.
 const manyJobs = 64
 
-// atATime is how many of so many points run at the same time.
-func atATime(jobs, points, processors int) int {
+// concurrentPoints returns the number of points that run concurrently.
+func concurrentPoints(jobs, points, processors int) int {
 	return max(1, min(jobs, points, max(processors, manyJobs)))
 }
 
-// graphShare is the part of a limited memory that graphs which no point works on may have.
+// graphShare is the divisor of the memory limit that gives the room for idle graphs.
 const graphShare = 4
 
-// several runs points, so many at a time, and returns those that ran out of memory. They
-// are not told of as finished if others ran beside them, since they are not.
-func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []Outcome) (again []int) {
+// runPoints runs points, jobs at a time, and returns those that ran out of memory. These are not reported as finished
+// unless they ran alone, since they will run again.
+func (r *Runner) runPoints(ctx context.Context, jobs int, todo []int, outcomes []Outcome) (again []int) {
 	next := make(chan int)
 	r.active.Store(int64(len(todo)))
 	var wg sync.WaitGroup
@@ -159,12 +167,12 @@ func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []O
 		go func() {
 			defer wg.Done()
 			for i := range next {
-				outcomes[i] = r.one(ctx, i)
+				outcomes[i] = r.runPoint(ctx, i)
 				r.active.Add(-1)
 				if jobs == 1 || Class(outcomes[i].Err) != OutOfMemory {
 					r.Observer.Finished(outcomes[i])
 				}
-				outcomes[i].Samples = nil // the observer's, if it wanted them
+				outcomes[i].Samples = nil // the observer has stored them
 				if r.Brief {
 					outcomes[i].Steps = nil
 				}
@@ -188,8 +196,8 @@ func (r *Runner) several(ctx context.Context, jobs int, todo []int, outcomes []O
 	return again
 }
 
-// one runs a point within its limits. A mistake of ours in it does not take the others along.
-func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
+// runPoint runs a point within its limits. A panic becomes the outcome of this point alone.
+func (r *Runner) runPoint(ctx context.Context, i int) (o Outcome) {
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
@@ -204,8 +212,8 @@ func (r *Runner) one(ctx context.Context, i int) (o Outcome) {
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	flight := r.memory.begin(end)
-	defer r.memory.end(flight)
+	running := r.memory.begin(end)
+	defer r.memory.end(running)
 	if r.TimeLimit > 0 {
 		t := time.AfterFunc(r.TimeLimit, func() { end(&TimeLimitError{r.TimeLimit}) })
 		defer t.Stop()
@@ -230,15 +238,15 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	return r.execute(ctx, i, g, nil)
 }
 
-// mostCycles is how many a point may have; 0: no limit.
-func (r *Runner) mostCycles(i int) uint64 {
+// cycleLimit returns the limit of a point's cycles; 0: none.
+func (r *Runner) cycleLimit(i int) uint64 {
 	if r.Abandon == nil {
 		return r.MaxCycles
 	}
 	return LeastLimit(r.MaxCycles, r.Abandon(i))
 }
 
-// LeastLimit is the stricter of two limits, of which 0 is none.
+// LeastLimit returns the stricter of two limits, where 0 means none.
 func LeastLimit(a, b uint64) uint64 {
 	if a == 0 || b == 0 {
 		return max(a, b)
@@ -246,11 +254,11 @@ func LeastLimit(a, b uint64) uint64 {
 	return min(a, b)
 }
 
-// options are those of a point's machine.
+// options returns the options of a point's machine.
 func (r *Runner) options(i int) sim.Options {
 	cfg, most := &r.Points[i].Config, r.MaxCycles
-	if !cfg.Sample.On() { // whose machine has cycles that are not the point's
-		most = r.mostCycles(i)
+	if !cfg.Sample.On() { // for a sampled point, counted.Launch compares the estimated cycles instead
+		most = r.cycleLimit(i)
 	}
 	return sim.Options{
 		MaxCycles: most, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
@@ -258,10 +266,11 @@ func (r *Runner) options(i int) sim.Options {
 	}
 }
 
-// manySockets is from how many on threads pay by themselves: with fewer, too much of a cycle is waiting for each other.
+// manySockets is the number of sockets from which threads pay by default. With fewer, threads mostly wait for each
+// other.
 const manySockets = 16
 
-// threads returns how many processors simulate a point that begins now.
+// threads returns the number of processors that simulate a point which starts now.
 func (r *Runner) threads(sockets int) int {
 	if r.Threads > 0 {
 		return r.Threads
@@ -269,7 +278,7 @@ func (r *Runner) threads(sockets int) int {
 	return share(resources.Processors(), r.Jobs, int(r.active.Load()), sockets)
 }
 
-// share returns how many processors a point may have when so many are left, so many of them at the same time.
+// share returns the processors of a point when points are left, of which jobs run concurrently.
 func share(processors, jobs, points, sockets int) int {
 	if sockets < manySockets {
 		return 1
@@ -277,7 +286,7 @@ func share(processors, jobs, points, sockets int) int {
 	return max(1, processors/min(max(1, jobs), max(1, points)))
 }
 
-// watch gives a machine to who looks at it.
+// watch passes a machine to Watch.
 func (r *Runner) watch(m *sim.Machine) error {
 	if r.Watch == nil {
 		return nil
@@ -285,7 +294,7 @@ func (r *Runner) watch(m *sim.Machine) error {
 	return r.Watch(m)
 }
 
-// monitor shows a machine while it runs, if somebody wants that.
+// monitor passes a machine to Monitor.
 func (r *Runner) monitor(ctx context.Context, i int, edges uint64, m *sim.Machine) Monitored {
 	if r.Monitor == nil {
 		return unmonitored{}
@@ -293,41 +302,42 @@ func (r *Runner) monitor(ctx context.Context, i int, edges uint64, m *sim.Machin
 	return r.Monitor.Begin(ctx, i, edges, m)
 }
 
-// unmonitored is a machine that nobody is shown.
+// unmonitored stands for a machine without a monitor.
 type unmonitored struct{}
 
 func (unmonitored) Step(int)  {}
 func (unmonitored) End(error) {}
 
-// execute runs the kernels of a point, and has them written down if somebody wants that.
+// execute runs the host program of a point on its graph. With a recorder, it writes a trace, and neither writes nor
+// reads checkpoints.
 func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces.Recorder) (o Outcome) {
 	config, err := r.forGraph(i, g)
 	if err != nil {
 		return Outcome{Err: err}
 	}
 	cfg, opt := &config, r.options(i)
-	w := workOf(cfg, r.Points[i].programs).(hosted) // simulate and Record have seen to it
+	w := workOf(cfg, r.Points[i].programs).(hosted) // simulate and Record have checked that it is hosted
 	edges := edgesToHandle(g, w, cfg)
 	r.Observer.Started(i, edges)
-	var keep *keeper
-	var from *kept
+	var keep *checkpointer
+	var from *openedCheckpoint
 	threads := opt.Threads
 	if rec != nil {
 		opt.Source = rec.Source
-	} else if !cfg.Sample.On() { // what a sampled point has estimated is not in its machine
+	} else if !cfg.Sample.On() { // estimates of a sampled point are outside the machine, and would not be saved
 		if from, err = r.openCheckpoint(i, g.Hash()); err != nil {
 			return Outcome{Err: err}
 		}
 		defer from.close()
 		opt.Threads = from.threads(threads)
-		keep = r.newKeeper(i, cfg, g, opt.Threads, from)
+		keep = r.newCheckpointer(i, cfg, g, opt.Threads, from)
 	}
 	d, err := host.NewTimed(cfg.Machine, opt)
 	if err != nil {
 		return Outcome{Err: err}
 	}
 	from.limit(d.Machine, threads)
-	defer func() { keep.over(o.Err) }()
+	defer func() { keep.ended(o.Err) }()
 	if err := r.watch(d.Machine); err != nil {
 		return Outcome{Err: err}
 	}
@@ -338,31 +348,31 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		if err := rec.Attach(d.Machine); err != nil {
 			return Outcome{Err: err}
 		}
-		device = recorded{d, rec}
+		device = recordingDevice{d, rec}
 	}
 	c := newCounted(device, d, cfg, w.untimed())
-	c.shown, c.keeper = shown, keep
+	c.monitored, c.checkpointer = shown, keep
 	if r.Abandon != nil && c.sample != nil {
-		c.sample.most = r.mostCycles(i)
+		c.sample.cycleBound = r.cycleLimit(i)
 	}
 	res, err := runWork(ctx, c, g, w, cfg.Region)
 	c.end()
 	res.times = c.times
 	if rec != nil && err == nil {
-		res.describe(&rec.Meta)
+		res.describeRun(&rec.Meta)
 	}
 	o = outcomeOf(&res, c.counts, d.Machine, &cfg.Sample, err)
-	o.Seconds = keep.before()
+	o.Seconds = keep.secondsBefore()
 	return o
 }
 
-// outcomeOf makes the outcome of a run that has ended with err.
+// outcomeOf returns the outcome of a run that ended with err.
 func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *config.Sample, err error) Outcome {
 	o := Outcome{
 		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.booked,
 		Samples: m.EndSamples(), Building: res.building,
 	}
-	if o.Partial, o.Err = partial(err); err == nil {
+	if o.Partial, o.Err = partialEnd(err); err == nil {
 		o.Partial = res.stopped
 	}
 	if res.unchecked {
@@ -375,27 +385,27 @@ func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *config.Sa
 	return o
 }
 
-// checked refuses an outcome that says nothing, or breaks an invariant. That of a run which was ended in the middle of
-// a launch adds up to nothing.
+// checked returns an error for an outcome without information, or one that breaks an invariant. The sums are not
+// checked if stop.max_edges ended the run within a launch.
 func checked(o *Outcome, res *result, m *sim.Machine, s *config.Sample) error {
-	if err := measured(o, res); err != nil || o.Partial == PartialEdges {
+	if err := checkCounted(o, res); err != nil || o.Partial == PartialEdges {
 		return err
 	}
-	err := errors.Join(narrow(o, s), CheckSteps(o.Stats.Tree(), o.Steps))
+	err := errors.Join(checkPrecision(o, s), CheckSteps(o.Stats.Tree(), o.Steps))
 	if o.Partial != PartialRegion {
 		err = errors.Join(m.CheckInvariants(), err)
 	}
 	return err
 }
 
-// forGraph is a point's configuration with what a recipe sets on the graph.
+// forGraph returns a point's configuration with the recipe's choices for the graph.
 func (r *Runner) forGraph(i int, g *graph.Graph) (c config.Experiment, err error) {
 	c = r.Points[i].Config
 	c.Workload, err = compose.ForGraph(c.Workload, g)
 	return c, err
 }
 
-// CheckSteps: what launches have come to adds up to what the whole run has.
+// CheckSteps returns an error unless the statistics of the launches add up to those of the run.
 func CheckSteps(whole stats.Tree, steps []store.Step) error {
 	sums := map[string]uint64{}
 	for i := range steps {
@@ -414,24 +424,24 @@ func CheckSteps(whole stats.Tree, steps []store.Step) error {
 	return nil
 }
 
-// spent is the cycles of kernels of one kind, with half the 95 % confidence interval of what is estimated of it.
-type spent struct {
+// kernelCycles sums the cycles of launches, and half their 95 % confidence intervals.
+type kernelCycles struct {
 	cycles uint64
 	half   float64
 }
 
-func (s *spent) add(x *store.Step) { s.cycles, s.half = s.cycles+x.Cycles, s.half+x.Half }
+func (s *kernelCycles) add(x *store.Step) { s.cycles, s.half = s.cycles+x.Cycles, s.half+x.Half }
 
-func (s spent) stat(name, doc string) stats.Stat {
+func (s kernelCycles) stat(name, doc string) stats.Stat {
 	c := stats.Count(name, "cycles", doc, s.cycles)
 	c.Half = s.half
 	return c
 }
 
-// ownKernel is the kind of kernel that a program of the user's own has. All others that are not named go through edges.
+// ownKernel is the kind of the kernels of a user's program.
 const ownKernel = "program"
 
-// kernelKinds are the kinds of kernels whose cycles are told apart: kernel.KIND.cycles.
+// kernelKinds lists the kinds of kernels that have a statistic of their own, kernel.KIND.cycles.
 var kernelKinds = []struct{ kind, doc string }{
 	{compose.KernelInit, "In the init kernel."},
 	{compose.KernelGather, "In the gather kernels: the edges; those of the way back too (bc)."},
@@ -439,15 +449,15 @@ var kernelKinds = []struct{ kind, doc string }{
 	{compose.KernelSplit, "In the kernels that go through vertices which have waited: near-far's far pile, a bucket."},
 	{compose.KernelSeed, "In the kernels that begin rounds (k-core)."},
 	{compose.KernelCompact, "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."},
-	{compose.KernelTopology, "In the kernels of layouts that come before gathers: active vertices' virtual ones are listed, or what edges bring " +
-		"is written beside them (gshard)."},
+	{compose.KernelTopology, "In the kernels of layouts that come before gathers: active vertices' virtual ones are " +
+		"listed, or what edges bring is written beside them (gshard)."},
 	{compose.KernelRegister, "In the kernels that put active vertices into the graph units' lists."},
-	{compose.KernelLoop, "Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt program's loop): one lane " +
-		"exchanges the active set and decides what comes next, and the device waits."},
+	{compose.KernelLoop, "Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt " +
+		"program's loop): one lane exchanges the active set and decides what comes next, and the device waits."},
 	{ownKernel, "In the kernels of a program of the user's own (workload.program)."},
 }
 
-// kindOf is the kind of a kernel.
+// kindOf returns the kind of a kernel by its stored name. Names of no other kind are edge traversals.
 func kindOf(kernel string) string {
 	switch {
 	case strings.HasPrefix(kernel, programKernel):
@@ -463,10 +473,10 @@ func kindOf(kernel string) string {
 	return compose.KernelGather
 }
 
-// statistics are the machine's, and the host's view of the same run.
+// statistics combines the machine's statistics with the host's view of the same run.
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
-	var all spent
-	kinds := map[string]spent{}
+	var all kernelCycles
+	kinds := map[string]kernelCycles{}
 	for i := range res.booked {
 		s := &res.booked[i]
 		all.add(s)
@@ -480,9 +490,9 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		unfinished = res.times.Cycles - min(res.times.Cycles, all.cycles)
 	}
 	t := stats.Tree{
-		spent{res.times.Total(), res.times.Half}.stat("cycles",
+		kernelCycles{res.times.Total(), res.times.Half}.stat("cycles",
 			"Of the whole run: device_cycles and launch.overhead_cycles."),
-		spent{res.times.Cycles, res.times.Half}.stat("device_cycles",
+		kernelCycles{res.times.Cycles, res.times.Half}.stat("device_cycles",
 			"From each launch to its last core's end, added up."),
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
 		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.",
@@ -498,14 +508,14 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 	)
 	t = append(t, res.software...)
 	for _, s := range machine {
-		if s.Name != "cycles" { // the machine's own: device_cycles
+		if s.Name != "cycles" { // equal to device_cycles above
 			t = append(t, s)
 		}
 	}
 	return t.Final()
 }
 
-// RunStatistics lists what a run has beside its machine's statistics, without values.
+// RunStatistics lists the statistics that a run has beside those of its machine, without values.
 func RunStatistics() stats.Tree {
-	return statistics(nil, &result{software: withLeft(withSource(software(nil), 0), 0)}, "")
+	return statistics(nil, &result{software: withLeft(withSource(traversalStatistics(nil), 0), 0)}, "")
 }

@@ -12,11 +12,11 @@ import (
 // Estimate is a mean over seeds with the half-width of its 95 % confidence interval.
 type Estimate struct {
 	Mean float64 `json:"mean"`
-	CI95 float64 `json:"ci95"` // 0 with a single value, of which nothing is known
+	CI95 float64 `json:"ci95"` // 0 with a single value, whose precision is unknown
 	N    int     `json:"n"`
 }
 
-// Estimated is the mean of values, in their order, and how well it is known.
+// Estimated returns the mean of values and its confidence interval. The order matters to the last bit of the sum.
 func Estimated(values []float64) (e Estimate) {
 	e.N = len(values)
 	if e.N == 0 {
@@ -31,14 +31,14 @@ func Estimated(values []float64) (e Estimate) {
 	return e
 }
 
-// Group are the points that differ in their seed alone, in the order of the seeds.
+// Group lists points that differ in their seed alone, in the order of the seeds.
 type Group []int
 
-// Groups puts points together; without seeds each is a group of its own.
+// Groups groups the points; without seeds each is a group of its own.
 func Groups(points []Point) (groups []Group) {
 	at := map[string]int{}
 	for i := range points {
-		key := points[i].without(len(points[i].Place) - 1)
+		key := points[i].without(len(points[i].Coordinates) - 1)
 		g, ok := at[key]
 		if !ok {
 			g = len(groups)
@@ -50,13 +50,13 @@ func Groups(points []Point) (groups []Group) {
 	return groups
 }
 
-// seeded reports whether there are seeds to take means over.
+// seeded reports whether points have seeds, so that results are means over them.
 func seeded(points []Point) bool {
 	axes := points[0].Axes
 	return len(axes) > 0 && axes[len(axes)-1].Key == SeedKey
 }
 
-// cycles is the mean over the points with a result.
+// cycles returns the mean over the points with a result.
 func (g Group) cycles(outcomes []Outcome) Estimate {
 	var values []float64
 	for _, i := range g {
@@ -67,7 +67,7 @@ func (g Group) cycles(outcomes []Outcome) Estimate {
 	return Estimated(values)
 }
 
-// speedup is the mean of the speedups, each over the baseline with the same seed.
+// speedup returns the mean of the speedups, each over the baseline with the same seed.
 func (g Group) speedup(points []Point, outcomes []Outcome) Estimate {
 	var values []float64
 	for _, i := range g {
@@ -78,7 +78,7 @@ func (g Group) speedup(points []Point, outcomes []Outcome) Estimate {
 	return Estimated(values)
 }
 
-// stats are the means of all statistics over the points with a result.
+// stats returns the means of all statistics over the points with a result.
 func (g Group) stats(outcomes []Outcome) (mean stats.Tree) {
 	n, sums := 0.0, map[string]float64{}
 	for _, i := range g {
@@ -99,7 +99,7 @@ func (g Group) stats(outcomes []Outcome) (mean stats.Tree) {
 	return mean
 }
 
-// text writes a mean and its interval, if there is one.
+// text formats a mean and its interval, if there is one.
 func (e Estimate) text(number func(float64) string) string {
 	switch e.N {
 	case 0:
@@ -110,6 +110,6 @@ func (e Estimate) text(number func(float64) string) string {
 	return number(e.Mean) + " ± " + number(e.CI95)
 }
 
-func whole(x float64) string { return Thousands(uint64(math.Round(x))) }
+func countText(x float64) string { return Thousands(uint64(math.Round(x))) }
 
-func times(x float64) string { return fmt.Sprintf("%.2f×", x) }
+func speedupText(x float64) string { return fmt.Sprintf("%.2f×", x) }

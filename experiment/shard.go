@@ -20,9 +20,9 @@ import (
 
 // Shard is a part of an experiment's points that a process of its own runs: each n-th point from the i-th on, so that
 // neighbours, which mostly cost alike, are in different shards.
-type Shard struct{ I, N int } // I from 1; N is 0 of an experiment as a whole
+type Shard struct{ I, N int } // I from 1; N is 0 for the whole experiment
 
-// MaxShards bounds them: a Slurm array has no more tasks either.
+// MaxShards is the largest number of tasks that Slurm accepts in an array by default.
 const MaxShards = 1000
 
 // ParseShard reads i/n.
@@ -32,20 +32,22 @@ func ParseShard(text string) (s Shard, err error) {
 		s.N, err = strconv.Atoi(n)
 	}
 	if err != nil || !ok || s.N < 1 || s.N > MaxShards || s.I < 1 || s.I > s.N {
-		return Shard{}, fmt.Errorf("%q: expected i/n, such as 2/8: the i-th of n parts of the points, i from 1, n at most %d", text, MaxShards)
+		return Shard{}, fmt.Errorf("%q: expected i/n, such as 2/8: the i-th of n parts of the points, i from 1, n "+
+			"at most %d",
+			text, MaxShards)
 	}
 	return s, nil
 }
 
-// Has reports whether a point is the shard's.
+// Has reports whether the shard has a point.
 func (s Shard) Has(point int) bool { return s.N == 0 || point%s.N == s.I-1 }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
 
-// ShardDir is the directory in an experiment's that has those of its shards.
+// ShardDir is the directory of the shards' results within an experiment's results directory.
 const ShardDir = "shards"
 
-// Dir is a shard's directory in the experiment's.
+// Dir returns the shard's directory within an experiment's.
 func (s Shard) Dir(dir string) string {
 	if s.N == 0 {
 		return dir
@@ -53,7 +55,7 @@ func (s Shard) Dir(dir string) string {
 	return filepath.Join(dir, ShardDir, fmt.Sprintf("%d-of-%d", s.I, s.N))
 }
 
-// Shards are the directories of an experiment's shards that have stored something.
+// Shards returns the directories of an experiment's shards that have a store.
 func Shards(dir string) ([]string, error) {
 	stores, err := filepath.Glob(filepath.Join(dir, ShardDir, "*", store.File))
 	for i, s := range stores {
@@ -62,11 +64,11 @@ func Shards(dir string) ([]string, error) {
 	return stores, err
 }
 
-// Ended are the points that have ended for good, in an experiment's results and in those of its shards, which processes
-// elsewhere may be writing. What cannot be read at the moment is left out.
+// Ended returns the points that have a final outcome in an experiment's results or its shards', which other processes
+// may be writing. A store that cannot be read at the moment is skipped.
 func Ended(dir string) map[int]bool {
 	all := map[int]bool{}
-	shards, _ := Shards(dir) // the pattern is right
+	shards, _ := Shards(dir) // the pattern is well-formed
 	for _, d := range append(shards, dir) {
 		s, err := store.OpenRead(filepath.Join(d, store.File))
 		if err != nil {
@@ -90,13 +92,13 @@ func Ended(dir string) map[int]bool {
 type Merged struct {
 	Name   string
 	Dir    string
-	Points int // that the experiment has
+	Points int // of the experiment
 	Stored int
-	New    int // that were not there before
+	New    int // stored by this merge
 	Failed int
 }
 
-// DifferentError refuses to merge results that are of different things.
+// DifferentError reports that results to be merged are of different experiments.
 type DifferentError struct {
 	A, B        string
 	Differences []string
@@ -107,7 +109,7 @@ func (e *DifferentError) Error() string {
 		strings.Join(e.Differences, "\n  "))
 }
 
-// distinct leaves out paths that are named again.
+// distinct drops repeated paths.
 func distinct(paths []string) (list []string) {
 	for _, p := range paths {
 		if p = filepath.Clean(p); !slices.Contains(list, p) {
@@ -117,12 +119,12 @@ func distinct(paths []string) (list []string) {
 	return list
 }
 
-// Merge puts the points of several results of one experiment into a directory, which may hold some already, and writes
-// its summaries. A point that is stored twice counts once; two results of it that differ are refused, unless one of
-// them has failed, or has met a limit. dir "": that of the experiment below out.
+// Merge merges the points of several results of one experiment into a directory, which may hold some already, and
+// writes its summaries. Two different results of a point are an error unless one of them is a failure. With dir "", the
+// directory is that of the experiment's name below out.
 func Merge(dir, out string, from []string) (*Merged, error) { return merge(dir, out, from, lockStore) }
 
-// MergeSnapshot is Merge into dir of the points that are stored by now, while runs may go on writing to from.
+// MergeSnapshot merges the points stored so far into dir, while other processes may be writing to from.
 func MergeSnapshot(dir string, from []string) error {
 	_, err := merge(dir, "", from, func(string) (func(), error) { return func() {}, nil })
 	return err
@@ -161,7 +163,7 @@ func merge(dir, out string, from []string, lock func(path string) (release func(
 		return nil, err
 	}
 	m := &Merged{Name: first.Name, Dir: dir}
-	if err := m.into(dir, first, from); err != nil {
+	if err := m.mergeInto(dir, first, from); err != nil {
 		return nil, err
 	}
 	if err := copyResolved(dir, from); err != nil {
@@ -170,8 +172,8 @@ func merge(dir, out string, from []string, lock func(path string) (release func(
 	return m, Summaries(dir)
 }
 
-// into does what Merge does, but for the summaries.
-func (m *Merged) into(dir string, first store.Experiment, from []string) error {
+// mergeInto merges the stores without writing summaries.
+func (m *Merged) mergeInto(dir string, first store.Experiment, from []string) error {
 	lock, err := acquire(filepath.Join(dir, "lock"))
 	if err != nil {
 		return err
@@ -195,7 +197,7 @@ func (m *Merged) into(dir string, first store.Experiment, from []string) error {
 		return err
 	}
 	for _, path := range from {
-		if err := m.take(to, path); err != nil {
+		if err := m.takeBetter(to, path); err != nil {
 			return err
 		}
 	}
@@ -204,8 +206,8 @@ func (m *Merged) into(dir string, first store.Experiment, from []string) error {
 	return err
 }
 
-// take takes over the points of one store that are better than what is there.
-func (m *Merged) take(to *store.Store, path string) error {
+// takeBetter copies those points of one store that are missing in to, or better than there.
+func (m *Merged) takeBetter(to *store.Store, path string) error {
 	have, err := to.Heads()
 	if err != nil {
 		return err
@@ -237,13 +239,15 @@ func (m *Merged) take(to *store.Store, path string) error {
 	return to.Take(file, take)
 }
 
-// betterHead reports whether a result is to take the place of another one of the same point, if there is one.
+// betterHead reports whether the result is replaces the result now of the same point, if one is stored. A success
+// replaces a failure, and a final failure one that may not recur.
 func betterHead(now, is store.Head, stored bool) (bool, error) {
 	switch {
 	case !stored:
 		return true, nil
 	case now.Identity != is.Identity:
-		return false, errors.New("its configuration, graph or program is another one than that of the point which is stored")
+		return false, errors.New("its configuration, graph or program is another one than that of the point which " +
+			"is stored")
 	case is.Failure != "":
 		return now.Failure != "" && Final(is.Failure) && !Final(now.Failure), nil
 	case now.Failure != "":
@@ -255,7 +259,7 @@ func betterHead(now, is store.Head, stored bool) (bool, error) {
 	return false, nil
 }
 
-// storeFile is the store of a directory of results, or the file itself.
+// storeFile returns the store in a results directory; a path of a store is returned as it is.
 func storeFile(path string) string {
 	if strings.HasSuffix(path, ".sqlite") {
 		return path
@@ -263,11 +267,11 @@ func storeFile(path string) string {
 	return filepath.Join(path, store.File)
 }
 
-// lockStore keeps a run from writing to results while they are read.
+// lockStore keeps other processes from writing to results while they are read.
 func lockStore(path string) (release func(), err error) {
 	lock := filepath.Join(filepath.Dir(storeFile(path)), "lock")
 	if _, err := os.Stat(lock); err != nil {
-		return func() {}, nil // results that were copied without it
+		return func() {}, nil // results that were copied without the lock file
 	}
 	f, err := acquire(lock)
 	if err != nil {
@@ -308,7 +312,7 @@ func sameExperiment(a, b string, was, is store.Experiment) error {
 
 const resolvedFile = "config.resolved.yaml"
 
-// copyResolved keeps the resolved configuration beside merged results, from the first that has it.
+// copyResolved copies the resolved configuration from the first of the merged results that has it.
 func copyResolved(dir string, from []string) error {
 	to := filepath.Join(dir, resolvedFile)
 	if _, err := os.Stat(to); err == nil {
@@ -323,10 +327,10 @@ func copyResolved(dir string, from []string) error {
 	return nil
 }
 
-// maxResolved bounds what is read of a resolved configuration.
+// maxResolved bounds the size of a resolved configuration.
 const maxResolved = 16 << 20
 
-// Summaries writes the summaries of a directory from its store.
+// Summaries writes the summaries of a results directory from its store.
 func Summaries(dir string) error {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil {
@@ -340,11 +344,11 @@ func Summaries(dir string) error {
 	return summary.Write(dir)
 }
 
-// Current returns summary.json as it is now: the one in a directory, or while that is not of the points in the store,
-// as during a run, one that is made of them.
+// Current returns an up-to-date summary.json: the file in the directory, or one derived from the store if that has
+// newer points, as during a run.
 func Current(dir string) ([]byte, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
-	if err != nil { // results that were copied without it, or an earlier program's
+	if err != nil { // results that were copied without the store, or are older than stores
 		return readSummary(dir)
 	}
 	defer s.Close() //nolint:errcheck // read only
@@ -364,14 +368,14 @@ func Current(dir string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// maxSummary bounds what is read: a summary of 100,000 points, with room.
+// maxSummary bounds the size of summary.json, generously for 100,000 points.
 const maxSummary = 2 << 30
 
 func readSummary(dir string) ([]byte, error) {
 	return files.Read(filepath.Join(dir, summaryJSON), maxSummary)
 }
 
-// summaryOf makes the summary of what a store has.
+// summaryOf derives a summary from a store.
 func summaryOf(s *store.Store) (*Summary, error) {
 	e, ok, err := s.Experiment()
 	if err == nil && !ok {
@@ -406,8 +410,8 @@ func summaryOf(s *store.Store) (*Summary, error) {
 	return summary, nil
 }
 
-// storedRunner lays out an experiment as it is stored, and reads what its points came to. What --set gave inside a
-// section that is an axis is in the configurations of the points that are stored, and nowhere else.
+// storedRunner expands the stored experiment and reads its outcomes. The configuration of a stored point replaces the
+// expanded one, since only it has the values that --set gave inside a section which is an axis.
 func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome, error) {
 	l, err := config.ParseWith("stored configuration", []byte(e.Config), nil)
 	if err != nil {
@@ -434,8 +438,7 @@ func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome
 	return &Runner{Points: points, Known: map[string]GraphSummary{}}, stored, err
 }
 
-// CheckSame refuses to run a shard of an experiment beside results of something else. Without results there is nothing
-// to refuse.
+// CheckSame returns a *ChangedError if a directory has results of another experiment, beside which a shard cannot run.
 func CheckSame(dir string, e config.Experiment, points int) error {
 	was, err := identify(dir)
 	if err != nil || len(Computed(dir)) == 0 {

@@ -15,8 +15,8 @@ import (
 	"heddle/sim/stats"
 )
 
-// Speedup is the baseline's cycles over the point's; ok is false where there is nothing to
-// compare, or either has no result, or they are parts of runs for different reasons.
+// Speedup returns the baseline's cycles over the point's. ok is false without a baseline, without a result of either,
+// or if their runs ended early for different reasons.
 func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok bool) {
 	b := points[i].Baseline
 	if b < 0 || !outcomes[i].Counts() || !outcomes[b].Counts() || outcomes[i].Partial != outcomes[b].Partial ||
@@ -26,8 +26,8 @@ func Speedup(points []Point, outcomes []Outcome, i int) (speedup float64, ok boo
 	return float64(outcomes[b].Cycles) / float64(outcomes[i].Cycles), true
 }
 
-// speedupHalf is half the 95 % confidence interval of a speedup between sampled points, as if their errors went against
-// each other; 0: it is exact.
+// speedupHalf returns half the 95 % confidence interval of a speedup between sampled points, assuming the worst case of
+// opposite errors; 0: it is exact.
 func speedupHalf(points []Point, outcomes []Outcome, i int) float64 {
 	s, ok := Speedup(points, outcomes, i)
 	if !ok {
@@ -40,10 +40,10 @@ func speedupHalf(points []Point, outcomes []Outcome, i int) float64 {
 	return s * (a.Half/float64(a.Cycles) + b.Half/float64(b.Cycles))
 }
 
-// Cycles writes cycles, and their confidence interval if they are sampled.
+// Cycles formats cycles, with their confidence interval if they are sampled.
 func Cycles(n uint64, half float64) string { return Thousands(n) + Within(half, float64(n)) }
 
-// Within writes half a confidence interval as a part of what it is of; nothing if that is exact.
+// Within formats half a confidence interval relative to the value of; "" if the value is exact.
 func Within(half, of float64) string {
 	if half == 0 || of == 0 {
 		return ""
@@ -51,7 +51,7 @@ func Within(half, of float64) string {
 	return fmt.Sprintf(" ±%.1f %%", 100*half/of)
 }
 
-// columns are the table's, after those of the axes.
+// columns lists the table's columns of statistics.
 var columns = []struct {
 	title string
 	value func(stats.Tree) string
@@ -65,7 +65,7 @@ var columns = []struct {
 	{"top stalls of the schedulers", func(t stats.Tree) string { return TopStalls(t, 3) }},
 }
 
-// imbalance is how unevenly edges were spread over lanes, warps and cores.
+// imbalance formats the largest load over the mean, for lanes, warps and cores.
 func imbalance(t stats.Tree) string {
 	lanes := ratio("imbalance.lanes", "%.1f", 1)(t)
 	if lanes == "–" || lanes == "0.0" {
@@ -84,8 +84,8 @@ func ratio(name, format string, times float64) func(stats.Tree) string {
 	}
 }
 
-// TopStalls names the n largest causes for which schedulers issued nothing, with their
-// share of all scheduler-cycles.
+// TopStalls names the n most frequent causes for which schedulers issued nothing, with their share of all
+// scheduler-cycles.
 func TopStalls(t stats.Tree, n int) string {
 	const prefix = "core.scheduler."
 	type stall struct {
@@ -111,14 +111,14 @@ func TopStalls(t stats.Tree, n int) string {
 	return strings.Join(parts, ", ")
 }
 
-// WriteTable writes the outcomes for people.
+// WriteTable writes the outcomes as a table, with means over seeds and geometric means over the sweep.
 func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options.SeparateRows = false
 	t.Style().Format.Header = text.FormatDefault
 	var header table.Row
-	keys := shown(points)
+	keys := shownAxes(points)
 	for _, s := range keys {
 		header = append(header, Short(s))
 	}
@@ -126,7 +126,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 		header = append(header, "seeds")
 	}
 	header = append(header, "cycles")
-	compared, means := compares(points), seeded(points) // asked once: a table may have many rows
+	compared, means := compares(points), seeded(points) // computed once, as there may be many rows
 	if compared {
 		header = append(header, "speedup")
 	}
@@ -139,7 +139,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 		if means {
 			t.AppendRow(groupRow(keys, points, outcomes, g, compared))
 		} else {
-			t.AppendRow(row(keys, points, outcomes, g[0], compared))
+			t.AppendRow(pointRow(keys, points, outcomes, g[0], compared))
 		}
 	}
 	geomeans := Geomeans(points, outcomes)
@@ -162,8 +162,8 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	}
 }
 
-// fitted makes a table fit: it may wrap what the axes say, and leave out its last columns but that for verified, last
-// those of the cycles and the speedup.
+// fitted returns a table that fits the terminal by wrapping the axes' values and dropping columns from the right;
+// speedup and cycles are the last to go, and verified after them.
 func fitted(t table.Writer, header table.Row, right []table.ColumnConfig, axes int) *terminal.Table {
 	f := &terminal.Table{Writer: t, Configs: right, Widths: make([]int, len(header))}
 	for i, name := range header {
@@ -180,10 +180,10 @@ func fitted(t table.Writer, header table.Row, right []table.ColumnConfig, axes i
 	return f
 }
 
-// longestValues are how long the longest values of the axes are that a table shows: names are not broken where columns
-// can be left out.
+// longestValues returns the length of the longest value of each axis in the table, so that values are not broken while
+// columns can still be dropped.
 func longestValues(points []Point) (longest []int) {
-	for _, key := range shown(points) {
+	for _, key := range shownAxes(points) {
 		most := 0
 		for i := range points {
 			value, _ := points[i].value(key)
@@ -194,10 +194,10 @@ func longestValues(points []Point) (longest []int) {
 	return longest
 }
 
-// axisWidth is more than any value has that fits a terminal.
+// axisWidth exceeds the width of any value that fits a terminal.
 const axisWidth = 200
 
-// meansOver says over what means are, each list of keys once.
+// meansOver returns the keys that means are taken over, each list of keys once.
 func meansOver(means []Geomean) (list []string) {
 	for _, m := range means {
 		if over := strings.Join(m.Over, ", "); over != "" && !slices.Contains(list, over) {
@@ -207,9 +207,8 @@ func meansOver(means []Geomean) (list []string) {
 	return list
 }
 
-// shown are the keys of the axes that have more than one value, or that some points lack, but for the seed, over which
-// there are means.
-func shown(points []Point) (keys []string) {
+// shownAxes returns the keys of axes in which points differ, except the seed, over which means are taken.
+func shownAxes(points []Point) (keys []string) {
 	for _, key := range axisKeys(points) {
 		first, there := points[0].value(key)
 		if key != SeedKey && slices.ContainsFunc(points, func(p Point) bool {
@@ -222,7 +221,7 @@ func shown(points []Point) (keys []string) {
 	return keys
 }
 
-// axisKeys are the keys of all points' axes, in the order of the experiment.
+// axisKeys returns the keys of all points' axes in the order of the experiment, the seed last.
 func axisKeys(points []Point) (keys []string) {
 	seen := map[string]bool{}
 	for i := range points {
@@ -239,7 +238,7 @@ func axisKeys(points []Point) (keys []string) {
 	return keys
 }
 
-// value is that of an axis; false if the point lacks it.
+// value returns the value of an axis; false if the point lacks it.
 func (p *Point) value(key string) (string, bool) {
 	for _, s := range p.Axes {
 		if s.Key == key {
@@ -254,17 +253,17 @@ func compares(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool { return p.Baseline >= 0 })
 }
 
-// groupRow is the row of points that differ in their seed alone: means, and their 95 % confidence intervals.
+// groupRow returns the row of points that differ in their seed alone: means with their 95 % confidence intervals.
 func groupRow(keys []string, points []Point, outcomes []Outcome, g Group, compared bool) (r table.Row) {
-	r = append(axesRow(keys, points, g[0]), len(g), g.cycles(outcomes).text(whole))
+	r = append(axesRow(keys, points, g[0]), len(g), g.cycles(outcomes).text(countText))
 	if compared {
-		r = append(r, g.speedup(points, outcomes).text(times))
+		r = append(r, g.speedup(points, outcomes).text(speedupText))
 	}
 	r = append(r, columnsRow(g.stats(outcomes))...)
 	return append(r, g.verdict(outcomes))
 }
 
-// verdict is that of all points if they are verified alike, and otherwise the last that is another than verified.
+// verdict returns the common verdict of verified points, or else the last verdict other than verified, with a count.
 func (g Group) verdict(outcomes []Outcome) string {
 	others, verdict, first := 0, verified, outcomes[g[0]].verdict()
 	alike := outcomes[g[0]].Verified
@@ -280,7 +279,7 @@ func (g Group) verdict(outcomes []Outcome) string {
 	return fmt.Sprintf("%s (%d of %d)", verdict, others, len(g))
 }
 
-// axesRow are the values of the axes that are shown.
+// axesRow returns a point's values of the axes in the table.
 func axesRow(keys []string, points []Point, i int) (r table.Row) {
 	for _, key := range keys {
 		value, ok := points[i].value(key)
@@ -303,7 +302,7 @@ func columnsRow(t stats.Tree) (r table.Row) {
 	return r
 }
 
-func row(keys []string, points []Point, outcomes []Outcome, i int, compared bool) (r table.Row) {
+func pointRow(keys []string, points []Point, outcomes []Outcome, i int, compared bool) (r table.Row) {
 	o := &outcomes[i]
 	r = axesRow(keys, points, i)
 	cycles, speedup := "–", "–"
@@ -311,7 +310,7 @@ func row(keys []string, points []Point, outcomes []Outcome, i int, compared bool
 		cycles = Cycles(o.Cycles, o.Half)
 	}
 	if s, ok := Speedup(points, outcomes, i); ok {
-		speedup = times(s) + Within(speedupHalf(points, outcomes, i), s)
+		speedup = speedupText(s) + Within(speedupHalf(points, outcomes, i), s)
 	}
 	r = append(r, cycles)
 	if compared {
@@ -322,12 +321,12 @@ func row(keys []string, points []Point, outcomes []Outcome, i int, compared bool
 
 const verified = "yes"
 
-// verdict is the text of the column verified.
+// verdict returns the text for the column verified.
 func (o *Outcome) verdict() string {
 	return Verdict(o.Verified && o.Err == nil, o.Replay, o.Partial, Class(o.Err))
 }
 
-// Verdict says in a few words whether a result is right.
+// Verdict returns a short text on the correctness of a result.
 func Verdict(right bool, replay, partial, failure string) string {
 	steps, stopped := strings.CutPrefix(partial, partialSteps)
 	switch {
@@ -347,7 +346,7 @@ func Verdict(right bool, replay, partial, failure string) string {
 	return "NO: "
 }
 
-// StoppedText says after how many super-steps max_iterations has stopped the run, and what is left; empty: it was over.
+// StoppedText describes how far a run came that max_iterations stopped; "": it was complete.
 func (o *Outcome) StoppedText() string {
 	steps, stopped := strings.CutPrefix(o.Partial, partialSteps)
 	if !stopped {
@@ -358,7 +357,7 @@ func (o *Outcome) StoppedText() string {
 	return fmt.Sprintf(" as far as it went, stopped after %s super-steps with %s vertices active", steps, Thousands(n))
 }
 
-// Thousands writes a count with commas.
+// Thousands formats a count with commas.
 func Thousands(n uint64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -369,9 +368,9 @@ func Thousands(n uint64) string {
 
 func describeMachine(w io.Writer, p *Point) {
 	m := &p.Config.Machine
-	caches := fmt.Sprintf("L1D %s", size(m.L1D.Bytes))
+	caches := fmt.Sprintf("L1D %s", sizeText(m.L1D.Bytes))
 	if m.L2 != nil {
-		caches += ", L2 " + size(m.L2.Bytes)
+		caches += ", L2 " + sizeText(m.L2.Bytes)
 	}
 	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
 		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
@@ -383,12 +382,13 @@ func describeMachine(w io.Writer, p *Point) {
 	}
 	if s := &p.Config.Sample; s.On() {
 		fmt.Fprintf(w,
-			"sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n         ± half their 95 %% confidence intervals (docs/guide/sampling.md)\n",
+			"sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n"+
+				"         ± half their 95 %% confidence intervals (docs/guide/sampling.md)\n",
 			s.Interval, s.Period)
 	}
 }
 
-// DescribePoint loads what a point works on, and writes what it simulates.
+// DescribePoint loads the graph or trace of a point, and writes a description of it and of the machine.
 func (r *Runner) DescribePoint(w io.Writer, i int) error {
 	p := &r.Points[i]
 	if p.work().graph() != noGraph {
@@ -412,7 +412,7 @@ func (r *Runner) DescribePoint(w io.Writer, i int) error {
 	return err
 }
 
-func size(bytes int) string {
+func sizeText(bytes int) string {
 	if bytes >= 1<<20 && bytes%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", bytes>>20)
 	}

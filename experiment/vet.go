@@ -14,9 +14,9 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Vet refuses points that cannot run: machines without room for what a schedule or a unit needs, vertices that the
-// graph does not have, graphs that an algorithm does not work on. It does what a run does before its first launch.
-// Points that are done are left out.
+// Vet returns an error if a point cannot run: the machine has too little memory for a schedule or unit, the graph lacks
+// a vertex, or the algorithm does not support the graph. It performs everything that a run does before its first
+// launch, and records the memory that this takes. Points in done are skipped.
 func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[config.Experiment], done map[int]Outcome) error {
 	r.vetting = &vetting{compiled: map[string]*compose.Compiled{}, seen: map[string]int{}, needs: map[string]*need{},
 		graphs: map[graphspec.Weights][]*graph.Graph{}}
@@ -24,22 +24,22 @@ func (r *Runner) Vet(ctx context.Context, l *schema.Loaded[config.Experiment], d
 	return r.vet(ctx, l, 0, done)
 }
 
-// Grow adds points to those of a search, and refuses those that cannot run. No point runs meanwhile. Vet comes first.
+// Grow adds points, as a search does, and vets them. It must follow Vet, and no point may be running.
 func (r *Runner) Grow(ctx context.Context, l *schema.Loaded[config.Experiment], more ...Point) error {
 	from := len(r.Points)
 	r.Points = append(r.Points, more...)
 	return r.vet(ctx, l, from, nil)
 }
 
-// vet looks at points from one on.
+// vet vets the points with index from and above.
 func (r *Runner) vet(ctx context.Context, l *schema.Loaded[config.Experiment], from int, done map[int]Outcome) error {
 	v := r.vetting
 	for i := from; i < len(r.Points); i++ {
 		if _, ok := done[i]; ok || r.Elsewhere[i] {
 			continue
 		}
-		place := "place " + r.Points[i].without(len(r.Points[i].Place)-1)
-		if first, ok := v.seen[place]; ok { // of points that differ in their seed alone, one stands for all
+		place := "place " + r.Points[i].without(len(r.Points[i].Coordinates)-1)
+		if first, ok := v.seen[place]; ok { // one point represents those that differ in their seed alone
 			r.needs[i] = r.needs[first]
 			continue
 		}
@@ -53,20 +53,20 @@ func (r *Runner) vet(ctx context.Context, l *schema.Loaded[config.Experiment], f
 	return nil
 }
 
-// atPoint says where an error's key is given, and at which point it is wrong.
+// atPoint adds to an error the point, and the place where its key was given.
 func atPoint(l *schema.Loaded[config.Experiment], p *Point, err error) error {
-	return of(p, fromKey(l, err, p.Settings))
+	return withPoint(p, withOrigin(l, err, p.Settings))
 }
 
-// vetting remembers what has been looked at, since most points of a sweep are alike in what they need.
+// vetting caches results, since most points of a sweep have equal needs.
 type vetting struct {
 	compiled map[string]*compose.Compiled // by shape of machine and workload
-	seen     map[string]int               // which point was looked at
+	seen     map[string]int               // the point that represents its seeds, by its other coordinates
 	needs    map[string]*need
-	graphs   map[graphspec.Weights][]*graph.Graph // stand-ins
+	graphs   map[graphspec.Weights][]*graph.Graph // stand-ins by kind of weights
 }
 
-// point returns what a point needs; nil: of a trace.
+// point returns the memory that a point needs; nil for a trace.
 func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 	cfg := &r.Points[i].Config
 	w, ok := r.Points[i].work().(hosted)
@@ -90,9 +90,9 @@ func (v *vetting) point(ctx context.Context, r *Runner, i int) (*need, error) {
 	return n, err
 }
 
-// rehearsed does what a run does before its first launch, on the graph, or in its place on others. Graphs of generators
-// are made first only if it depends on them whether the point can run: they may take minutes, and other points need not
-// wait for them.
+// rehearsed performs the part of a run before its first launch, on the point's graph or on stand-ins. A graph is
+// generated for it only if the graph decides whether the point can run: that may take minutes, which would delay all
+// points.
 func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, cfg *config.Experiment, w hosted) (*need,
 	error) {
 	if w.graph() != thisGraph {
@@ -107,10 +107,11 @@ func (v *vetting) rehearsed(ctx context.Context, r *Runner, d *host.Rehearsal, c
 	return &need{own: footprint{base: float64(m.Own)}, derived: footprint{base: float64(m.Derived)}}, err
 }
 
-// standIns are small graphs by which the memory of arrays follows from numbers of vertices and edges.
+// standIns are the sizes of small graphs, chosen so that three rehearsals determine how the memory of arrays depends on
+// the numbers of vertices and edges.
 var standIns = [3]struct{ vertices, edges float64 }{{1024, 3968}, {4096, 3968}, {1024, 15872}}
 
-// standIn rehearses on small graphs whose edges have weights of the same kind.
+// standIn rehearses on small graphs with weights of the same kind, and extrapolates.
 func (v *vetting) standIn(ctx context.Context, d *host.Rehearsal, cfg *config.Experiment, w hosted) (*need, error) {
 	graphs, err := v.standInGraphs(cfg.Graph.Weights)
 	if err != nil {
@@ -138,7 +139,7 @@ func (v *vetting) standInGraphs(w graphspec.Weights) ([]*graph.Graph, error) {
 	return v.graphs[w], nil
 }
 
-// compose rehearses composed kernels, of which those that are alike are compiled once.
+// compose rehearses composed kernels, compiling equal ones once.
 func (v *vetting) compose(d *host.Rehearsal, g *graph.Graph, w workload.Workload) (compose.Memory, error) {
 	w, err := compose.ForGraph(w, g)
 	if err != nil {
@@ -160,7 +161,7 @@ func (v *vetting) compose(d *host.Rehearsal, g *graph.Graph, w workload.Workload
 	return c.Rehearse(d, g, w)
 }
 
-// unitText tells graph units apart that the host configures.
+// unitText distinguishes the configurations of graph units that the host sets up, which affect a rehearsal.
 func unitText(d *host.Rehearsal, c *configs.Core) string {
 	if d.Hand() == nil {
 		return ""

@@ -44,7 +44,7 @@ type work interface {
 	stopsEarly() bool
 	// resolvesAuto reports whether auto selects among choices; recipes and programs have none.
 	resolvesAuto() bool
-	// began returns, for a notice, where a run began and which key to change so that it reaches more.
+	// began describes, for a notice, where a run began, and the key to change so that it reaches more.
 	began(source uint64) (what, advice string)
 	// lines returns the source lines of the instructions; nil: unknown.
 	lines() *isa.Lines
@@ -62,7 +62,7 @@ type hosted interface {
 	// untimed reports whether the work has launches that are not counted; the machine is prepared for them.
 	untimed() bool
 	// run executes the work and checks its result. With an error, it returns the launches so far.
-	run(ctx context.Context, d *counted, g *graph.Graph) (ran, error)
+	run(ctx context.Context, d *counted, g *graph.Graph) (workResult, error)
 }
 
 // graphUse is the dependence of work on the graph before it runs.
@@ -99,12 +99,12 @@ func keyError(key, format string, args ...any) error {
 
 // kinds has a constructor for each kind of workload.
 var kinds = [...]func(base) work{
-	workload.KindComposed:    func(b base) work { return composed{b} },
-	workload.KindHandwritten: func(b base) work { return handwritten{b} },
-	workload.KindFeatures:    func(b base) work { return featuring{b} },
+	workload.KindComposed:    func(b base) work { return composedWork{b} },
+	workload.KindHandwritten: func(b base) work { return handwrittenWork{b} },
+	workload.KindFeatures:    func(b base) work { return featureWork{b} },
 	workload.KindGraphIt:     func(b base) work { return graphItWork{b} },
-	workload.KindProgram:     func(b base) work { return ownProgram{b} },
-	workload.KindTrace:       func(b base) work { return replayed{b} },
+	workload.KindProgram:     func(b base) work { return ownProgramWork{b} },
+	workload.KindTrace:       func(b base) work { return traceReplay{b} },
 }
 
 // workOf returns the work of a configuration, which it keeps and does not change.
@@ -205,12 +205,12 @@ func (b base) began(source uint64) (what, advice string) {
 	return fmt.Sprintf("the search from vertex %d", source), "another workload.source"
 }
 
-// ran is the outcome of a run, whole or up to an error.
-type ran struct {
+// workResult is the raw outcome of a run, complete or up to an error.
+type workResult struct {
 	launched []compose.Launched
-	prefix   string // of the names under which launches are booked
+	prefix   string // of the names under which launches are recorded
 	steps    int    // completed super-steps or traversals of edges
-	// seen returns the statistics that the host collected of traversals; nil: none.
+	// seen computes the host's statistics of traversals; nil: none.
 	seen     func(traversals []compose.Step) stats.Tree
 	source   uint32 // the source vertex, numbered as in the graph that was read; 0 also without one
 	left     int    // vertices still active when max_iterations ended the run
@@ -223,38 +223,39 @@ type ran struct {
 
 // result is the outcome of a run, with the part of it that is in the region.
 type result struct {
-	ran
+	workResult
 	region     config.Region
 	times      host.Times   // of the region
 	superSteps int          // in the region
 	booked     []store.Step // of the init kernel and of the super-steps
 	software   stats.Tree   // the host's statistics of the super-steps
-	stopped    string       // reason, with vertices active: max_iterations; empty: the run was complete
+	stopped    string       // the reason if max_iterations stopped the run with vertices active; empty: it was complete
 }
 
-// runWork runs a point's work, and books the launches in the region.
+// runWork runs a point's work, and records the launches in the region.
 func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region config.Region) (result, error) {
-	did, err := w.run(ctx, d, g)
-	r := result{ran: did, region: region}
+	done, err := w.run(ctx, d, g)
+	r := result{workResult: done, region: region}
 	r.book()
 	if w.stopsEarly() {
 		r.software = withLeft(r.software, r.left)
 		r.stopped = stopped(r.software, r.steps)
 	}
 	if (errors.Is(err, reference.ErrWrong) || errors.As(err, new(*reference.RangeError))) && g.Renumbered() {
-		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given them)",
+		err = fmt.Errorf("%w (vertices have the numbers that graph.clean.compact_ids and graph.reorder have given "+
+			"them)",
 			err)
 	}
 	return r, err
 }
 
-// book books the launches in the region. The host's statistics of a traversal are booked with its first launch.
+// book records the launches in the region. The host's statistics of a traversal belong to its first launch.
 func (r *result) book() {
 	var counted []compose.Step
 	last := compose.InitStep
 	for i := range r.launched {
 		l := &r.launched[i]
-		if !inside(r.region, l.Step) {
+		if !inRegion(r.region, l.Step) {
 			continue
 		}
 		var seen stats.Tree
@@ -275,9 +276,9 @@ func (r *result) book() {
 	}
 }
 
-// step books a kernel of a super-step that is in the region.
+// step records a launch of super-step n if the region has it.
 func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
-	if inside(r.region, n) {
+	if inRegion(r.region, n) {
 		r.booked = append(r.booked, store.Step{
 			Step: n, Kernel: kernel, Cycles: s.Cycles, Half: s.Half, Stats: append(s.Statistics(), more...).Final(),
 		})

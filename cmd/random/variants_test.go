@@ -43,7 +43,7 @@ func TestRandomVariants(t *testing.T) {
 			name := experiment.Label(p.Axes)
 			at := slices.IndexFunc(want, func(w expected) bool {
 				return w.config == unsealed(&p) &&
-					w.variant == p.Place[0]
+					w.variant == p.Coordinates[0]
 			})
 			require.NotEqual(t, -1, at, "%d: %s\n%s", seed, name, text)
 			baseline := ""
