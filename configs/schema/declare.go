@@ -218,8 +218,16 @@ func (b *builder) section(f *Field, outer []reflect.Type) {
 	b.members(f, f.typ, nil, outer)
 }
 
+// Documented is implemented by structs with descriptions that are too long for tags. A key that Docs describes has no doc
+// tag.
+type Documented interface{ Docs() map[string]string }
+
 // members adds the fields of t, which is f's struct or embedded in it at index at.
 func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Type) {
+	var docs map[string]string
+	if d, ok := reflect.Zero(t).Interface().(Documented); ok {
+		docs = d.Docs()
+	}
 	for i := range t.NumField() {
 		sf, index := t.Field(i), append(slices.Clone(at), i)
 		b.where = t.String() + "." + sf.Name
@@ -231,9 +239,14 @@ func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Ty
 			b.alternatives(f, sf.Type, list, index, outer)
 			continue
 		}
-		if c := b.declare(f, sf, index); c != nil {
+		if c := b.declare(f, sf, index, docs); c != nil {
 			f.Fields = append(f.Fields, c)
 			b.field(c, sf.Type, outer)
+		}
+	}
+	for key := range docs { // those of an embedded struct, whose method is promoted, are keys of f too
+		if b.where = t.String(); f.child(key) == nil {
+			b.bug("Docs describes %q, which is no key", key)
 		}
 	}
 }
@@ -244,7 +257,7 @@ func (b *builder) add(f *Field) {
 }
 
 // declare reads the tags that all fields have; nil: sf is not part of the configuration.
-func (b *builder) declare(parent *Field, sf reflect.StructField, index []int) *Field {
+func (b *builder) declare(parent *Field, sf reflect.StructField, index []int, docs map[string]string) *Field {
 	b.parseTags(string(sf.Tag))
 	key, tagged := b.tags["key"]
 	switch {
@@ -255,7 +268,14 @@ func (b *builder) declare(parent *Field, sf reflect.StructField, index []int) *F
 	case !sf.IsExported():
 		b.bug("has a key but is not exported")
 	}
-	f := b.named(parent, key, b.tags["doc"])
+	doc, inTag := b.tags["doc"]
+	if long, ok := docs[key]; ok {
+		if inTag {
+			b.bug("key %q is described by a tag and by Docs", key)
+		}
+		doc = long
+	}
+	f := b.named(parent, key, doc)
 	f.Unit, f.Presets, f.index = b.tags["unit"], b.tags["presets"], index
 	return f
 }

@@ -15,6 +15,29 @@ type recursive struct {
 	Next *recursive `key:"next" doc:"d"`
 }
 
+type twiceDescribed struct {
+	A int `key:"a" default:"1" min:"0" max:"9" unit:"" doc:"A."`
+}
+
+func (twiceDescribed) Docs() map[string]string { return map[string]string{"a": "A too."} }
+
+type wronglyDescribed struct {
+	A int `key:"a" default:"1" min:"0" max:"9" unit:"" doc:"A."`
+}
+
+func (wronglyDescribed) Docs() map[string]string { return map[string]string{"b": "B."} }
+
+type Described struct {
+	EmbeddedDescribed
+	A int `key:"a" default:"1" min:"0" max:"9" unit:"" doc:"A."`
+}
+
+type EmbeddedDescribed struct {
+	B int `key:"b" default:"1" min:"0" max:"9" unit:""`
+}
+
+func (EmbeddedDescribed) Docs() map[string]string { return map[string]string{"b": "B."} }
+
 type badText struct{}
 
 func (badText) MarshalText() ([]byte, error)  { return []byte("x"), nil }
@@ -26,6 +49,8 @@ func TestMalformedDeclarations(t *testing.T) {
 		want  string
 	}{
 		{func() { New[int]("") }, "int is no struct"},
+		{func() { New[twiceDescribed]("") }, `.A: key "a" is described by a tag and by Docs`},
+		{func() { New[wronglyDescribed]("") }, `schema.wronglyDescribed: Docs describes "b", which is no key`},
 		{func() { New[struct{ A int }]("") }, `.A: no key tag; key:"-" keeps it out of the configuration`},
 		{func() { New[struct{ inner }]("") }, `.inner: no key tag; key:"-" keeps it out of the configuration`},
 		{func() {
@@ -234,6 +259,18 @@ func panicText(f func()) (msg string) {
 }
 
 // An outer section's defaults win over an inner one's.
+func TestDocs(t *testing.T) {
+	type outer struct {
+		Section Described `key:"section" doc:"d"`
+	}
+	s := New[outer]("")
+	for key, doc := range map[string]string{"section.a": "A.", "section.b": "B."} {
+		f, ok := s.Lookup(key)
+		assert.True(t, ok, key)
+		assert.Equal(t, doc, f.Doc)
+	}
+}
+
 func TestNestedDefaults(t *testing.T) {
 	type mid struct {
 		In inner `key:"in" defaults:"n=2" doc:"d"`

@@ -11,7 +11,8 @@
 //
 //	key       name in YAML: lower snake case, no dots, no double underscore.
 //	          "-" keeps a field out of the configuration.
-//	doc       required everywhere: what it is, and where the default comes from.
+//	doc       required everywhere: the meaning, and the source of the default. Longer
+//	          descriptions are in the struct's method Docs: see Documented.
 //	default   required, unless required:"true"; lists are comma-separated.
 //	min, max  inclusive; required for int and float, optional for unsigned.
 //	unit      required for numbers, may be empty. "bytes" allows 64KiB, 16K, 1M.
