@@ -12,28 +12,50 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Experiment says everything about an experiment: points that are simulated, and
-// what they are compared with.
+// Experiment is the complete description of an experiment: the points to simulate, and the baselines of comparisons.
 type Experiment struct {
-	Name     string            `key:"name" required:"true" doc:"Names the results: they go to results/<name>."`
+	Name     string            `key:"name" required:"true" doc:"Name of the results, in results/<name>."`
 	Machine  configs.Machine   `key:"machine" presets:"machines" doc:"The GPU."`
 	Graph    graphspec.Graph   `key:"graph" doc:"The input."`
-	Workload workload.Workload `key:"workload" doc:"What is computed, and how."`
-	Compare  schema.Variants   `key:"compare" within:"workload" doc:"Variants to compare, of which the first is the baseline of the speedups. A list of variants, each with a name, with keys of machine, graph and workload that it sets (those of workload also without their section; null takes a unit away), and with sweep, if it has axes of its own: {name: peg, schedule: peg, machine: vortex-6c32w32t-graphpeg, sweep: {machine.core.graphpeg.alwt_entries: [8, 16]}}. Or keys with lists that go together, entry by entry."`
-	Sweep    schema.Axes       `key:"sweep" doc:"Axes whose cross product is simulated, with every variant of compare. The last axis moves fastest. Keys of a unit are not for variants without that unit, which are simulated once. Values are a list, or a range of numbers: {from: 10, to: 160, step: 10}, {from: 128, to: 1024, times: 2}. Keys that go together stand in one, with lists of as many values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, 4], [32KiB, 8]]."`
+	Workload workload.Workload `key:"workload" doc:"The computation and its mapping to the machine."`
+	Compare  schema.Variants   `key:"compare" within:"workload"`
+	Sweep    schema.Axes       `key:"sweep"`
 
-	Stop   Stop     `key:"stop" doc:"When a run ends before it is done."`
+	Stop   Stop     `key:"stop" doc:"Conditions that end a run early."`
 	Region Region   `key:"region" doc:"The super-steps that are counted."`
-	Sample Sample   `key:"sample" doc:"Which parts of a run are simulated in time, and which are estimated from them. docs/guide/sampling.md."`
-	Stats  Sampling `key:"stats" doc:"Samples over time."`
-	Report Report   `key:"report" doc:"How results are shown. No figure depends on it."`
-	Run    Host     `key:"run" doc:"How it is run on the host. No figure depends on it."`
+	Sample Sample   `key:"sample"`
+	Stats  Sampling `key:"stats" doc:"Statistics over time."`
+	Report Report   `key:"report" doc:"Presentation of results, which it does not change."`
+	Run    Host     `key:"run" doc:"Execution on the host. No result depends on it."`
 
-	Exclude schema.Exclusions `key:"exclude" doc:"Points to leave out: a list of sections, each with axes of compare or sweep and a value, or several, for each. A point that fits one of them is not simulated."`
-	Seeds   []uint64          `key:"seeds" default:"" unit:"" doc:"Every point is simulated once with each of these for all seeds of the graph: its generator's, that of random weights and that of a random order. The table shows means with their 95 % confidence intervals."`
+	Exclude schema.Exclusions `key:"exclude"`
+	Seeds   []uint64          `key:"seeds" default:"" unit:""`
 }
 
-// Validate refuses what cannot run.
+// Docs describes the keys.
+func (Experiment) Docs() map[string]string {
+	return map[string]string{
+		"compare": "Variants to compare; the first is the baseline of the speedups. Either a list of variants, each " +
+			"with a name, the keys of machine, graph and workload that it sets (for workload, the section's name " +
+			"may be left out; null removes a unit), and optionally a sweep of its own: {name: peg, schedule: peg, " +
+			"machine: vortex-6c32w32t-graphpeg, sweep: {machine.core.graphpeg.alwt_entries: [8, 16]}}. Or keys with " +
+			"lists of equal length, whose entries go together.",
+		"sweep": "Axes whose cross product is simulated with every variant of compare; the last axis varies fastest. " +
+			"A key of a unit does not apply to variants without the unit, which are simulated once. Values are a " +
+			"list, or a range of numbers: {from: 10, to: 160, step: 10}, {from: 128, to: 1024, times: 2}. Keys that " +
+			"vary together share an entry, with tuples of values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, " +
+			"4], [32KiB, 8]].",
+		"sample": "Sampled simulation: which parts of a run are simulated in time. The others are estimated from " +
+			"them. See docs/guide/sampling.md.",
+		"exclude": "Points to leave out: a list of sections that map axes of compare or sweep to a value or several. " +
+			"A point that matches a section in all of its axes is not simulated.",
+		"seeds": "Every point is simulated once with each of these seeds, which set all seeds of the graph: of its " +
+			"generator, of random weights and of a random order. The table shows means with their 95 % confidence " +
+			"intervals.",
+	}
+}
+
+// Validate returns an error for an experiment that cannot run. Checks that need kernels are in package experiment.
 func (e Experiment) Validate() error {
 	if strings.ContainsAny(e.Name, `/\`) || strings.HasPrefix(e.Name, ".") || e.Name == "" {
 		return &schema.FieldError{Key: "name",
@@ -50,7 +72,7 @@ func (e Experiment) Validate() error {
 	if err := e.validateSample(); err != nil {
 		return err
 	}
-	if e.Workload.Kind() == workload.KindProgram { // its kernels need what it says
+	if e.Workload.Kind() == workload.KindProgram { // a program's kernels determine the units it needs
 		return nil
 	}
 	if u := e.Workload.Schedule.Kind(); u != nil && !e.Machine.Core.Unit.Is(u.Name) && !e.variesUnit(u) {
@@ -59,7 +81,7 @@ func (e Experiment) Validate() error {
 	return nil
 }
 
-// variesUnit reports whether it depends on the point whether there is a schedule that needs the unit, and the unit.
+// variesUnit reports whether the unit, or a schedule that needs it, is present at some points only.
 func (e *Experiment) variesUnit(u *accel.Kind) bool {
 	at := "machine.core." + u.Key
 	return slices.ContainsFunc(e.varied(), func(key string) bool {
@@ -67,7 +89,7 @@ func (e *Experiment) variesUnit(u *accel.Kind) bool {
 	})
 }
 
-// validateInput refuses experiments without a graph, and those that say what a trace does beside the trace.
+// validateInput returns an error for an experiment without a graph, or with keys that a trace determines.
 func (e *Experiment) validateInput() error {
 	given := len(e.Graph.Sources()) > 0
 	switch {
@@ -89,10 +111,10 @@ func (e *Experiment) validateInput() error {
 	return nil
 }
 
-// varies reports whether some variant or axis gives the key its value.
+// varies reports whether a variant or an axis sets the key.
 func (e *Experiment) varies(key string) bool { return len(e.values(key)) > 0 }
 
-// axes are those of sweep, and of the variants' own sweeps.
+// axes returns the axes of sweep and of the variants' own sweeps.
 func (e *Experiment) axes() (all schema.Axes) {
 	all = slices.Clone(e.Sweep)
 	for _, v := range e.Compare {
@@ -101,7 +123,7 @@ func (e *Experiment) axes() (all schema.Axes) {
 	return all
 }
 
-// values are all that variants and axes give a key; none: it does not vary.
+// values returns the values that variants and axes set a key to; none if the key does not vary.
 func (e *Experiment) values(key string) []string {
 	values := e.Compare.Values(key)
 	for _, a := range e.axes() {
@@ -112,7 +134,7 @@ func (e *Experiment) values(key string) []string {
 	return values
 }
 
-// varied are all keys that variants and axes give values.
+// varied returns the keys that variants and axes set.
 func (e *Experiment) varied() []string {
 	keys := e.Compare.Keys()
 	for _, a := range e.axes() {
@@ -121,7 +143,7 @@ func (e *Experiment) varied() []string {
 	return keys
 }
 
-// validateAxes refuses axes that change no simulation, or stand twice.
+// validateAxes returns an error for axes of keys that do not affect the simulation, and for duplicate axes.
 func (e *Experiment) validateAxes() error {
 	for _, key := range e.varied() {
 		if section, _, _ := strings.Cut(key, "."); !slices.Contains([]string{"machine", "graph", "workload"}, section) {
@@ -143,12 +165,12 @@ func (e *Experiment) validateAxes() error {
 	return nil
 }
 
-// variesGraph reports whether some variant or axis is about the graph.
+// variesGraph reports whether a variant or an axis sets a key of the graph.
 func (e *Experiment) variesGraph() bool {
 	return slices.ContainsFunc(e.varied(), func(key string) bool { return strings.HasPrefix(key, "graph.") })
 }
 
-// whereVaried is compare or sweep: what to blame for a key.
+// whereVaried returns the key that an error about a varied key names: compare or sweep.
 func (e *Experiment) whereVaried(key string) string {
 	if slices.ContainsFunc(e.Sweep, func(a schema.Axis) bool { return a.Key == key }) {
 		return "sweep"
@@ -156,7 +178,7 @@ func (e *Experiment) whereVaried(key string) string {
 	return "compare"
 }
 
-// validateOwn refuses a variant's own axes that are set or swept outside them.
+// validateOwn returns an error for axes of a variant's own sweep that the variant or the common sweep sets.
 func (e *Experiment) validateOwn(name string, v *schema.Variant) error {
 	for _, a := range v.Sweep {
 		if slices.ContainsFunc(v.Set, func(s schema.Setting) bool { return s.Key == a.Key }) {
@@ -171,7 +193,7 @@ func (e *Experiment) validateOwn(name string, v *schema.Variant) error {
 	return nil
 }
 
-// validateExclude refuses exclusions that fit no point.
+// validateExclude returns an error for exclusions with an axis or value that does not exist.
 func (e *Experiment) validateExclude() error {
 	for i, axes := range e.Exclude {
 		name := fmt.Sprintf("exclude[%d]", i)
@@ -192,8 +214,8 @@ func (e *Experiment) validateExclude() error {
 	return nil
 }
 
-// excludable are the values of an axis that points are named by: of variants with names that is schema.VariantKey, and
-// not what they set.
+// excludable returns the values of an axis by which points can be excluded. Named variants are excluded by their names
+// (schema.VariantKey), not by their settings.
 func (e *Experiment) excludable(key string) []string {
 	if !e.Compare.Named() {
 		return e.values(key)
@@ -220,13 +242,13 @@ func (e *Experiment) validateSeeds() error {
 	return nil
 }
 
-// NeedsRandom is the error for seeds of a graph that has none.
+// NeedsRandom returns the error for seeds of a graph without anything random.
 func (e *Experiment) NeedsRandom() error {
 	return &schema.FieldError{Key: "seeds", Msg: "nothing about the graph is random: expected a generator, " +
 		"weights.from: random or reorder.order: random"}
 }
 
-// missingUnit is the error for a machine without the unit.
+// missingUnit returns the error for a machine without the unit that a schedule needs.
 func missingUnit(s workload.Schedule, u *accel.Kind) error {
 	msg := fmt.Sprintf("%s: the machine's cores have no %s; give machine.core.%s", s, u.Title, u.Key)
 	if names := configs.MachinesWith(u); len(names) > 0 {

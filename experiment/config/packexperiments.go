@@ -12,14 +12,14 @@ import (
 	"heddle/configs/schema"
 )
 
-// GraphsPrefix stands in packs for the directory of graphs that a user may name.
+// GraphsPrefix is a placeholder in packs for the directory of graphs that the user names.
 const GraphsPrefix = "$graphs/"
 
-// PackOptions are the inputs of a pack from outside it.
+// PackOptions are the inputs of a pack that its file leaves open.
 type PackOptions struct {
-	Graphs string   // directory of the graphs whose files begin with GraphsPrefix
-	Set    []string // KEY=VALUE, for all experiments
-	Exists func(file string) bool
+	Graphs string                 // directory that replaces GraphsPrefix
+	Set    []string               // KEY=VALUE settings for all experiments
+	Exists func(file string) bool // whether a graph file exists
 }
 
 // FileExists is the default of PackOptions.Exists.
@@ -28,8 +28,8 @@ func FileExists(file string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Experiments loads a variant's experiments. absent are the graphs that are not there: values of
-// axes are left out with them, and experiments that have no other graph.
+// Experiments loads a variant's experiments. absent lists the graph files that do not exist; axis values that name them
+// are dropped, and so are experiments without any other graph.
 func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Experiment], absent []string, err error) {
 	nodes, err := elements(p.File, string(v), p.lists[v])
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Pack) Has(v Variant) bool {
 	return len(list) > 0
 }
 
-// ScaledIn says what differs from the paper in a variant.
+// ScaledIn describes how a variant differs from the paper's set-up.
 func (p *Pack) ScaledIn(v Variant) string {
 	if v == Full && p.ScaledFull != "" {
 		return p.ScaledFull
@@ -92,15 +92,15 @@ func deepCopy(n *schema.Node) *schema.Node {
 	return &c
 }
 
-// graphFiles puts the directory of graphs where packs leave it open.
+// graphFiles replaces GraphsPrefix in experiments, and collects the files that do not exist.
 type graphFiles struct {
 	dir    string
 	exists func(string) bool
 	absent []string
 }
 
-// fill replaces GraphsPrefix below a node, and reports whether it asks for a graph that is not there.
-// Lists lose such elements; a list inside a list, whose values go together, is asked for as a whole.
+// fill replaces GraphsPrefix below a node, and reports whether the node needs a graph that does not exist. Such
+// elements are dropped from lists; a list inside a list is a tuple of values, and is kept or dropped as a whole.
 func (g *graphFiles) fill(n *schema.Node, inList bool) (gone bool) {
 	if n.Kind == schema.ScalarNode {
 		return g.file(n)

@@ -7,26 +7,61 @@ import (
 	"heddle/configs/schema"
 )
 
-// Stop ends a run before it is done.
+// Stop holds the conditions that end a run early.
 type Stop struct {
-	MaxEdges uint64 `key:"max_edges" default:"0" unit:"edges" doc:"The run ends once that many edges have been handled, in all super-steps (looked at every 100 cycles). What it came to is marked as partial: nothing is verified, and speedups compare cycles up to there, with other partial points only. 0: it ends when it is done."`
+	MaxEdges uint64 `key:"max_edges" default:"0" unit:"edges"`
 }
 
-// Host is how an experiment is run on the host. It is no part of a point: results are the same.
+// Docs describes the keys.
+func (Stop) Docs() map[string]string {
+	return map[string]string{
+		"max_edges": "The run ends once so many edges have been handled in all super-steps (checked every 100 " +
+			"cycles). Its result is marked as partial: it is not verified, and speedups compare the cycles up to " +
+			"there, with other partial points only. 0: no limit.",
+	}
+}
+
+// Host configures the execution on the host. It is not part of a point, since results do not depend on it.
 type Host struct {
-	Threads int `key:"threads" default:"0" min:"0" max:"64" unit:"processors" doc:"Host processors that simulate one point: its sockets are dealt out to them. Cycles and statistics are the same for any number. With more than there are sockets and one, the others have nothing to do. 0: what processors the points that run at the same time leave; one, on machines of fewer than 16 sockets. --threads says it for one run."`
+	Threads int `key:"threads" default:"0" min:"0" max:"64" unit:"processors"`
 
-	Checkpoint float64 `key:"checkpoint" default:"10" min:"0" max:"100000" unit:"minutes" doc:"Host time between checkpoints of a point. One is written at the beginning of a super-step, when the last one, or the point's beginning, is longer ago than that, into checkpoints/ beside the results; a point whose run was killed goes on from its last one, and comes to the same cycles and statistics. It is removed when the point ends. 0: none. --checkpoint says it for one run."`
+	Checkpoint float64 `key:"checkpoint" default:"10" min:"0" max:"100000" unit:"minutes"`
 }
 
-// Report is how results are shown. It is no part of a point: results are the same.
+// Docs describes the keys.
+func (Host) Docs() map[string]string {
+	return map[string]string{
+		"threads": "Host processors that simulate one point, among which its sockets are distributed. Cycles and " +
+			"statistics do not depend on it. Processors beyond the number of sockets plus one are idle. 0: the " +
+			"processors that concurrently running points leave, or one on machines of fewer than 16 sockets. " +
+			"--threads overrides it for one run.",
+		"checkpoint": "Host time between checkpoints of a point. One is written to checkpoints/ in the results " +
+			"directory when a super-step begins and the last checkpoint, or the start of the point, is longer ago " +
+			"than that. A point whose run was killed resumes from its last checkpoint, with the same cycles and " +
+			"statistics. The checkpoint is deleted when the point ends. 0: none. --checkpoint overrides it for one " +
+			"run.",
+	}
+}
+
+// Report configures the presentation of results. It is not part of a point, since results do not depend on it.
 type Report struct {
-	Labels []string `key:"labels" default:"" doc:"What keys, values, variants and statistics are called in figures: a list of NAME=TEXT, where a key may be its last part, such as st_entries=entries of the ST."`
+	Labels []string `key:"labels" default:""`
 
-	Figures []string `key:"figures" default:"" doc:"Figures for a paper, which heddle report draws into the directory figures beside its page, and shows in the page first: a list, each the flags of heddle figure, such as --value l1d.hit_rate --x st_entries --width 3.33in --out hits.pdf. Text with blanks is quoted as in a shell."`
+	Figures []string `key:"figures" default:""`
 }
 
-// Validate checks the labels; the figures are checked by who draws them.
+// Docs describes the keys.
+func (Report) Docs() map[string]string {
+	return map[string]string{
+		"labels": "Names of keys, values, variants and statistics in figures: a list of NAME=TEXT, where the last " +
+			"part of a key is enough, such as st_entries=entries of the ST.",
+		"figures": "Figures for a paper, which heddle report draws into the directory figures beside its page, and " +
+			"shows first in the page: a list of flags of heddle figure, such as --value l1d.hit_rate --x st_entries " +
+			"--width 3.33in --out hits.pdf. Text with blanks is quoted as in a shell.",
+	}
+}
+
+// Validate checks the labels. Figures are checked by package report, which draws them.
 func (r Report) Validate() error {
 	for _, l := range r.Labels {
 		if name, _, ok := strings.Cut(l, "="); !ok || name == "" {
@@ -38,25 +73,41 @@ func (r Report) Validate() error {
 
 // Region is the part of a run that is counted.
 type Region struct {
-	From    int     `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The first super-step whose cycles and statistics count; super-steps are numbered from 1. A run that ends before it fails. 0: all from the beginning, with what comes before the first super-step: the init kernel."`
-	To      int     `key:"to" default:"0" min:"0" max:"1000000" unit:"super-step" doc:"The last one that counts. 0, or more than there are: to the end."`
-	Verify  bool    `key:"verify" default:"true" doc:"The run goes on behind the region to its end, and its result is compared with the reference. false: it ends with the region and is marked as partial."`
-	Outside Outside `key:"outside" default:"untimed" oneof:"untimed,timed" doc:"How the super-steps outside the region are run. untimed: executed without time, which takes a small part of the host's; caches, open rows of the DRAM and the tables of graph units are then warm, and warps go on in the order of an estimate of time, so that what depends on their order (a queue's, a float sum's) can differ from a whole run's. timed: simulated in the same way as the region, whose cycles are then those of a whole run."`
+	From    int     `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step"`
+	To      int     `key:"to" default:"0" min:"0" max:"1000000" unit:"super-step"`
+	Verify  bool    `key:"verify" default:"true"`
+	Outside Outside `key:"outside" default:"untimed" oneof:"untimed,timed"`
 }
 
-// Outside is how super-steps outside a region are run.
+// Docs describes the keys.
+func (Region) Docs() map[string]string {
+	return map[string]string{
+		"from": "The first super-step whose cycles and statistics count; super-steps are numbered from 1. A run that " +
+			"ends earlier fails. 0: from the beginning, including the init kernel.",
+		"to": "The last super-step that counts. 0, or more than there are: to the end.",
+		"verify": "true: the run continues after the region, and its result is compared with the reference. false: " +
+			"it ends with the region and is marked as partial.",
+		"outside": "Execution of the super-steps outside the region. untimed: functional, at a small part of the " +
+			"host time; caches, open DRAM rows and the tables of graph units are warm when the region begins, and " +
+			"warps proceed in the order of estimated times, so that results which depend on their order (of a " +
+			"queue, of a sum of floats) can differ from those of a complete run. timed: simulated like the region, " +
+			"whose cycles then equal those in a complete run.",
+	}
+}
+
+// Outside is the execution of super-steps outside the region.
 type Outside string
 
-// They are executed without time, or simulated.
+// Executions outside the region: functional, or simulated in time.
 const (
 	Untimed Outside = "untimed"
 	Timed   Outside = "timed"
 )
 
-// Whole reports whether all of a run counts.
+// Whole reports whether the region is the complete run.
 func (r Region) Whole() bool { return r.From == 0 && r.To == 0 }
 
-// Validate refuses a region with its end before its beginning.
+// Validate returns an error for a region that ends before it begins, or an unverified one without an end.
 func (r Region) Validate() error {
 	switch {
 	case r.To > 0 && r.To < r.From:
@@ -67,9 +118,22 @@ func (r Region) Validate() error {
 	return nil
 }
 
-// Sampling asks for the statistics of every interval of a run. It changes no cycles.
+// Sampling configures the timeline of statistics. It does not affect cycles.
 type Sampling struct {
-	Interval uint64   `key:"interval" default:"0" max:"1000000000000" unit:"cycles" doc:"Statistics are also stored for every so many cycles of the machine's clock (the launches, without the host's overhead between them), as a timeline. Counts of all intervals add up to the point's. 0: they are not."`
-	Keys     []string `key:"keys" default:"warp_instrs, edges, ipc, simd_efficiency, achieved_occupancy, edges_per_cycle, l1d.hit_rate, dram.bytes_per_cycle, dram.bytes, core.cycles, core.scheduler.*" doc:"Which: names as heddle stats describe lists them; * stands for any part of one. A ratio is that of the interval."`
-	MaxRows  int      `key:"max_rows" default:"1000" min:"2" max:"100000" unit:"intervals" doc:"Of a point that would have as many, neighbours are put together and the interval doubles, as often as it takes; the run says so."`
+	Interval uint64   `key:"interval" default:"0" max:"1000000000000" unit:"cycles"`
+	Keys     []string `key:"keys" default:"warp_instrs, edges, ipc, simd_efficiency, achieved_occupancy, edges_per_cycle, l1d.hit_rate, dram.bytes_per_cycle, dram.bytes, core.cycles, core.scheduler.*"`
+	MaxRows  int      `key:"max_rows" default:"1000" min:"2" max:"100000" unit:"intervals"`
+}
+
+// Docs describes the keys.
+func (Sampling) Docs() map[string]string {
+	return map[string]string{
+		"interval": "Length of the intervals for which statistics are stored as a timeline, in cycles of the " +
+			"machine's clock (launches, without the host's overhead between them). Counts of all intervals add up " +
+			"to those of the point. 0: no timeline.",
+		"keys": "Statistics of the timeline, by their names in heddle stats describe, where * stands for any part of " +
+			"a name. A ratio is that of the interval.",
+		"max_rows": "Largest number of intervals of a point. At that number, neighbouring intervals are merged and " +
+			"the interval doubles, repeatedly if need be; the run reports it.",
+	}
 }

@@ -1,5 +1,5 @@
 // Package config describes experiments: the keys of docs/reference/configuration.md, the presets that heddle ships, and
-// packs, which hold published figures up against simulated ones. Machines are in package configs, and the keys below
+// packs, which compare published figures with simulated ones. Machines are in package configs, and the keys below
 // workload in kernels/workload.
 package config
 
@@ -9,14 +9,13 @@ import (
 	"heddle/internal/registry"
 )
 
-// Schema is the typed tree of an experiment. Programs may register the names and sections that it has until it
-// is first used.
+// Schema is the typed tree of an experiment. Programs may register names and sections until its first use.
 var Schema = schema.Deferred[Experiment]("experiments", registry.Close)
 
 func init() { configs.KnowVariables(func() []string { return configs.Variables(Schema.Fields()) }) }
 
-// Load loads a preset by name, or a file, which has a dot or a slash in its path; env is the environment, and set the
-// values of --set.
+// Load loads a preset by its name, or a file if the name contains a dot or a slash. env is the environment, and set
+// holds the values of --set.
 func Load(name string, env, set []string) (*schema.Loaded[Experiment], error) {
 	in, err := configs.Input("experiment", name, env, set)
 	if err != nil {
@@ -29,7 +28,7 @@ func Load(name string, env, set []string) (*schema.Loaded[Experiment], error) {
 	return Schema.Load(in)
 }
 
-// Parse reads an experiment that Schema.YAML wrote; name is the text's in messages.
+// Parse reads an experiment that Schema.YAML wrote; messages call the text by name.
 func Parse(name string, text []byte) (Experiment, error) {
 	l, err := Schema.Load(schema.Input{File: name, Data: text, Presets: schema.FromFS(configs.Files)})
 	if err != nil {
@@ -38,7 +37,7 @@ func Parse(name string, text []byte) (Experiment, error) {
 	return l.Value, nil
 }
 
-// ParseWith reads an experiment's text, with keys set as --set sets them.
+// ParseWith reads the text of an experiment with settings over it, as --set has them.
 func ParseWith(name string, text []byte, set []string) (*schema.Loaded[Experiment], error) {
 	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(configs.Files)})
 }
@@ -46,5 +45,5 @@ func ParseWith(name string, text []byte, set []string) (*schema.Loaded[Experimen
 // Names returns the experiment presets' names, sorted.
 func Names() []string { return configs.PresetNames("experiment") }
 
-// About returns the first sentence of an experiment preset's file; "": there is none.
+// About returns the first sentence of an experiment preset's file; "" without one.
 func About(name string) string { return configs.AboutPreset("experiment", name) }

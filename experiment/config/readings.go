@@ -8,14 +8,14 @@ import (
 	"heddle/configs/schema"
 )
 
-// Described is the name of the reading that a pack's experiments are written in: the machine and the baselines as the
-// paper describes them, and where it is silent, what this project takes for the best.
+// Described is the name of the reading in which a pack's experiments are written: machine and baselines as the paper
+// describes them, with this project's best guess where the paper is silent.
 const Described = "described"
 
-// readingsFile has the readings of a paper's packs, beside them.
+// readingsFile is the name of the file beside the packs of a paper that holds its readings.
 const readingsFile = "readings.yaml"
 
-// Reading is one way to read what a paper leaves open: what it changes in a pack's points.
+// Reading is one interpretation of details that a paper leaves open, as changes to a pack's points.
 type Reading struct {
 	ReadingHead
 	Rules []ReadingRule
@@ -23,16 +23,32 @@ type Reading struct {
 
 // ReadingHead describes a reading.
 type ReadingHead struct {
-	Name   string `key:"name" required:"true" doc:"What packs and tables call it."`
-	Says   string `key:"says" required:"true" lines:"true" doc:"What is read into the paper, in a line."`
-	Source string `key:"source" required:"true" lines:"true" doc:"Where it is from: the paper's section, an RTL file, ours; and whether the paper's words support it."`
-	After  bool   `key:"after" default:"false" doc:"It was chosen when outcomes had been seen."`
+	Name   string `key:"name" required:"true" doc:"Name in packs and tables."`
+	Says   string `key:"says" required:"true" lines:"true" doc:"The interpretation, in a line."`
+	Source string `key:"source" required:"true" lines:"true"`
+	After  bool   `key:"after" default:"false" doc:"The reading was chosen after outcomes had been seen."`
+}
+
+// Docs describes the keys.
+func (ReadingHead) Docs() map[string]string {
+	return map[string]string{
+		"source": "Where the reading comes from: a section of the paper, an RTL file, or this project; and whether " +
+			"the paper's text supports it.",
+	}
 }
 
 // ReadingRule sets keys of the points that meet its conditions.
 type ReadingRule struct {
-	Where []string `key:"where" default:"" doc:"Conditions that points meet as the pack describes them: KEY=VALUE, or KEY=VALUE|VALUE. None: all points."`
-	Set   []string `key:"set" required:"true" doc:"KEY=VALUE, of an experiment. What stands later goes over what stands before."`
+	Where []string `key:"where" default:""`
+	Set   []string `key:"set" required:"true"`
+}
+
+// Docs describes the keys.
+func (ReadingRule) Docs() map[string]string {
+	return map[string]string{
+		"where": "Conditions on points as the pack describes them: KEY=VALUE, or KEY=VALUE|VALUE. None: all points.",
+		"set":   "KEY=VALUE settings of an experiment; later ones override earlier ones.",
+	}
 }
 
 var (
@@ -40,7 +56,7 @@ var (
 	ruleSchema    = schema.New[ReadingRule]("")
 )
 
-// Validate refuses rules that mean nothing.
+// Validate returns an error for a rule without an effect.
 func (r ReadingRule) Validate() error {
 	if _, err := ParseConditions(r.Where); err != nil {
 		return &schema.FieldError{Key: "where", Msg: err.Error()}
@@ -111,11 +127,11 @@ func parseReading(file, key string, n *schema.Node) (r Reading, err error) {
 	return r, errors.Join(bad...)
 }
 
-// asDescribed is the only reading where a paper has no file of them.
+// asDescribed is the only reading of a paper without a file of readings.
 var asDescribed = Reading{ReadingHead: ReadingHead{Name: Described, Says: "as the pack describes it",
 	Source: "the pack"}}
 
-// chooseReadings finds those that the pack names; Described comes first whether it is named or not.
+// chooseReadings selects the readings that the pack names. Described always comes first.
 func (p *Pack) chooseReadings(file string, all []Reading) error {
 	if len(all) == 0 {
 		all = []Reading{asDescribed}

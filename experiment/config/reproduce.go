@@ -15,11 +15,11 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Pack holds one published statement up against what this simulator does: experiments,
-// in a quick and a full variant, and checks of their results.
+// Pack compares one published statement with simulation: experiments, in a quick and a full variant, and checks of
+// their results.
 //
-// Its file has the keys of PackHead, and five more: common, an experiment that all of the
-// pack's are laid over; quick and full, lists of experiments; checks; figures.
+// Its file has the keys of PackHead and five more: common, the base of all experiments of the pack; quick and full,
+// lists of experiments; checks; figures.
 type Pack struct {
 	Name string // paper/pack
 	File string
@@ -28,72 +28,138 @@ type Pack struct {
 	Figures   []PackFigure
 	Paper     Paper
 	Published map[string]Published
-	Readings  map[Variant][]Reading // of the paper, Described first
+	Readings  map[Variant][]Reading // the chosen readings, Described first
 
 	common *schema.Node
 	lists  map[Variant]*schema.Node
 }
 
-// PackHead is a pack's description of itself.
+// PackHead describes a pack.
 type PackHead struct {
-	Figure       string   `key:"figure" required:"true" lines:"true" doc:"What of the paper: Fig. 10."`
-	Title        string   `key:"title" required:"true" lines:"true" doc:"What is compared, in a few words."`
-	Statement    string   `key:"statement" required:"true" lines:"true" doc:"What the paper states."`
-	Scaled       string   `key:"scaled" required:"true" lines:"true" doc:"What differs from the paper's set-up and why: graphs that stand for others, smaller machines."`
-	ScaledFull   string   `key:"scaled_full" default:"" lines:"true" doc:"The same of the full variant, where it differs."`
-	Discussion   string   `key:"discussion" default:"" lines:"true" doc:"Why the outcome is what it is, as far as the statistics say."`
-	ReadingNames []string `key:"readings" default:"" doc:"Names of other readings of the paper (readings.yaml beside the pack), which all experiments but those in apart are run and checked under, too."`
+	Figure       string   `key:"figure" required:"true" lines:"true" doc:"Part of the paper, such as Fig. 10."`
+	Title        string   `key:"title" required:"true" lines:"true" doc:"Subject of the comparison, in a few words."`
+	Statement    string   `key:"statement" required:"true" lines:"true" doc:"The paper's statement."`
+	Scaled       string   `key:"scaled" required:"true" lines:"true"`
+	ScaledFull   string   `key:"scaled_full" default:"" lines:"true"`
+	Discussion   string   `key:"discussion" default:"" lines:"true"`
+	ReadingNames []string `key:"readings" default:""`
 	FullReadings []string `key:"full_readings" default:"" doc:"The same for the full variant, which costs more."`
-	Apart        []string `key:"apart" default:"" doc:"Names of experiments that are run as described alone."`
-	QuickSeconds int      `key:"quick_seconds" required:"true" min:"0" max:"100000" unit:"seconds" doc:"What the quick variant takes on two processors, about, all readings together."`
-	FullHours    float64  `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours" doc:"What the full variant may take on two processors: an estimate. 0: not known."`
+	Apart        []string `key:"apart" default:"" doc:"Names of experiments that are run only as described."`
+	QuickSeconds int      `key:"quick_seconds" required:"true" min:"0" max:"100000" unit:"seconds"`
+	FullHours    float64  `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours"`
+}
+
+// Docs describes the keys.
+func (PackHead) Docs() map[string]string {
+	return map[string]string{
+		"scaled":      "Differences from the paper's set-up, with reasons: substitute graphs, smaller machines.",
+		"scaled_full": "The same for the full variant, if it differs.",
+		"discussion":  "Explanation of the outcome, as far as the statistics support one.",
+		"readings": "Names of other readings of the paper (readings.yaml beside the pack), under which all " +
+			"experiments except those in apart are run and checked too.",
+		"quick_seconds": "Approximate duration of the quick variant on two processors, with all readings.",
+		"full_hours":    "Estimated duration of the full variant on two processors. 0: unknown.",
+	}
 }
 
 // Quantity is a number computed from points.
 type Quantity struct {
-	Metric  string          `key:"metric" default:"cycles" doc:"The statistic, or a sum: a + b."`
-	Per     string          `key:"per" default:"" doc:"A statistic that it is divided by."`
-	Measure workload.Choice `key:"measure" default:"value" oneof:"value,ratio,speedup,difference" doc:"value: of each point in of. ratio: of each point in of over that of its partner in over. speedup: the partner's over the point's. difference: the point's less the partner's. The partner is equal in all axes but those that over names and those that go together with them, and those of compare if of names one of them."`
-	Of      []string        `key:"of" default:"" doc:"Conditions that points meet: KEY=VALUE, or KEY=VALUE|VALUE. A key of the experiment (that of an axis, or of the resolved configuration), experiment (its name), variant (its name), or seed."`
-	Over    []string        `key:"over" default:"" doc:"The same for the partners of ratio and speedup."`
-	Sum     []string        `key:"sum" default:"" doc:"Keys in which points may differ whose numbers are added up, as are those of their partners, before they are compared: the time of several operators, say."`
-	Across  []string        `key:"across" default:"" doc:"Keys in which points may differ that become one number: the number is over them. Points that differ in a key which is named nowhere are refused, but for the seed."`
+	Metric  string          `key:"metric" default:"cycles" doc:"A statistic, or a sum: a + b."`
+	Per     string          `key:"per" default:"" doc:"A statistic to divide by."`
+	Measure workload.Choice `key:"measure" default:"value" oneof:"value,ratio,speedup,difference"`
+	Of      []string        `key:"of" default:""`
+	Over    []string        `key:"over" default:"" doc:"Conditions on the partners of ratio, speedup and difference."`
+	Sum     []string        `key:"sum" default:""`
+	Across  []string        `key:"across" default:""`
 }
 
-// Check is one statement as data: a number from points, and which numbers mean that it holds.
+// Docs describes the keys.
+func (Quantity) Docs() map[string]string {
+	return map[string]string{
+		"measure": "value: of each point in of. ratio: each point in of over its partner in over. speedup: the " +
+			"partner over the point. difference: the point minus the partner. A partner has equal values in all " +
+			"axes except those that over names, those that vary together with them, and those of compare if of " +
+			"names one of them.",
+		"of": "Conditions on points: KEY=VALUE, or KEY=VALUE|VALUE. KEY is a key of the experiment (an axis, or one " +
+			"of the resolved configuration), experiment (its name), variant (its name), or seed.",
+		"sum": "Keys in which points may differ; the numbers of such points, and of their partners, are added up " +
+			"before they are compared. For instance, the times of several operators.",
+		"across": "Keys in which points may differ; the numbers of such points are reduced to one. Points that " +
+			"differ in a key that is named nowhere are refused, except for the seed.",
+	}
+}
+
+// Check is one statement as data: a number computed from points, and the rule by which it holds.
 type Check struct {
 	Says string `key:"says" required:"true" lines:"true" doc:"The statement."`
 	Quantity
-	Along     string            `key:"along" default:"" doc:"An axis of numbers: points that differ in it alone are a series. Needed for r2, tau, spread, first and last."`
-	Among     []string          `key:"among" default:"" doc:"Keys whose values are the options of a problem; points that are equal in the keys of across are of one problem. Needed for slowest, second, most-second and second-differs."`
-	Options   int               `key:"options" default:"2" min:"2" max:"1000000" unit:"options" doc:"With among: the options that each problem has at least, the problems being what across tells apart. The check counts as not run where one has fewer."`
-	Differs   string            `key:"differs" default:"" doc:"Of second-differs: the key of among that is compared."`
-	Reduce    workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last,slowest,second,most-second,second-differs" doc:"How values become one number. geomean, mean, min, max: of all. Of each series, and then of series the worst: r2: of a straight line fitted by least squares (lowest). tau: Kendall's, 1 if it only rises, -1 if it only falls (lowest). spread: largest over smallest (highest). first, last: at the axis's end, the geometric mean over series. Of each problem, by its options: slowest, second: the largest, the second smallest over the smallest (geometric mean). most-second: the latter (highest). second-differs: 1 if the second smallest has another value of differs than the smallest, else 0 (mean)."`
+	Along     string            `key:"along" default:""`
+	Among     []string          `key:"among" default:""`
+	Options   int               `key:"options" default:"2" min:"2" max:"1000000" unit:"options"`
+	Differs   string            `key:"differs" default:"" doc:"For second-differs: the key of among to compare."`
+	Reduce    workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last,slowest,second,most-second,second-differs"`
 	Published string            `key:"published" default:"" doc:"Name of the published value to compare with."`
-	Direction string            `key:"direction" default:"" doc:"Rule by which it holds in direction at least. Without one: of a ratio or speedup with a published value, on the side of 1 that the published value is on; else holds, or partly."`
-	Holds     string            `key:"holds" required:"true" doc:"Rule by which it holds: '>= X', '<= X', 'between X Y', or 'within X': ours differs from the published value by at most that share of it."`
+	Direction string            `key:"direction" default:""`
+	Holds     string            `key:"holds" required:"true"`
 	Partly    string            `key:"partly" default:"" doc:"Rule by which it holds partly, if it does not hold."`
-	Decides   bool              `key:"decides" default:"true" doc:"false: shown, but does not count for the pack: what we add to the paper's machine, or another machine."`
-	Variants  []workload.Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"In which it is checked."`
+	Decides   bool              `key:"decides" default:"true"`
+	Variants  []workload.Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"Where it is checked."`
 }
 
-// PackFigure is a table of values, and a drawing of it.
+// Docs describes the keys.
+func (Check) Docs() map[string]string {
+	return map[string]string{
+		"along": "A numeric axis: points that differ in it alone form a series. Needed for r2, tau, spread, first " +
+			"and last.",
+		"among": "Keys whose values are the options of a problem; points with equal values of the keys in across " +
+			"belong to one problem. Needed for slowest, second, most-second and second-differs.",
+		"options": "With among: the least number of options of each problem, problems being distinguished by across. " +
+			"The check counts as not run if a problem has fewer.",
+		"reduce": "Reduction of values to one number. geomean, mean, min, max: over all values. Over each series, " +
+			"and then the worst of all series: r2: of a straight line fitted by least squares (lowest). tau: " +
+			"Kendall's, 1 if the series only rises, -1 if it only falls (lowest). spread: largest over smallest " +
+			"(highest). first, last: at the end of the axis, the geometric mean over series. Over the options of " +
+			"each problem: slowest, second: the largest, or the second smallest, over the smallest (geometric " +
+			"mean). most-second: the same as second (highest). second-differs: 1 if the second smallest has another " +
+			"value of differs than the smallest, else 0 (mean).",
+		"direction": "Rule by which the statement holds at least in direction. Default: a ratio or speedup with a " +
+			"published value holds in direction if it is on the same side of 1; other statements if they hold, at " +
+			"least partly.",
+		"holds": "Rule by which the statement holds: '>= X', '<= X', 'between X Y', or 'within X': the relative " +
+			"difference from the published value is at most X.",
+		"decides": "false: the check is shown, but does not count for the pack, as it concerns an addition to the " +
+			"paper's machine, or another machine.",
+	}
+}
+
+// PackFigure is a table of values and its drawing.
 type PackFigure struct {
-	Name  string          `key:"name" required:"true" doc:"Its file's name."`
-	Title string          `key:"title" required:"true" lines:"true" doc:"What it shows."`
-	Kind  workload.Choice `key:"kind" default:"bars" oneof:"bars,lines,stack,table" doc:"How it is drawn. table: not at all."`
+	Name  string          `key:"name" required:"true" doc:"Name of the file."`
+	Title string          `key:"title" required:"true" lines:"true" doc:"Title of the figure."`
+	Kind  workload.Choice `key:"kind" default:"bars" oneof:"bars,lines,stack,table"`
 	Quantity
-	Metrics  []string          `key:"metrics" default:"" doc:"Several statistics, each a series of its own; instead of metric."`
-	Columns  []string          `key:"columns" required:"true" doc:"Keys whose values tell columns apart. For lines one key with numbers."`
-	Series   []string          `key:"series" default:"" doc:"Keys whose values tell series apart."`
-	Reduce   workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean" doc:"What is shown where several points meet."`
-	Geomean  bool              `key:"geomean" default:"false" doc:"A last column with the geometric mean of the others."`
-	Log      bool              `key:"log" default:"false" doc:"A logarithmic axis of the columns of lines."`
+	Metrics  []string          `key:"metrics" default:""`
+	Columns  []string          `key:"columns" required:"true"`
+	Series   []string          `key:"series" default:"" doc:"Keys whose values distinguish series."`
+	Reduce   workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean"`
+	Geomean  bool              `key:"geomean" default:"false"`
+	Log      bool              `key:"log" default:"false" doc:"Logarithmic axis for the columns of lines."`
 	Axis     string            `key:"axis" default:"" doc:"Name of the values' axis; default: the metric."`
-	Variants []workload.Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"In which it is made."`
+	Variants []workload.Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"Where it is drawn."`
 }
 
-// Paper is where published values are from.
+// Docs describes the keys.
+func (PackFigure) Docs() map[string]string {
+	return map[string]string{
+		"kind":    "Kind of drawing. table: no drawing.",
+		"metrics": "Several statistics, each a series of its own, instead of metric.",
+		"columns": "Keys whose values distinguish columns. For lines, one key with numbers.",
+		"reduce":  "Reduction of several points that fall together.",
+		"geomean": "Adds a last column with the geometric mean of the others.",
+	}
+}
+
+// Paper is the source of published values.
 type Paper struct {
 	Title string `key:"title" required:"true" lines:"true" doc:"Its title."`
 	Venue string `key:"venue" required:"true" doc:"Where it appeared."`
@@ -101,17 +167,17 @@ type Paper struct {
 
 // Published is one number that a paper's text or tables print.
 type Published struct {
-	Name     string  `key:"name" required:"true" doc:"What packs call it."`
-	Quantity string  `key:"quantity" required:"true" doc:"What it is."`
+	Name     string  `key:"name" required:"true" doc:"Name in packs."`
+	Quantity string  `key:"quantity" required:"true" doc:"The quantity."`
 	Value    float64 `key:"value" required:"true" min:"-1e18" max:"1e18" unit:"" doc:"The number as printed."`
 	Unit     string  `key:"unit" default:"×" doc:"Its unit."`
 	Where    string  `key:"where" required:"true" doc:"Section or table that prints it."`
 }
 
-// Variant is how much of a pack is run.
+// Variant is the extent to which a pack is run.
 type Variant string
 
-// The variants.
+// Variants of packs: a subset for every day, and the paper's whole set-up.
 const (
 	Quick Variant = "quick"
 	Full  Variant = "full"
@@ -139,10 +205,10 @@ func PackNames() (names []string) {
 	return names
 }
 
-// publishedFile has the published values of a paper's packs, beside them.
+// publishedFile is the name of the file beside the packs of a paper that holds its published values.
 const publishedFile = "published.yaml"
 
-// packName is the file's own and its directory's.
+// packName returns PAPER/PACK, from the names of the directory and the file.
 func packName(file string) string {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
@@ -151,7 +217,7 @@ func packName(file string) string {
 	return path.Join(path.Base(dir), strings.TrimSuffix(name, ".yaml"))
 }
 
-// LoadPack loads a pack: one that heddle ships by its name, or a file, whose name ends in .yaml.
+// LoadPack loads a shipped pack by its name, or a file if the name ends in .yaml.
 func LoadPack(name string) (*Pack, error) {
 	file, read := path.Join("reproduce", name+".yaml"), configs.Files.ReadFile
 	switch {
@@ -186,7 +252,7 @@ func LoadPack(name string) (*Pack, error) {
 	return p, p.AddReadings(beside, readings)
 }
 
-// ParsePack reads a pack's text, and that of its published values. It has one reading, Described.
+// ParsePack parses the texts of a pack and of its published values. The pack has only the reading Described.
 func ParsePack(file string, text []byte, publishedFile string, published []byte) (*Pack, error) {
 	p := &Pack{Name: packName(file), File: file,
 		Readings: map[Variant][]Reading{Quick: {asDescribed}, Full: {asDescribed}}}
@@ -199,7 +265,7 @@ func ParsePack(file string, text []byte, publishedFile string, published []byte)
 	return p, nil
 }
 
-// AddReadings reads a paper's readings, and keeps those that the pack names.
+// AddReadings parses a paper's readings, and adds those that the pack names.
 func (p *Pack) AddReadings(file string, text []byte) error {
 	all, err := parseReadings(file, text)
 	if err != nil {
@@ -208,10 +274,10 @@ func (p *Pack) AddReadings(file string, text []byte) error {
 	return p.chooseReadings(file, all)
 }
 
-// maxPackFile bounds what is read; the parser has a limit of its own, below that.
+// maxPackFile bounds the size of a file; the parser has a lower limit of its own.
 const maxPackFile = 4 << 20
 
-// parse reads a pack's file.
+// parse parses a pack's file.
 func (p *Pack) parse(file string, text []byte) error {
 	top, err := schema.Parse(file, text)
 	if err != nil {
@@ -267,7 +333,7 @@ func (p *Pack) parsePublished(file string, text []byte) error {
 	return errors.Join(bad...)
 }
 
-// split takes keys out of a mapping, which are of other schemas than the rest.
+// split separates a mapping into the values of keys, which have schemas of their own, and the rest.
 func split(file string, top *schema.Node, keys ...string) (parts map[string]*schema.Node, rest *schema.Node,
 	err error) {
 	if top == nil || schema.Sections(top) == nil {
@@ -289,7 +355,7 @@ func split(file string, top *schema.Node, keys ...string) (parts map[string]*sch
 	return parts, &copied, nil
 }
 
-// loadPart loads a node by its schema; key is where it stands.
+// loadPart loads a node by its schema; key is its path in messages.
 func loadPart[T any](s *schema.Schema[T], file, key string, n *schema.Node, bad *[]error) *schema.Loaded[T] {
 	l, err := s.Load(schema.Input{File: file, Nodes: []*schema.Node{n}})
 	if err != nil {
@@ -299,7 +365,7 @@ func loadPart[T any](s *schema.Schema[T], file, key string, n *schema.Node, bad 
 	return l
 }
 
-// loadList loads the elements of a list; an absent one has none.
+// loadList loads the elements of a list, which may be absent.
 func loadList[T any](s *schema.Schema[T], file, key string, n *schema.Node, bad *[]error) (values []*schema.Loaded[T]) {
 	list, err := elements(file, key, n)
 	if err != nil {
@@ -326,7 +392,7 @@ func elements(file, key string, n *schema.Node) ([]*schema.Node, error) {
 	return list, nil
 }
 
-// within names the section in which errors' keys are.
+// within prefixes the keys in errors with the path of their section.
 func within(key string, err error) error {
 	var all *schema.Errors
 	if key == "" || !errors.As(err, &all) {

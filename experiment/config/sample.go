@@ -6,18 +6,31 @@ import (
 	"heddle/configs/schema"
 )
 
-// Sample says of which parts of every launch the cycles are simulated; those of the rest are estimated.
+// Sample configures sampled simulation: parts of every launch are simulated, and the rest is estimated from them.
 type Sample struct {
-	Period   int `key:"period" default:"0" min:"0" max:"100000000" unit:"warp instructions a warp" doc:"Of every so many warp instructions (times the warps of the machine), an interval is simulated in time; what lies between is executed without time, which keeps caches, open rows and units' tables warm, and estimated. Cycles and statistics are then estimates with 95 % confidence intervals. 0: everything is simulated. A good value is 1000. See docs/guide/sampling.md."`
-	Interval int `key:"interval" default:"20" min:"1" max:"1000000" unit:"warp instructions a warp" doc:"What is measured of a period."`
-	WarmUp   int `key:"warm_up" default:"16" min:"0" max:"1000000" unit:"warp instructions a warp" doc:"What is simulated before an interval, and not measured."`
-	Begin    int `key:"begin" default:"40" min:"1" max:"1000000" unit:"warp instructions a warp" doc:"What is simulated of every launch first. A launch that is over within is simulated whole."`
+	Period   int `key:"period" default:"0" min:"0" max:"100000000" unit:"warp instructions a warp"`
+	Interval int `key:"interval" default:"20" min:"1" max:"1000000" unit:"warp instructions a warp"`
+	WarmUp   int `key:"warm_up" default:"16" min:"0" max:"1000000" unit:"warp instructions a warp"`
+	Begin    int `key:"begin" default:"40" min:"1" max:"1000000" unit:"warp instructions a warp"`
+}
+
+// Docs describes the keys.
+func (Sample) Docs() map[string]string {
+	return map[string]string{
+		"period": "Length of a period, of which one interval is simulated in time, in warp instructions (times the " +
+			"warps of the machine). The rest is executed functionally, which keeps caches, open rows and units' " +
+			"tables warm, and its time is estimated. Cycles and statistics are then estimates with 95 % confidence " +
+			"intervals. 0: everything is simulated. A good value is 1000. See docs/guide/sampling.md.",
+		"interval": "The part of each period that is measured.",
+		"warm_up":  "The part of each period that is simulated before the measured interval, and not counted.",
+		"begin":    "The beginning of every launch, which is always simulated. A shorter launch is simulated as a whole.",
+	}
 }
 
 // On reports whether anything is sampled.
 func (s Sample) On() bool { return s.Period > 0 }
 
-// Validate refuses a period of which as good as all would be simulated.
+// Validate returns an error for a period of which nearly everything would be simulated.
 func (s Sample) Validate() error {
 	if least := 2 * (s.Interval + s.WarmUp); s.On() && s.Period < least {
 		return &schema.FieldError{Key: "period",
@@ -27,7 +40,7 @@ func (s Sample) Validate() error {
 	return nil
 }
 
-// validateSample refuses what needs all of a run's cycles.
+// validateSample returns an error for sampling beside a feature that needs the cycles of the complete run.
 func (e *Experiment) validateSample() error {
 	why := ""
 	switch {

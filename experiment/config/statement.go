@@ -12,9 +12,9 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Keys of conditions that are none of an experiment's schema.
+// Keys of conditions beside those of an experiment's schema.
 const (
-	ExperimentKey = "experiment" // its name
+	ExperimentKey = "experiment" // name of the experiment
 	SeedKey       = "seed"
 )
 
@@ -27,7 +27,7 @@ type Condition struct {
 // maxConditions bounds a list of conditions.
 const maxConditions = 32
 
-// Keys are those of conditions.
+// Keys returns the keys of conditions.
 func Keys(conditions []Condition) (keys []string) {
 	for _, c := range conditions {
 		keys = append(keys, c.Key)
@@ -35,7 +35,7 @@ func Keys(conditions []Condition) (keys []string) {
 	return keys
 }
 
-// ParseConditions reads KEY=VALUE|VALUE.
+// ParseConditions parses conditions of the form KEY=VALUE|VALUE.
 func ParseConditions(texts []string) (list []Condition, err error) {
 	if len(texts) > maxConditions {
 		return nil, fmt.Errorf("%d conditions: expected at most %d", len(texts), maxConditions)
@@ -53,12 +53,12 @@ func ParseConditions(texts []string) (list []Condition, err error) {
 	return list, nil
 }
 
-// namesPoint reports whether a key is none of an experiment's schema, but tells points apart.
+// namesPoint reports whether a key distinguishes points without being in the experiment's schema.
 func namesPoint(key string) bool {
 	return key == ExperimentKey || key == SeedKey || key == schema.VariantKey
 }
 
-// checkKey refuses what cannot tell points apart.
+// checkKey returns an error for a key that cannot distinguish points.
 func checkKey(key string) error {
 	if namesPoint(key) {
 		return nil
@@ -70,13 +70,13 @@ func checkKey(key string) error {
 	return nil
 }
 
-// Rule says which numbers mean that a statement holds.
+// Rule decides by a number whether a statement holds.
 type Rule struct {
 	op   string
 	a, b float64
 }
 
-// ParseRule reads '>= X', '<= X', 'between X Y', 'within X'.
+// ParseRule parses '>= X', '<= X', 'between X Y' or 'within X'.
 func ParseRule(text string) (r Rule, err error) {
 	words := strings.Fields(text)
 	want := map[string]int{">=": 1, "<=": 1, "within": 1, "between": 2}
@@ -99,10 +99,10 @@ func ParseRule(text string) (r Rule, err error) {
 	return r, nil
 }
 
-// Relative reports whether the rule needs a published value.
+// Relative reports whether the rule compares with a published value.
 func (r Rule) Relative() bool { return r.op == "within" }
 
-// Met reports whether a number fits, given the published one.
+// Met reports whether x satisfies the rule, given the published value.
 func (r Rule) Met(x, published float64) bool {
 	switch r.op {
 	case ">=":
@@ -117,7 +117,7 @@ func (r Rule) Met(x, published float64) bool {
 	return false
 }
 
-// validate refuses quantities that mean nothing.
+// validate returns an error for inconsistent keys.
 func (q *Quantity) validate() error {
 	for _, c := range []struct {
 		key  string
@@ -149,13 +149,13 @@ func (q *Quantity) validate() error {
 	return nil
 }
 
-// alongs are the reductions of series.
+// alongs lists the reductions of series, which need the key along.
 var alongs = []workload.Choice{"r2", "tau", "spread", "first", "last"}
 
-// ofOptions are the reductions of problems with options.
+// ofOptions lists the reductions over options, which need the key among.
 var ofOptions = []workload.Choice{"slowest", "second", "most-second", "second-differs"}
 
-// options refuses keys of options that mean nothing.
+// options returns an error for inconsistent keys of options.
 func (c *Check) options() error {
 	switch of := slices.Contains(ofOptions, c.Reduce); {
 	case of && len(c.Among) == 0:
@@ -176,7 +176,7 @@ func (c *Check) options() error {
 	return nil
 }
 
-// Validate refuses checks that mean nothing.
+// Validate returns an error for an inconsistent check.
 func (c Check) Validate() error {
 	if err := c.Quantity.validate(); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (c *Check) rule(text string) error {
 	return err
 }
 
-// Validate refuses figures that mean nothing.
+// Validate returns an error for an inconsistent figure.
 func (f PackFigure) Validate() error {
 	if err := f.Quantity.validate(); err != nil {
 		return err

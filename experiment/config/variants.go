@@ -8,9 +8,9 @@ import (
 	"heddle/configs/schema"
 )
 
-// loadVariants loads an experiment whose variants of compare do not all have the unit, or another section that may be
-// absent, of a key that --set gives. Such a key is for the variants that have it: given to the experiment as a whole,
-// it would make the unit in the others, too. nil: there is no such key, or the experiment has errors.
+// loadVariants loads an experiment with --set keys of a unit, or another optional section, that only some variants of
+// compare have. Such a key is set in those variants alone; set for the experiment as a whole, it would create the unit
+// in the others. It returns nil if there is no such key, or if the experiment has errors, which Load reports.
 func loadVariants(in schema.Input) (*schema.Loaded[Experiment], error) {
 	var plain, units []string
 	for _, s := range in.Set {
@@ -30,7 +30,7 @@ func loadVariants(in schema.Input) (*schema.Loaded[Experiment], error) {
 	}
 	l, err := with(nil)
 	if err != nil || len(l.Value.Compare) < 2 {
-		return nil, nil // the same errors, or others, come with all keys
+		return nil, nil // loading with all keys reports the errors
 	}
 	var all, some []string
 	for _, s := range units {
@@ -72,7 +72,7 @@ func loadVariants(in schema.Input) (*schema.Loaded[Experiment], error) {
 	return l, nil
 }
 
-// holders counts the variants that have the sections around a key.
+// holders counts the variants that have the sections enclosing a key.
 func holders(l *schema.Loaded[Experiment], key string, set []string) (n int) {
 	for i := range l.Value.Compare {
 		if l.Holds(key, settings(&l.Value.Compare[i], set)...) {
@@ -82,7 +82,8 @@ func holders(l *schema.Loaded[Experiment], key string, set []string) (n int) {
 	return n
 }
 
-// settings are those of a variant, as With takes them, and what --set gives below a section among them.
+// settings returns a variant's settings in the form that With takes, with those of --set below sections that the
+// variant replaces.
 func settings(v *schema.Variant, set []string) (args []string) {
 	for _, s := range v.Set {
 		args = append(args, s.Key+"="+s.Value)
@@ -97,5 +98,5 @@ func settings(v *schema.Variant, set []string) (args []string) {
 	return args
 }
 
-// above is the section of a key.
+// above returns the section of a key.
 func above(key string) string { return key[:strings.LastIndexByte(key, '.')] }
