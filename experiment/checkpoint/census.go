@@ -11,38 +11,39 @@ import (
 	"unsafe"
 )
 
-// piece is a piece of memory: n values of a type, one behind the other.
+// piece is a piece of memory that holds n consecutive values of a type.
 type piece struct {
 	at    unsafe.Pointer
 	of    *layout
 	n     int
-	order int // in which it was reached first
+	order int // index in the order of the walk
 }
 
 func (p *piece) begin() uintptr { return uintptr(p.at) }
 func (p *piece) end() uintptr   { return uintptr(p.at) + uintptr(p.n)*p.of.size }
 
-// Census numbers what a graph is made of. It keeps all of it alive.
+// Census numbers the parts of a graph, and keeps all of them alive. found is filled by the walk; ready derives the
+// other fields from it when a state is first saved or loaded.
 type Census struct {
 	*Layouts
 	root      reflect.Value    // a pointer
-	found     []*piece         // as they were reached, until they are in order
-	roots     map[*layout]bool // of the root, and of what is in interfaces
-	pieces    []*piece         // by number; none lies in another
-	byAddress []int            // the same, by address
+	found     []*piece         // pieces in the order of the walk, possibly within each other; nil after ready
+	roots     map[*layout]bool // layouts of the root and of values in interfaces
+	pieces    []*piece         // pieces by number, disjoint
+	byAddress []int            // numbers of pieces, sorted by address
 	dicts     dicts
 	opaques   table
 	funcs     table
 	funcTypes []reflect.Type
-	constants []reflect.Type          // the types of opaques
-	made      map[string]reflect.Type // what can be made anew, by its name
-	signature [sha256.Size]byte
+	constants []reflect.Type          // types of opaques
+	made      map[string]reflect.Type // types that Load may allocate, by name; nil before ready
+	signature [sha256.Size]byte       // equal for graphs that are constructed alike
 }
 
 // dicts numbers maps.
 type dicts struct {
 	table
-	of []*step // one that leads to it
+	of []*step // a step that leads to each map
 }
 
 // table numbers pointers.
@@ -51,7 +52,7 @@ type table struct {
 	all    []unsafe.Pointer
 }
 
-// add returns a pointer's number, and whether it is a new one.
+// add returns the number of a pointer, and whether it is new.
 func (t *table) add(p unsafe.Pointer) (n int, isNew bool) {
 	if n, ok := t.number[p]; ok {
 		return n, false
@@ -64,8 +65,8 @@ func (t *table) add(p unsafe.Pointer) (n int, isNew bool) {
 	return len(t.all) - 1, true
 }
 
-// NewCensus takes the census of what root, a pointer, reaches. Nothing of it may have changed since it was made, nor
-// change meanwhile. What it found is put in order when a state is written or read: most runs end before.
+// NewCensus takes the census of the graph that the pointer root reaches. The graph must be as it was constructed, and
+// must not change meanwhile. Sorting is left to ready, since most runs end without a checkpoint.
 func NewCensus(root any, layouts *Layouts) (*Census, error) {
 	c := &Census{Layouts: layouts, root: reflect.ValueOf(root), roots: map[*layout]bool{}}
 	w := newWalk(c, nil)
@@ -76,7 +77,7 @@ func NewCensus(root any, layouts *Layouts) (*Census, error) {
 	return c, nil
 }
 
-// ready puts in order what was found.
+// ready sorts and numbers the pieces.
 func (c *Census) ready() (err error) {
 	if c.made != nil {
 		return nil
@@ -90,7 +91,7 @@ func (c *Census) ready() (err error) {
 	return c.nameTypes()
 }
 
-// nameTypes notes all types that the graph is made of under their names.
+// nameTypes collects the types that the graph consists of by name.
 func (c *Census) nameTypes() error {
 	c.made = map[string]reflect.Type{}
 	seen, todo := map[*layout]bool{}, slices.Collect(maps.Keys(c.roots))
@@ -147,7 +148,7 @@ func findIn(pieces []*piece, byAddress []int, p unsafe.Pointer) int {
 	return byAddress[i]
 }
 
-// sign computes what graphs that are made alike have in common.
+// sign computes the signature.
 func (c *Census) sign() {
 	h := sha256.New()
 	for _, p := range c.pieces {
@@ -157,7 +158,7 @@ func (c *Census) sign() {
 	h.Sum(c.signature[:0])
 }
 
-// Pieces returns how many pieces of memory the graph has, and their bytes.
+// Pieces returns the number of the graph's pieces of memory, and their size.
 func (c *Census) Pieces() (n int, bytes uint64, err error) {
 	if err := c.ready(); err != nil {
 		return 0, 0, err
@@ -168,25 +169,25 @@ func (c *Census) Pieces() (n int, bytes uint64, err error) {
 	return len(c.pieces), bytes, nil
 }
 
-// walk finds what is reachable.
+// walk finds everything reachable.
 type walk struct {
 	*Census
-	known *Census // what need not be found; nil: nothing
-	later bool    // what is looked at now came later than the census
+	known *Census // parts to skip; nil: none
+	later bool    // the walk has left the census: it visits memory that was allocated later
 	seen  map[visit]bool
 	found []*piece
 	todo  []visit
 	dicts *dicts
 }
 
-// visit is a piece that has been reached.
+// visit identifies a piece that has been reached.
 type visit struct {
 	at unsafe.Pointer
 	of *layout
 	n  int
 }
 
-// newWalk begins one: the census's own, or if that is known, one for what came later.
+// newWalk returns the walk of a census or, with known, a walk for the memory that was allocated after it.
 func newWalk(c, known *Census) *walk {
 	w := &walk{Census: c, known: known, seen: map[visit]bool{}, dicts: &c.dicts}
 	if known != nil {
@@ -195,7 +196,7 @@ func newWalk(c, known *Census) *walk {
 	return w
 }
 
-// since walks from all that is known.
+// since walks from all pieces and maps of the census.
 func (w *walk) since() error {
 	for _, p := range w.known.pieces {
 		if err := w.values(p.at, p.of, p.n); err != nil {
@@ -211,7 +212,7 @@ func (w *walk) since() error {
 	return w.through()
 }
 
-// mapAt is the map that has this pointer.
+// mapAt returns the map with this pointer.
 func (s *step) mapAt(m unsafe.Pointer) reflect.Value {
 	return reflect.NewAt(s.t, unsafe.Pointer(&m)).Elem()
 }
@@ -227,7 +228,7 @@ func (w *walk) from(root reflect.Value) error {
 	return w.through()
 }
 
-// reach notes a piece, and that what it leads to is to be found. A piece of what is known has been seen to.
+// reach records a piece, and queues it to be visited. Pieces of the census are skipped.
 func (w *walk) reach(at unsafe.Pointer, of *layout, n int) {
 	if at == nil || n == 0 || of.size == 0 {
 		return
@@ -248,7 +249,7 @@ func (w *walk) reach(at unsafe.Pointer, of *layout, n int) {
 	}
 }
 
-// through walks until nothing is left to be found.
+// through visits pieces until the queue is empty.
 func (w *walk) through() error {
 	for len(w.todo) > 0 {
 		v := w.todo[len(w.todo)-1]
@@ -272,13 +273,13 @@ func (w *walk) values(at unsafe.Pointer, of *layout, n int) error {
 	return nil
 }
 
-// header is a slice's.
+// header is the header of a slice.
 type header struct {
 	data     unsafe.Pointer
 	len, cap int
 }
 
-// value reaches what one value leads to.
+// value reaches everything that one value refers to.
 func (w *walk) value(at unsafe.Pointer, of *layout) (err error) {
 	for i := range of.steps {
 		s := &of.steps[i]
@@ -313,7 +314,7 @@ func (w *walk) value(at unsafe.Pointer, of *layout) (err error) {
 	return nil
 }
 
-// zero refuses what cannot be written down.
+// zero returns an error unless a value that cannot be saved is zero.
 func zero(p unsafe.Pointer, s *step) error {
 	for _, b := range unsafe.Slice((*byte)(p), s.bytes) {
 		if b != 0 && s.kind == kept {
@@ -355,7 +356,7 @@ func (w *walk) function(p unsafe.Pointer, s *step) error {
 	return nil
 }
 
-// inBox returns the value in an interface, in memory of its own.
+// inBox copies the value in an interface.
 func inBox(p unsafe.Pointer, s *step) (v reflect.Value, ok bool) {
 	in := reflect.NewAt(s.t, p).Elem().Elem()
 	if !in.IsValid() {
@@ -418,7 +419,7 @@ func (w *walk) entries(m reflect.Value, s *step) error {
 	return nil
 }
 
-// sortedKeys are a map's keys, in their order.
+// sortedKeys returns the keys of a map in ascending order.
 func sortedKeys(m reflect.Value) []reflect.Value {
 	keys := m.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int {
@@ -433,7 +434,8 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 	return keys
 }
 
-// whole returns the pieces that lie in no other, in the order in which they, or what lies in them, were reached.
+// whole merges overlapping pieces, and returns the disjoint ones in the order in which they, or pieces within them,
+// were reached.
 func whole(found []*piece) ([]*piece, error) {
 	sorted := slices.Clone(found)
 	slices.SortFunc(sorted, func(a, b *piece) int {
@@ -453,18 +455,18 @@ func whole(found []*piece) ([]*piece, error) {
 	return out, nil
 }
 
-// take makes p, which lies in o or behind it, part of o.
+// take merges p, which begins within o, into o.
 func (o *piece) take(p *piece) error {
 	o.order = min(o.order, p.order)
 	off := p.begin() - o.begin()
 	switch {
-	case p.end() > o.end(): // two slices of one array, neither of which has all of it
+	case p.end() > o.end(): // two overlapping slices of one array
 		if o.of != p.of || off%o.of.size != 0 {
 			return failf(p.of.t.String(), "lies partly in a %s", o.of.t)
 		}
 		o.n = int((p.end() - o.begin()) / o.of.size)
 	case run(o.of.t, o.n, off, p.of.t) >= p.n:
-	case off == 0 && p.end() == o.end() && run(p.of.t, p.n, 0, o.of.t) >= o.n: // the same memory, and p says more
+	case off == 0 && p.end() == o.end() && run(p.of.t, p.n, 0, o.of.t) >= o.n: // the same memory by its outer type
 		o.of, o.n = p.of, p.n
 	default:
 		return failf(p.of.t.String(), "lies in a %s, which has none there", o.of.t)

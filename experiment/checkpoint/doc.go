@@ -1,21 +1,23 @@
-// Package checkpoint writes down the state of a graph of Go values, and gives it to another one that was made in the
-// same way: by the same program, of the same configuration. It knows nothing of what the values are.
+// Package checkpoint saves the state of a graph of Go values, and loads it into another graph that was constructed in
+// the same way: by the same program, with the same configuration. It knows nothing of the meaning of the values.
 //
-// What is reachable from a root by pointers, slices, maps and interfaces is state, field by field, without anybody
-// having listed it: a field that is added is part of it. What cannot be written down (a function or a channel that was
-// not there from the start, an unsafe pointer) is an error that names it, and never left out. Exceptions are said where
-// they are:
+// Everything reachable from a root through pointers, slices, maps and interfaces is state, field by field, without
+// being listed anywhere, so that new fields are included. A value that cannot be saved (a function or channel that did
+// not exist after construction, an unsafe pointer) is an error that names it, never omitted. Exceptions are declared:
 //
-//   - a field with the tag `checkpoint:"assembled"` keeps what it has when the graph has been made: it is constant, or a
-//     cache, or somebody's who looks on;
-//   - types that Rules names are constants of the graph (Opaque), or caches, pointers to which are forgotten (Forgotten);
-//   - a type that is a Saver writes itself.
+//   - a field with the tag `checkpoint:"assembled"` keeps its value from construction: it is constant, a cache, or
+//     belongs to an observer;
+//   - types named by Rules are constants of the graph (Opaque), or caches, pointers to which become nil (Forgotten);
+//   - a type that implements Saver saves itself.
 //
-// A Census of the graph is taken when it has been made, before anything has changed: it numbers the pieces of memory,
-// maps and functions in the order in which they are reached, which is the same for every graph that is made alike. So a
-// pointer to any of them, also one into the middle of a struct or an array, and also one that was put elsewhere since,
-// is a number that the other graph understands. What came later (arrays that have grown, entries of lists) is made
-// anew.
+// A Census of the graph is taken after its construction, before anything has changed. It numbers pieces of memory, maps
+// and functions in the order in which they are reached, which is the same for all graphs that are constructed alike. A
+// pointer to any of them, even into the middle of a struct or array, and even if it has been moved since, is saved as a
+// number with the same meaning in the other graph. Memory allocated after the census (arrays that have grown, entries
+// of lists) is allocated again when the state is loaded.
+//
+// Order of calls: construct the graph, NewCensus, then either Load or run; Save at any time while nothing changes the
+// graph.
 package checkpoint
 
 import (
@@ -30,21 +32,21 @@ const (
 	Assembled = "assembled"
 )
 
-// Saver writes and reads its own state. A pointer to the type has these methods; nothing in it is looked at.
+// Saver is implemented by pointers to types that save and load themselves; their fields are not visited.
 type Saver interface {
 	SaveState(w io.Writer) error
-	// LoadState takes what may be hostile: it allocates no more than it reads, and never panics.
+	// LoadState must cope with hostile input: it allocates no more than it reads, and never panics.
 	LoadState(r io.Reader) error
 }
 
-// Rules are exceptions for types that do not say so themselves.
+// Rules declares exceptions for types that cannot declare them by tags or methods.
 type Rules struct {
-	Opaque    []reflect.Type            // constants, by pointers to which the graph knows them
-	Forgotten []reflect.Type            // pointers to them become nil
-	Assembled map[reflect.Type][]string // fields that keep what they have, of types that are not ours
+	Opaque    []reflect.Type            // constants, which the graph refers to by pointers
+	Forgotten []reflect.Type            // types pointers to which become nil
+	Assembled map[reflect.Type][]string // fields of foreign types that keep their values from construction
 }
 
-// Error says what cannot be written down, or why a state is none for this graph.
+// Error reports a value that cannot be saved, or a state that does not fit the graph.
 type Error struct {
 	At   string // the type and field
 	What string

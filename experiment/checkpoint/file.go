@@ -17,14 +17,14 @@ import (
 	"heddle/internal/files"
 )
 
-// A file is: magic, the length of its header (4 bytes, little-endian), the header (JSON), the state (zstd), and the
-// SHA-256 of all that.
+// A file consists of the magic, the length of the header (4 bytes, little-endian), the header (JSON), the state (zstd),
+// and the SHA-256 of all that.
 const (
 	magic     = "HDLCKPT1"
 	maxHeader = 1 << 20
 )
 
-// DamagedError is a file that is no checkpoint, or not all of one.
+// DamagedError reports a file that is not a checkpoint, or an incomplete one.
 type DamagedError struct {
 	Path string
 	Why  error
@@ -34,10 +34,11 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("%s: this checkpoint is damaged: %v: remove the file, and the point begins anew", e.Path, e.Why)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the reason.
 func (e *DamagedError) Unwrap() error { return e.Why }
 
-// Write writes a file, whole or not at all, and returns its size. What has the name stays until then.
+// Write writes a file and returns its size. It is atomic: until the new file is complete, an old one of that name
+// stays.
 func Write(path string, header any, c *Census) (size int64, err error) {
 	text, err := json.Marshal(header)
 	if err != nil || len(text) > maxHeader {
@@ -57,7 +58,7 @@ func Write(path string, header any, c *Census) (size int64, err error) {
 	return out.n + sha256.Size, f.Commit()
 }
 
-// summed is a file whose sum is taken as it is written.
+// summed computes the hash of a file while it is written.
 type summed struct {
 	*files.File
 	sum hash.Hash
@@ -89,25 +90,26 @@ func (s *summed) write(header []byte, c *Census) error {
 		return err
 	}
 	if most := room(s.n); later > most {
-		return failf("", "%d bytes have come later than the machine was assembled: expected at most %d with a file of %d", later, most, s.n)
+		return failf("", "%d bytes have come later than the machine was assembled: expected at most %d with a file "+
+			"of %d", later, most, s.n)
 	}
 	return nil
 }
 
-// room is how many bytes may have come later than the census, in a file of that size. They are rarely more than a few
-// times as many as the file has.
+// room bounds the memory that a file of that size may have Load allocate. Real states need rarely more than a few times
+// the size of their file.
 func room(size int64) uint64 { return 64<<20 + 1024*uint64(size) }
 
-// File is one that is read. Its sum was right when it was opened.
+// File is an open checkpoint, whose hash was verified by Open.
 type File struct {
 	path   string
 	f      *os.File
 	header []byte
-	state  int64 // where it begins
-	bytes  int64
+	state  int64 // offset of the state
+	bytes  int64 // size of the file
 }
 
-// Open opens a file, and checks that all of it is there as it was written.
+// Open opens a file, and verifies its hash.
 func Open(path string) (*File, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -159,10 +161,10 @@ func (c *File) check() error {
 	return nil
 }
 
-// Bytes is the file's size.
+// Bytes returns the size of the file.
 func (c *File) Bytes() int64 { return c.bytes }
 
-// Header reads the header.
+// Header decodes the header.
 func (c *File) Header(into any) error {
 	if err := json.Unmarshal(c.header, into); err != nil {
 		return &DamagedError{c.path, err}
@@ -170,7 +172,7 @@ func (c *File) Header(into any) error {
 	return nil
 }
 
-// Load gives a graph the state.
+// Load loads the state into a graph.
 func (c *File) Load(to *Census) error {
 	z, err := zstd.NewReader(
 		bufio.NewReaderSize(io.NewSectionReader(c.f, c.state, c.bytes-c.state-sha256.Size), 1<<18),
@@ -185,5 +187,5 @@ func (c *File) Load(to *Census) error {
 	return nil
 }
 
-// Close ends the use of the file.
+// Close closes the file.
 func (c *File) Close() error { return c.f.Close() }

@@ -15,7 +15,7 @@ const (
 	truth                 // a bool
 	pointer               // to a piece of memory
 	opaque                // a pointer to a constant
-	forgotten             // a pointer to what is forgotten
+	forgotten             // a pointer to a forgotten type
 	slice
 	text
 	dict
@@ -23,11 +23,11 @@ const (
 	function
 	repeat // an array of elements with steps
 	own    // a Saver
-	kept   // a field that has what it has from the start
-	absent // what must be zero, as it cannot be written down
+	kept   // a field that keeps its value from construction
+	absent // a value that must be zero, since it cannot be saved
 )
 
-// step is one of a layout: what lies at an offset.
+// step describes the value at an offset of a layout.
 type step struct {
 	kind  kind
 	off   uintptr
@@ -39,20 +39,19 @@ type step struct {
 	at    string       // for messages: type and field
 }
 
-// layout is a type as steps, in the order of its memory.
+// layout describes the memory of a type as steps, ordered by offset.
 type layout struct {
 	t       reflect.Type
 	size    uintptr
 	steps   []step
-	links   bool // there is more in it than raw and truth
-	flat    bool // nothing but raw bytes
-	through bool // it has been filled
+	links   bool // it has steps other than raw and truth
+	flat    bool // it is a single raw step
+	through bool // it is complete; false while a recursive type is being laid out
 	name    string
-	named   []reflect.Type // that it is made of, which a state can ask for by their names
+	named   []reflect.Type // its component types, which a state may name
 }
 
-// Layouts makes them, once a type, for all censuses that share the rules. Its methods may be called from several
-// goroutines.
+// Layouts caches layouts by type for all censuses that share the rules. Its methods may be called concurrently.
 type Layouts struct {
 	opaque    map[reflect.Type]bool
 	forgotten map[reflect.Type]bool
@@ -62,7 +61,7 @@ type Layouts struct {
 	of map[reflect.Type]*layout
 }
 
-// NewLayouts makes those of graphs with the same exceptions.
+// NewLayouts returns an empty cache for graphs with these rules.
 func NewLayouts(r Rules) *Layouts {
 	l := &Layouts{
 		of: map[reflect.Type]*layout{}, opaque: map[reflect.Type]bool{}, forgotten: map[reflect.Type]bool{},
@@ -85,7 +84,7 @@ func NewLayouts(r Rules) *Layouts {
 
 var saverType = reflect.TypeFor[Saver]()
 
-// layout returns a type's.
+// layout returns the layout of a type.
 func (l *Layouts) layout(t reflect.Type) (*layout, error) {
 	l.mu.RLock()
 	o, ok := l.of[t]
@@ -97,7 +96,7 @@ func (l *Layouts) layout(t reflect.Type) (*layout, error) {
 	defer l.mu.Unlock()
 	var made []reflect.Type
 	o, err := (&maker{l, &made}).layout(t)
-	if err != nil { // what it leads to is not whole
+	if err != nil { // drop the incomplete layouts of types that it refers to
 		for _, t := range made {
 			delete(l.of, t)
 		}
@@ -106,7 +105,7 @@ func (l *Layouts) layout(t reflect.Type) (*layout, error) {
 	return o, nil
 }
 
-// maker makes layouts while nobody else does.
+// maker builds layouts while it holds the lock.
 type maker struct {
 	*Layouts
 	made *[]reflect.Type
@@ -117,7 +116,7 @@ func (l *maker) layout(t reflect.Type) (*layout, error) {
 		return o, nil
 	}
 	o := &layout{t: t, size: t.Size(), name: typeName(t)}
-	l.of[t] = o // before its parts, as types may hold themselves
+	l.of[t] = o // before its components, since types may be recursive
 	*l.made = append(*l.made, t)
 	if reflect.PointerTo(t).Implements(saverType) {
 		o.steps = []step{{kind: own, t: t, at: t.String()}}
@@ -133,7 +132,7 @@ func (l *maker) layout(t reflect.Type) (*layout, error) {
 	return o, nil
 }
 
-// typeName is a type's name with the whole paths of packages.
+// typeName returns the name of a type with complete package paths.
 func typeName(t reflect.Type) string {
 	switch {
 	case t.Name() != "":
@@ -211,8 +210,8 @@ func (l *maker) add(o *layout, t reflect.Type, off uintptr, at string) (err erro
 	return err
 }
 
-// raw appends bytes, to those before if they are next to them. Padding between fields is left out: it holds whatever
-// was there in memory.
+// raw appends bytes, extending the previous step if they are adjacent. Padding between fields is not saved, since its
+// contents are arbitrary.
 func (o *layout) raw(off, n uintptr, at string) {
 	if k := len(o.steps) - 1; k >= 0 && o.steps[k].kind == raw && o.steps[k].off+o.steps[k].bytes == off {
 		o.steps[k].bytes += n
@@ -244,7 +243,7 @@ func (l *maker) addStruct(o *layout, t reflect.Type, off uintptr, at string) err
 	return nil
 }
 
-// addArray adds one step for an array whose elements are alike.
+// addArray appends a step for an array.
 func (l *maker) addArray(o *layout, t reflect.Type, off uintptr, at string) error {
 	elem, err := l.layout(t.Elem())
 	switch {
@@ -258,7 +257,7 @@ func (l *maker) addArray(o *layout, t reflect.Type, off uintptr, at string) erro
 	return nil
 }
 
-// sortable reports whether keys of a map have an order that is the same in every process.
+// sortable reports whether the keys of a map have an order that is the same in every process.
 func sortable(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.String,
@@ -268,7 +267,7 @@ func sortable(t reflect.Type) bool {
 	return false
 }
 
-// run returns how many values of type want lie one behind the other at an offset into n values of type t; 0: none does.
+// run returns the number of consecutive values of type want at an offset into n values of type t; 0: none.
 func run(t reflect.Type, n int, off uintptr, want reflect.Type) int {
 	for {
 		size := t.Size()
@@ -299,7 +298,7 @@ func run(t reflect.Type, n int, off uintptr, want reflect.Type) int {
 	}
 }
 
-// fieldAt returns the field of a struct in which an offset lies.
+// fieldAt returns the field of a struct at an offset.
 func fieldAt(t reflect.Type, off uintptr) (f reflect.StructField, ok bool) {
 	for i := range t.NumField() {
 		if f = t.Field(i); f.Offset <= off && off < f.Offset+f.Type.Size() {

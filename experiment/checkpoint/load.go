@@ -10,15 +10,15 @@ import (
 	"unsafe"
 )
 
-// ErrOther says that a state is of a graph that was made in another way.
+// ErrOther is the error of a state of a graph that was constructed differently.
 var ErrOther = errors.New("it is the state of a machine that was assembled in another way")
 
-// errWrong says that bytes are no state.
+// errWrong is the error of bytes that are not a state.
 var errWrong = errors.New("it holds what no state has")
 
-// Load gives the graph, which must be as the census has found it, a state that was saved. It takes what may be hostile:
-// it allocates no more than it reads, but for what came later than the census, which has that much room, in bytes; and
-// it never panics. After an error the graph is of no use.
+// Load loads a saved state into the graph, which must be unchanged since the census. It copes with hostile input: it
+// never panics, and allocates no more than it reads, except for memory that was allocated after the census, which is
+// bounded by room, in bytes. After an error the graph must not be used.
 func (c *Census) Load(from io.Reader, room uint64) error {
 	if err := c.ready(); err != nil {
 		return err
@@ -37,15 +37,15 @@ func (c *Census) Load(from io.Reader, room uint64) error {
 type loader struct {
 	*Census
 	*bufio.Reader
-	everything []*piece // pieces, and what came later
+	everything []*piece // pieces of the census, then later ones
 	maps       []unsafe.Pointer
 	mapsOf     []*step
 	texts      []string
 	room       uint64
-	boxes      int // within each other, that are being read
+	boxes      int // nesting depth of interfaces
 }
 
-// maxBoxes is how many interfaces may hold each other by value: what is read must not decide how deep calls go.
+// maxBoxes bounds the nesting of interfaces, so that the input cannot exhaust the stack.
 const maxBoxes = 64
 
 func (l *loader) all() error {
@@ -85,7 +85,7 @@ func wrong(is bool) error {
 	return nil
 }
 
-// makePieces makes what came later than the census.
+// makePieces allocates the pieces that are not in the census.
 func (l *loader) makePieces() error {
 	l.everything = append(l.everything, l.pieces...)
 	n, err := l.number()
@@ -108,7 +108,7 @@ func (l *loader) makePieces() error {
 	return err
 }
 
-// mapBytes is about the size of an empty map.
+// mapBytes is the approximate size of an empty map.
 const mapBytes = 64
 
 func (l *loader) makeMaps() error {
@@ -244,7 +244,7 @@ func (l *loader) truth(to *bool) error {
 	return err
 }
 
-// known reads the number of a constant or a function, of which the type must be the field's.
+// known reads the number of a constant or a function, which must have the type of the field.
 func (l *loader) known(t *table, types []reflect.Type, f *step) (unsafe.Pointer, error) {
 	n, err := l.below(first + len(t.all))
 	switch {
@@ -256,7 +256,7 @@ func (l *loader) known(t *table, types []reflect.Type, f *step) (unsafe.Pointer,
 	return t.all[n-first], nil
 }
 
-// pointer reads where so many values are of the type that a field points to.
+// pointer reads a pointer to many values of the type that the field points to.
 func (l *loader) pointer(f *step, many int) (unsafe.Pointer, error) {
 	p, n, _, err := l.place(f)
 	if err == nil && p != nil && n < many {
@@ -265,7 +265,7 @@ func (l *loader) pointer(f *step, many int) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// place reads where values are of the type that a field points to, and how many there are at most.
+// place reads a reference to values of the type that the field points to, and returns their largest number.
 func (l *loader) place(f *step) (p unsafe.Pointer, most int, empty bool, err error) {
 	n, err := l.below(first + len(l.everything))
 	switch {
@@ -324,7 +324,7 @@ func (l *loader) dict(to *unsafe.Pointer, f *step) error {
 	return nil
 }
 
-// entries gives a map its entries.
+// entries reads the entries of a map.
 func (l *loader) entries(m reflect.Value, f *step) error {
 	m.Clear()
 	n, err := l.number()
@@ -338,7 +338,8 @@ func (l *loader) entries(m reflect.Value, f *step) error {
 	return err
 }
 
-// box reads the value of an interface. One of the type that is there begins as what is there.
+// box reads the value of an interface. If the interface holds a value of the same type, that is the initial value,
+// which keeps its assembled fields.
 func (l *loader) box(p unsafe.Pointer, f *step) error {
 	to := reflect.NewAt(f.t, p).Elem()
 	n, err := l.below(first + 1)

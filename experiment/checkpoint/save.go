@@ -10,18 +10,18 @@ import (
 	"unsafe"
 )
 
-// Numbers in front of those of pieces, maps, functions and constants.
+// Reserved numbers; those of pieces, maps, functions and constants are offset by first.
 const (
 	isNil   = 0
-	isEmpty = 1 // of pieces: there is something, but no memory
+	isEmpty = 1 // a non-nil pointer to a value of size 0, or an empty slice
 	first   = 2
 )
 
 // maxText bounds a string.
 const maxText = 1 << 24
 
-// Save writes the state of the graph as it is now, and returns how many bytes have come later than the census. Nothing
-// may change it meanwhile.
+// Save writes the current state of the graph, and returns the number of bytes that were allocated after the census. The
+// graph must not change meanwhile.
 func (c *Census) Save(to io.Writer) (later uint64, err error) {
 	if err := c.ready(); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (c *Census) Save(to io.Writer) (later uint64, err error) {
 	return later, s.all()
 }
 
-// apart checks that what came later lies nowhere around what was there.
+// apart returns an error if a later piece encloses a piece of the census.
 func (c *Census) apart(later []*piece) error {
 	for _, p := range later {
 		i, _ := slices.BinarySearchFunc(c.byAddress, p.begin(),
@@ -58,7 +58,7 @@ func (c *Census) apart(later []*piece) error {
 	return nil
 }
 
-// saver writes a state. Errors of the writer stay with it until the end.
+// saver writes a state. The bufio.Writer keeps the first error until Flush.
 type saver struct {
 	*Census
 	*bufio.Writer
@@ -105,7 +105,7 @@ func (s *saver) all() error {
 	return s.Flush()
 }
 
-// end stands behind a state.
+// end marks the end of a state.
 const end = 0x656e64
 
 func (s *saver) number(n int) {
@@ -183,7 +183,7 @@ func (s *saver) value(at unsafe.Pointer, of *layout) (err error) {
 	return nil
 }
 
-// known writes a number that the walk has found in the table.
+// known writes the number of a pointer in a table.
 func (s *saver) known(t *table, p unsafe.Pointer) {
 	if p == nil {
 		s.number(isNil)
@@ -192,7 +192,7 @@ func (s *saver) known(t *table, p unsafe.Pointer) {
 	}
 }
 
-// pointer writes where so many values are of the type that a field points to.
+// pointer writes a reference to many values of the type that the field points to.
 func (s *saver) pointer(p unsafe.Pointer, many int, f *step) error {
 	switch {
 	case p == nil:
@@ -241,7 +241,7 @@ func (s *saver) dictNumber(m unsafe.Pointer, f *step) error {
 	return nil
 }
 
-// dict writes a map's entries.
+// dict writes the entries of a map.
 func (s *saver) dict(m reflect.Value, f *step) error {
 	s.number(m.Len())
 	for _, k := range sortedKeys(m) {

@@ -1,5 +1,5 @@
-// Package slurm submits job arrays to Slurm and asks what has become of them, by Slurm's own commands. It knows nothing
-// of experiments.
+// Package slurm submits job arrays to Slurm and queries their state, through Slurm's own commands. It knows nothing of
+// experiments.
 package slurm
 
 import (
@@ -17,32 +17,33 @@ import (
 // Array is a job array to submit.
 type Array struct {
 	Name    string
-	Dir     string        // where it runs
-	Tasks   []int         // their numbers: SLURM_ARRAY_TASK_ID in each
-	Log     string        // file of a task's output; %A is the job's number, %a the task's
-	CPUs    int           // of a task
-	Memory  uint64        // of a task, in bytes
-	Time    time.Duration // of a task
-	Options []string      // for sbatch, over the others
-	Script  string        // file that each task runs
+	Dir     string        // working directory
+	Tasks   []int         // numbers of the tasks: SLURM_ARRAY_TASK_ID in each
+	Log     string        // output file of a task, where %A is the job's number and %a the task's
+	CPUs    int           // for each task
+	Memory  uint64        // for each task, in bytes
+	Time    time.Duration // limit for each task
+	Options []string      // for sbatch, which override the others
+	Script  string        // the file that each task runs
 }
 
-// MissingError says that there is no Slurm.
+// MissingError reports that one of Slurm's commands is not installed.
 type MissingError struct{ Command string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s is not on PATH: expected Slurm's commands on this host (a login node); for another scheduler see docs/guide/clusters.md", e.Command)
+	return fmt.Sprintf("%s is not on PATH: expected Slurm's commands on this host (a login node); for another "+
+		"scheduler see docs/guide/clusters.md", e.Command)
 }
 
 var jobNumber = regexp.MustCompile(`^\d+$`)
 
-// Submit hands the array to sbatch and returns the job's number.
+// Submit submits the array by sbatch and returns the job's number.
 func (a *Array) Submit(ctx context.Context) (job string, err error) {
 	out, err := command(ctx, "sbatch", a.arguments()...)
 	if err != nil {
 		return "", err
 	}
-	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // and the cluster's name
+	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // JOB;CLUSTER with several clusters
 	if !jobNumber.MatchString(job) {
 		return "", fmt.Errorf("sbatch: expected the number of a job; found %q", clip(out))
 	}
@@ -61,7 +62,7 @@ func (a *Array) arguments() []string {
 	return append(append(args, a.Options...), a.Script)
 }
 
-// ranges writes sorted numbers as sbatch takes them: 1-3,7.
+// ranges formats sorted numbers for sbatch: 1-3,7.
 func ranges(numbers []int) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
@@ -79,11 +80,11 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// State is how many tasks of a job are in which state of Slurm's, of those that have not ended. Why tasks are pending
-// stands behind their state: PENDING (Resources).
+// State counts the tasks of a job that have not ended by their state in Slurm. The state of pending tasks includes the
+// reason: PENDING (Resources).
 type State map[string]int
 
-// Held reports whether tasks are left and all of them are held: without a hand's turn none will run.
+// Held reports whether tasks are left and all of them are held, so that none will run until a user releases them.
 func (s State) Held() bool {
 	for name := range s {
 		if _, why, _ := strings.Cut(name, " "); !strings.Contains(strings.ToLower(why), "held") {
@@ -112,11 +113,11 @@ func (s State) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Queue says in which states the tasks of a job are that have not ended; none: all have.
+// Queue returns the states of the tasks of a job that have not ended; none if all have.
 func Queue(ctx context.Context, job string) (State, error) {
 	out, err := command(ctx, "squeue", "--noheader", "--array", "--jobs="+job, "--format=%T %r")
 	if err != nil {
-		if strings.Contains(err.Error(), "Invalid job id") { // that Slurm has forgotten, since it has ended
+		if strings.Contains(err.Error(), "Invalid job id") { // Slurm forgets jobs some time after they have ended
 			return nil, nil
 		}
 		return nil, err
@@ -134,17 +135,21 @@ func Queue(ctx context.Context, job string) (State, error) {
 	return s, nil
 }
 
-// Cancel ends what is left of a job.
+// Cancel ends the remaining tasks of a job.
 func Cancel(ctx context.Context, job string) error {
 	_, err := command(ctx, "scancel", job)
 	return err
 }
 
-// Ended says why Slurm has ended a task, by its output; "": it does not say that it has.
+// Ended returns the reason for which Slurm ended a task, by the messages in the task's output; "" without one.
 func Ended(output string) string {
 	for _, c := range []struct{ says, why string }{
-		{"DUE TO TIME LIMIT", "its time limit"}, {"oom_kill event", "its memory limit"}, {"Exceeded job memory limit", "its memory limit"},
-		{"DUE TO NODE FAILURE", "the failure of its host"}, {"DUE TO PREEMPTION", "preemption"}, {"CANCELLED AT", "scancel, or its administrator"},
+		{"DUE TO TIME LIMIT", "its time limit"},
+		{"oom_kill event", "its memory limit"},
+		{"Exceeded job memory limit", "its memory limit"},
+		{"DUE TO NODE FAILURE", "the failure of its host"},
+		{"DUE TO PREEMPTION", "preemption"},
+		{"CANCELLED AT", "scancel, or its administrator"},
 	} {
 		if strings.Contains(output, c.says) {
 			return c.why
@@ -174,7 +179,7 @@ func command(ctx context.Context, name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// clip keeps messages readable.
+// clip shortens the output of a command, so that messages stay readable.
 func clip(s string) string {
 	const most = 400
 	if len(s) > most {

@@ -2,22 +2,22 @@ package store
 
 import "strings"
 
-// Comparison says in what two lists of points differ. Points with the same axes are compared.
+// Comparison holds the differences between two lists of points. Points with equal axes are compared.
 type Comparison struct {
-	Same        int      `json:"same"`        // points that agree in everything
-	Differ      int      `json:"differ"`      // points that do not
-	OnlyA       []string `json:"only_a"`      // points that the other has not, by their axes
-	OnlyB       []string `json:"only_b"`      //
-	Differences []Change `json:"differences"` // in the order of the points, then of the statistics
+	Same        int      `json:"same"`        // number of points that are equal
+	Differ      int      `json:"differ"`      // number of points that differ
+	OnlyA       []string `json:"only_a"`      // axes of points that only A has
+	OnlyB       []string `json:"only_b"`      // axes of points that only B has
+	Differences []Change `json:"differences"` // by point, then by statistic
 }
 
-// Change is a value of one point that differs; null where it is missing.
+// Change is a value of a point that differs between A and B; null if one of them lacks it.
 type Change struct {
 	Point string   `json:"point"` // its axes
-	Name  string   `json:"name"`  // cycles, verified, replay, failure, graph, or a statistic's
+	Name  string   `json:"name"`  // cycles, verified, replay, failure, graph, or a statistic
 	A     any      `json:"a"`
 	B     any      `json:"b"`
-	Ratio *float64 `json:"ratio"` // b / a; null where that is none
+	Ratio *float64 `json:"ratio"` // b / a; null if undefined
 }
 
 // Label names a point by its axes.
@@ -29,7 +29,7 @@ func (p *Point) Label() string {
 	return strings.Join(parts, " ")
 }
 
-// Compare compares points; show tells which statistics are listed. All of them count.
+// Compare compares points. All values count, and those whose name show accepts are listed.
 func Compare(a, b []Point, show func(name string) bool) *Comparison {
 	c := &Comparison{OnlyA: []string{}, OnlyB: []string{}, Differences: []Change{}}
 	other := map[string]*Point{}
@@ -64,7 +64,7 @@ func Compare(a, b []Point, show func(name string) bool) *Comparison {
 	return c
 }
 
-// compare lists in what two points differ, but for what the host decides.
+// compare returns the differences between two points, except in properties of the host.
 func compare(a, b *Point) (out []Change) {
 	left, right := values(a), values(b)
 	theirs := map[string]any{}
@@ -86,11 +86,12 @@ func compare(a, b *Point) (out []Change) {
 	return out
 }
 
-// values are a point's, with their names, as the A of changes. The statistic cycles is the point's.
+// values returns the named values of a point, in the fields A. The statistic cycles equals the point's cycles, which
+// come first.
 func values(p *Point) []Change {
 	out := []Change{
-		{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "replay", A: p.Replay}, {Name: "partial", A: p.Partial},
-		{Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph},
+		{Name: "cycles", A: int64(p.Cycles)}, {Name: "verified", A: p.Verified}, {Name: "replay", A: p.Replay},
+		{Name: "partial", A: p.Partial}, {Name: "failure", A: p.Failure}, {Name: "graph", A: p.Graph},
 	}
 	for _, s := range p.Stats.Tree() {
 		if s.Name != "cycles" {

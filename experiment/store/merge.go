@@ -13,7 +13,7 @@ type Head struct {
 	Verified                   bool
 }
 
-// Heads are those of all stored points, by position.
+// Heads reads the heads of all stored points, by position.
 func (s *Store) Heads() (map[int]Head, error) {
 	all := map[int]Head{}
 	err := s.Each(Want{}, func(p *Point) error {
@@ -23,7 +23,7 @@ func (s *Store) Heads() (map[int]Head, error) {
 	return all, err
 }
 
-// Take copies points from another store, in place of those in their positions: all of them, or none.
+// Take copies points from another store, replacing those at their positions, in one transaction.
 func (s *Store) Take(path string, positions []int) error {
 	other, err := OpenRead(path)
 	if err != nil {

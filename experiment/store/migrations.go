@@ -2,13 +2,14 @@ package store
 
 import "database/sql"
 
-// migration brings a store from one version of the schema to the next.
+// migration upgrades a store from one version of the schema to the next.
 type migration struct {
-	tables string                 // SQL
-	rows   func(tx *sql.Tx) error // changes what is stored; nil: nothing
+	tables string                 // SQL that changes tables and views
+	rows   func(tx *sql.Tx) error // converts stored rows; may be nil
 }
 
-// migrations make the tables, the first from an empty file. What has been released is never changed, only added to.
+// migrations create the tables, the first in an empty file. A released migration must never change, not even in its
+// comments, which SQLite keeps in the file: stores that have passed it would differ from new ones.
 var migrations = []migration{{tables: `
 -- What the store is of: one row.
 CREATE TABLE experiment (

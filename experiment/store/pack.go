@@ -6,11 +6,13 @@ import (
 	"strings"
 )
 
-// pack puts statistics of tables of their own into the rows that they are of, and gives all rows their checksums.
+// pack moves statistics from tables of their own into the rows that they describe, and computes all checksums.
 func pack(tx *sql.Tx) error {
 	for _, t := range []struct{ rows, into string }{
-		{"SELECT point, name, value, half FROM statistics ORDER BY point, place", "UPDATE points SET stats = ?2, halves = ?3 WHERE id = ?1"},
-		{"SELECT super_step, name, value, half FROM step_statistics ORDER BY super_step, place", "UPDATE super_steps SET stats = ?2, halves = ?3 WHERE id = ?1"},
+		{"SELECT point, name, value, half FROM statistics ORDER BY point, place",
+			"UPDATE points SET stats = ?2, halves = ?3 WHERE id = ?1"},
+		{"SELECT super_step, name, value, half FROM step_statistics ORDER BY super_step, place",
+			"UPDATE super_steps SET stats = ?2, halves = ?3 WHERE id = ?1"},
 	} {
 		if err := packRows(tx, t.rows, func(id int64, v *packed) error {
 			_, err := tx.Exec(t.into, id, v.stats, v.halves)
@@ -33,7 +35,7 @@ func pack(tx *sql.Tx) error {
 	return sumRows(tx)
 }
 
-// packRows gathers the rows of one owner that follow each other.
+// packRows packs consecutive rows of one owner, and calls done with each result.
 func packRows(tx *sql.Tx, query string, done func(id int64, v *packed) error) error {
 	var owner int64
 	var stats, halves strings.Builder
@@ -118,7 +120,7 @@ func numbers(tx *sql.Tx, query string) (list []int64, err error) {
 	return list, err
 }
 
-// sumRows gives all rows the checksums of what they say now.
+// sumRows sets the checksums of all rows.
 func sumRows(tx *sql.Tx) error {
 	set := func(table, key string) func(sum int64, at ...any) error {
 		return func(sum int64, at ...any) error {
@@ -153,7 +155,8 @@ func sumRows(tx *sql.Tx) error {
 			}
 			return whole(e.sum(), 1)
 		}},
-		{"SELECT row_number() OVER (PARTITION BY point ORDER BY step, id) - 1, id, step, kernel, cycles, coalesce(half, 0), stats, halves FROM super_steps", func(r *sql.Rows) error {
+		{"SELECT row_number() OVER (PARTITION BY point ORDER BY step, id) - 1, id, step, kernel, cycles, " +
+			"coalesce(half, 0), stats, halves FROM super_steps", func(r *sql.Rows) error {
 			var x Step
 			var v packed
 			var place int

@@ -10,16 +10,17 @@ import (
 	"heddle/sim/stats"
 )
 
-// row is a point as the store has it.
+// row is a point as a row of the table points.
 type row struct {
 	Point
 	id               int64
 	values           packed
-	steps, intervals int // rows that the point has there
+	steps, intervals int // number of rows that the point has in the tables of super-steps and intervals
 	configSum, sum   int64
 }
 
-// digest is the checksum of all but the configuration, which has one of its own.
+// digest returns the checksum of the row without the configuration, which has a checksum of its own because it is not
+// always read.
 func (r *row) digest() int64 {
 	var d digest
 	d.text(r.Identity, r.Graph, r.Version, r.Replay, r.Partial, r.Failure, r.Error, r.Finished, r.values.stats,
@@ -32,18 +33,18 @@ func (r *row) digest() int64 {
 	return d.sum()
 }
 
-// stepSum is the checksum of a super-step's row, one of its point's in their order.
+// stepSum returns the checksum of the row of a launch, the place-th of its point.
 func stepSum(place int, s *Step, v *packed) int64 {
 	return new(digest).text(s.Kernel, v.stats, v.halves.String).ints(int64(place), int64(s.Step),
 		int64(s.Cycles)).floats(s.Half).truths(v.halves.Valid).sum()
 }
 
-// intervalSum is the checksum of an interval's row.
+// intervalSum returns the checksum of the row of an interval.
 func intervalSum(place int, from, to uint64, v *packed) int64 {
 	return new(digest).text(v.stats).ints(int64(place), int64(from), int64(to)).sum()
 }
 
-// Put stores a point, in place of the one in its position.
+// Put stores a point, replacing the one at its position.
 func (s *Store) Put(p *Point) error {
 	return s.transact(func(tx *sql.Tx) error { return s.put(tx, p) })
 }
@@ -74,8 +75,8 @@ func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	} else {
 		r.Baseline = -1
 	}
-	done, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half, verified, replay, partial, failure, error,
-			host_seconds, finished, stats, halves, steps, intervals, config_sum, sum)
+	done, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half, verified,
+			replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified,
 		p.Replay, p.Partial, p.Failure, p.Error,
@@ -87,7 +88,7 @@ func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	return done.LastInsertId()
 }
 
-// half is half a confidence interval as SQLite has it: NULL of what is exact.
+// half returns half a confidence interval as a value for SQLite: NULL if the estimate is exact.
 func half(h float64) any {
 	if h == 0 {
 		return nil
@@ -109,7 +110,8 @@ func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	insert, err := tx.Prepare("INSERT INTO super_steps (point, step, kernel, cycles, half, stats, halves, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+	insert, err := tx.Prepare("INSERT INTO super_steps (point, step, kernel, cycles, half, stats, halves, sum) " +
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
@@ -128,19 +130,18 @@ func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 	return nil
 }
 
-// Want selects the parts of points that are read besides their results: their configurations, their statistics, their
-// super-steps.
+// Want selects the parts of points that are read beside their results.
 type Want struct{ Config, Stats, Steps bool }
 
-// All is everything but samples.
+// All selects everything; samples are read by Timeline.
 var All = Want{Config: true, Stats: true, Steps: true}
 
-// Each reads all points, in the experiment's order, as they are at one moment. What visit is given is its own.
+// Each reads all points in the order of the experiment, in one snapshot. visit may keep the points.
 func (s *Store) Each(want Want, visit func(*Point) error) error {
 	return s.snapshot(func(tx *sql.Tx) error { return everyPoint(tx, want, visit) })
 }
 
-// everyPoint reads all points. They are found by an index, which may be damaged as well as they.
+// everyPoint reads all points. It compares their number with a count that uses no index, to detect a damaged index.
 func everyPoint(tx *sql.Tx, want Want, visit func(*Point) error) error {
 	there, read := 0, 0
 	if err := tx.QueryRow("SELECT count(*) FROM points NOT INDEXED").Scan(&there); err != nil {
@@ -153,14 +154,13 @@ func everyPoint(tx *sql.Tx, want Want, visit func(*Point) error) error {
 	return err
 }
 
-// Points reads all points, in the experiment's order, with everything but samples.
+// Points reads all points in the order of the experiment, without samples.
 func (s *Store) Points() (points []Point, err error) {
 	err = s.Each(All, func(p *Point) error { points = append(points, *p); return nil })
 	return points, err
 }
 
-// Point reads the point in a position; ok is false if there is none. Nothing of others is read but what its baseline
-// has come to, which is nil if there is none.
+// Point reads the point at a position, and the results of its baseline; nil if there is none.
 func (s *Store) Point(position int) (p, baseline *Point, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
 		if p, err = pointAt(tx, position, All); err != nil || p == nil || p.Baseline < 0 {
@@ -172,13 +172,13 @@ func (s *Store) Point(position int) (p, baseline *Point, err error) {
 	return p, baseline, err
 }
 
-// pointAt is that in a position; nil: there is none.
+// pointAt reads the point at a position; nil if there is none.
 func pointAt(tx *sql.Tx, position int, want Want) (found *Point, err error) {
 	err = eachPoint(tx, want, "WHERE position = ?", []any{position}, func(p *Point) error { found = p; return nil })
 	return found, err
 }
 
-// eachPoint reads the points that a condition leaves.
+// eachPoint reads the points that satisfy a condition.
 func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Point) error) error {
 	names, err := newReader(tx)
 	if err != nil {
@@ -189,7 +189,8 @@ func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Poin
 		return err
 	}
 	defer axes.Close() //nolint:errcheck // ends with the transaction
-	steps, err := tx.Prepare("SELECT step, kernel, cycles, coalesce(half, 0), stats, halves, sum FROM super_steps WHERE point = ? ORDER BY step, id")
+	steps, err := tx.Prepare("SELECT step, kernel, cycles, coalesce(half, 0), stats, halves, sum FROM super_steps " +
+		"WHERE point = ? ORDER BY step, id")
 	if err != nil {
 		return err
 	}
@@ -219,14 +220,14 @@ func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Poin
 		}, args...)
 }
 
-// pointColumns are those of scanPoint.
+// pointColumns returns the columns that scanPoint reads.
 func pointColumns(want Want) string {
 	config := "''"
 	if want.Config {
 		config = "config"
 	}
-	return "id, identity, position, coalesce(baseline, -1), " + config + `, graph, version, cycles, coalesce(half, 0), verified, replay, partial, failure, error,
-		host_seconds, finished, stats, halves, steps, intervals, config_sum, sum`
+	return "id, identity, position, coalesce(baseline, -1), " + config + `, graph, version, cycles, coalesce(half, 0), verified,
+		replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum`
 }
 
 func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
@@ -258,7 +259,7 @@ func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
 	return r, list.Err()
 }
 
-// verify compares a row with its checksums.
+// verify checks a row against its checksums.
 func (r *row) verify(want Want) error {
 	if r.digest() != r.sum || want.Config && new(digest).text(r.Config).sum() != r.configSum {
 		return damaged("point %d", r.Position+1)
@@ -266,7 +267,7 @@ func (r *row) verify(want Want) error {
 	return nil
 }
 
-// cloned is a tree that a reader may use again.
+// cloned copies a tree whose memory its reader reuses.
 func cloned(t stats.Tree) stats.Tree {
 	if len(t) == 0 {
 		return nil

@@ -25,7 +25,7 @@ func (s *Store) insertSamples(tx *sql.Tx, id int64, samples []Sample) error {
 	return nil
 }
 
-// readSamples reads the intervals of the point in a position.
+// readSamples reads the intervals of the point at a position.
 func readSamples(tx *sql.Tx, position int) (samples []Sample, err error) {
 	names, err := newReader(tx)
 	if err != nil {
@@ -36,7 +36,8 @@ func readSamples(tx *sql.Tx, position int) (samples []Sample, err error) {
 		func(r *sql.Rows) error { return r.Scan(&want) }, position); err != nil {
 		return nil, err
 	}
-	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM points p JOIN intervals i ON i.point = p.id WHERE p.position = ? ORDER BY i.place",
+	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM points p JOIN intervals i ON i.point = p.id WHERE "+
+		"p.position = ? ORDER BY i.place",
 		func(r *sql.Rows) error {
 			var from, to, sum int64
 			var v packed
@@ -58,8 +59,8 @@ func readSamples(tx *sql.Tx, position int) (samples []Sample, err error) {
 	return samples, err
 }
 
-// Timeline is a table of a point's intervals: start, stop, and a column for each statistic. It has no rows
-// if none were sampled.
+// Timeline returns a table of a point's intervals: start, stop, and a column for each statistic. It has no rows if the
+// point was not sampled.
 func (s *Store) Timeline(position int) (t *Table, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
 		samples, err := readSamples(tx, position)
@@ -91,7 +92,7 @@ func timeline(samples []Sample) *Table {
 	return &w.Table
 }
 
-// kindOf is the kind of the column that a statistic is in, and valueOf what is there.
+// kindOf returns the kind of a statistic's column.
 func kindOf(s stats.Stat) Kind {
 	if _, counted := s.Uint(); counted {
 		return Integer
@@ -99,6 +100,7 @@ func kindOf(s stats.Stat) Kind {
 	return Number
 }
 
+// valueOf returns a statistic's value in a column of that kind.
 func valueOf(s stats.Stat) any {
 	if n, counted := s.Uint(); counted {
 		return int64(n)
@@ -106,7 +108,7 @@ func valueOf(s stats.Stat) any {
 	return s.Float()
 }
 
-// Timelines is a table of all points' intervals, with the points' numbers from 1.
+// Timelines returns a table of all points' intervals, with the number of the point, from 1.
 func (s *Store) Timelines() (*Table, error) {
 	w := wide{at: map[string]int{}}
 	for _, name := range []string{"point", "start", "stop"} {
@@ -129,13 +131,13 @@ func (s *Store) Timelines() (*Table, error) {
 		}
 		return err
 	})
-	for i, r := range w.Rows { // points that came before a column was known
+	for i, r := range w.Rows { // extend rows that precede the first use of a column
 		w.Rows[i] = append(r, make([]any, len(w.Columns)-len(r))...)
 	}
 	return &w.Table, err
 }
 
-// add adds the rows of a point's intervals.
+// add appends the rows of a point's intervals.
 func (w *wide) add(position int, t *Table) {
 	for _, c := range t.Columns {
 		w.column(c.Name, c.Kind)

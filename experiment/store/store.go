@@ -1,7 +1,12 @@
 // Package store keeps the results of an experiment in one SQLite file.
 //
-// A point is wholly there or not at all: whatever ends the program, what was stored before stays.
-// It knows rows only, not what runs them.
+// Points are stored in transactions: however the program ends, a point is stored completely or not at all, and earlier
+// points are unaffected. Every row has a checksum, which readers verify. The package does not know how points are run.
+//
+// Life of a store: Open creates the file or migrates it to the current schema; Begin records the experiment, which
+// deletes all points; Put replaces the point at a position; SetSummarised records that the summaries beside the file
+// are up to date, which the next Put revokes; Close turns the write-ahead log back into a single file. Readers use
+// OpenRead, also while a run is writing.
 package store
 
 import (
@@ -20,7 +25,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// File is the store's name in an experiment's directory.
+// File is the name of the store in a results directory.
 const File = "results.sqlite"
 
 // Experiment identifies the experiment that a store belongs to.
@@ -28,15 +33,15 @@ type Experiment struct {
 	Name    string
 	Version string // of the program
 	Config  string // resolved, as YAML
-	Points  int    // that the experiment has
+	Points  int    // number of points of the experiment, stored or not
 }
 
 // Axis is the value of one axis at a point.
 type Axis struct{ Key, Value string }
 
-// Step holds the cycles of one kernel in one super-step.
+// Step holds the cycles and statistics of one launch in a super-step.
 type Step struct {
-	Step   int // from 1; 0: before the first
+	Step   int // from 1; 0: before the first super-step
 	Kernel string
 	Cycles uint64
 	Half   float64 // half the 95 % confidence interval of the cycles; 0: they are exact
@@ -61,24 +66,24 @@ type Point struct {
 	Cycles   uint64
 	Half     float64 // half the 95 % confidence interval of the cycles; 0: they are exact
 	Verified bool
-	Replay   string // what a replayed trace's result is called, which nobody verified; "": it was executed
-	Partial  string // why the run was ended before it was done; "": it was not
-	Failure  string // its class; "": none
+	Replay   string // verdict on a result that is not verified, as of a replayed trace; "": none
+	Partial  string // reason for which the run ended early; "": it was complete
+	Failure  string // class of the error; "": none
 	Error    string
 	Seconds  float64 // of the host
 	Finished string  // UTC, RFC 3339
 	Stats    stats.Packed
 	Steps    []Step
-	Samples  []Sample // to be stored; they are read by Timeline
+	Samples  []Sample // written by Put only; Timeline reads them
 }
 
 // Sample holds the counts from the cycle after From to the cycle To.
 type Sample struct {
 	From, To uint64
-	Values   []stats.Stat // the same statistics in all of a point's
+	Values   []stats.Stat // the same statistics in all samples of a point
 }
 
-// Counts reports whether the point has a result to compare others with.
+// Counts reports whether the point has a result that can be compared.
 func (p *Point) Counts() bool {
 	return p.Failure == "" && (p.Verified || p.Replay != "" || p.Partial != "")
 }
@@ -89,16 +94,16 @@ type Store struct {
 	path   string
 	writes bool
 
-	names      map[string]name // that are stored; nil: they have not been read
-	lastName   int64           // the highest number of one
-	graphs     map[string]bool // that are stored
-	summarised bool            // the store may say that the summaries are of what it has
+	names      map[string]name // cache of the table of names; nil: not read yet
+	lastName   int64           // the highest number in names
+	graphs     map[string]bool // hashes that are known to be stored
+	summarised bool            // the row may say that the summaries are up to date
 }
 
 // application is SQLite's application_id: "hedl".
 const application = 0x6865646c
 
-// Open opens a store to write, and makes it if it is not there.
+// Open opens a store for writing, and creates it if it does not exist.
 func Open(path string) (*Store, error) {
 	if err := regular(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -118,15 +123,15 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// logPages bounds the log of changes beside a store, in pages. SQLite's own bound, 4 MB, would let the log take the
-// room of the results on a small file system.
+// logPages bounds SQLite's write-ahead log, in pages. The default of 4 MB could fill a small file system that has room
+// for the results.
 const logPages = "wal_autocheckpoint(128)"
 
-// known refuses what is no store of this program's, or a newer one's, before a byte of it changes.
+// known returns an error for a file that is not a store, or has a newer schema, before Open changes it.
 func known(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil // to be made
+		return nil // Open creates it
 	}
 	s, err := open(path, "ro", "query_only(1)", "busy_timeout(10000)")
 	if err != nil {
@@ -134,25 +139,26 @@ func known(path string) error {
 	}
 	_, err = s.vet()
 	if needsRecovery(err) {
-		err = nil // who opens it to write is told then
+		err = nil // opening it for writing recovers it, or reports the error
 	}
 	return errors.Join(err, s.Close())
 }
 
-// Full reports whether an error is that the file system has no room for the database, or could not write it.
+// Full reports whether an error means that the file system is full or failed to write.
 func Full(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code()&0xff == sqlite3.SQLITE_IOERR)
 }
 
-// needsRecovery reports whether a file cannot be read before what a killed program left half done is undone:
-// a rollback, a recovery, or a WAL without its index.
+// needsRecovery reports whether a file cannot be read before the unfinished transaction of a killed program has been
+// rolled back, which takes write access.
 func needsRecovery(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_READONLY
 }
 
-// OpenRead opens a store to read. What a killed program left half done is undone first, which writes.
+// OpenRead opens a store for reading. An unfinished transaction of a killed program is rolled back first, which writes
+// to the file.
 func OpenRead(path string) (*Store, error) {
 	if err := regular(path); err != nil {
 		return nil, err
@@ -167,7 +173,7 @@ func OpenRead(path string) (*Store, error) {
 	return s, err
 }
 
-// recovered lets SQLite end, or undo, what was being written when a program was killed.
+// recovered lets SQLite recover a file that a killed program left.
 func recovered(path string) error {
 	s, err := open(path, "rw", "busy_timeout(10000)")
 	if err != nil {
@@ -187,7 +193,8 @@ func openRead(path string) (*Store, error) {
 	case err == nil && v == 0:
 		err = s.wrap(ErrEmpty)
 	case err == nil && v < len(migrations):
-		err = fmt.Errorf("%s: has schema version %d, and this program reads %d: run its experiment again, which brings it up to date", path, v, len(migrations))
+		err = fmt.Errorf("%s: has schema version %d, and this program reads %d: run its experiment again, which "+
+			"brings it up to date", path, v, len(migrations))
 	case err == nil:
 		err = s.alone()
 	}
@@ -197,7 +204,7 @@ func openRead(path string) (*Store, error) {
 	return s, nil
 }
 
-// alone keeps a user's query from writing other files, by ATTACH or VACUUM INTO.
+// alone prevents queries from writing to other files by ATTACH or VACUUM INTO.
 func (s *Store) alone() error {
 	ctx := context.Background()
 	c, err := s.db.Conn(ctx)
@@ -208,7 +215,7 @@ func (s *Store) alone() error {
 	return s.wrap(errors.Join(err, c.Close()))
 }
 
-// regular refuses what SQLite would wait for, such as a pipe.
+// regular returns an error for files on which SQLite would block, such as pipes.
 func regular(path string) error {
 	f, err := files.Open(path)
 	if err != nil {
@@ -234,8 +241,8 @@ func open(path, mode string, pragmas ...string) (*Store, error) {
 	return &Store{db: db, path: path}, nil
 }
 
-// Close ends the use of the file. What was written to is left as a single file, which can be copied, and
-// read where nothing may be written; that waits for the next time while somebody reads it.
+// Close closes the file. A written store is left as a single file, which can be copied, and read on a read-only file
+// system; while another process is reading it, that is left to the next Close.
 func (s *Store) Close() error {
 	if s.writes {
 		s.db.Exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE") //nolint:errcheck // see above
@@ -243,20 +250,20 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// ErrEmpty is a store that was killed while it was made.
+// ErrEmpty is the error of a store whose creation was interrupted.
 var ErrEmpty = errors.New("nothing is stored yet")
 
-// Path is the file's.
+// Path returns the path of the file.
 func (s *Store) Path() string { return s.path }
 
 func (s *Store) wrap(err error) error {
-	if err == nil || errors.As(err, new(*files.Error)) { // of another file
+	if err == nil || errors.As(err, new(*files.Error)) { // it names a file already
 		return err
 	}
 	return &files.Error{Path: s.path, Err: err}
 }
 
-// vet returns the version of the schema, 0 of an empty file; it refuses files that are no store.
+// vet returns the version of the schema, 0 for an empty file, and an error for a file that is not a store.
 func (s *Store) vet() (version int, err error) {
 	var app, tables int
 	if err := s.db.QueryRow("SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
@@ -280,8 +287,8 @@ func (s *Store) vet() (version int, err error) {
 	return version, nil
 }
 
-// migrate brings the schema up to date, in one transaction: a program killed here leaves the version it
-// found, never one between, which readers would refuse.
+// migrate upgrades the schema in one transaction, so that a program killed meanwhile never leaves an intermediate
+// version, which readers would refuse.
 func (s *Store) migrate() error {
 	version, err := s.vet()
 	if err != nil || version == len(migrations) {
@@ -305,7 +312,7 @@ func (s *Store) migrate() error {
 	})
 }
 
-// transact does all of do, or nothing.
+// transact runs do in a transaction. On an error it drops the caches, which may have entries that were rolled back.
 func (s *Store) transact(do func(*sql.Tx) error) error {
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -318,7 +325,7 @@ func (s *Store) transact(do func(*sql.Tx) error) error {
 	return s.wrap(tx.Commit())
 }
 
-// snapshot lets read see the store as it was at one moment, whatever is written meanwhile.
+// snapshot runs read in a transaction, in which it sees no writes of other processes.
 func (s *Store) snapshot(read func(*sql.Tx) error) error {
 	tx, err := s.db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -327,7 +334,7 @@ func (s *Store) snapshot(read func(*sql.Tx) error) error {
 	return s.wrap(errors.Join(read(tx), tx.Rollback()))
 }
 
-// Experiment returns what the store is of; ok is false of a new one.
+// Experiment returns the experiment that Begin recorded; ok is false if there is none yet.
 func (s *Store) Experiment() (e Experiment, ok bool, err error) {
 	var sum int64
 	err = s.db.QueryRow("SELECT name, version, config, points, sum FROM experiment").Scan(&e.Name, &e.Version,
@@ -346,18 +353,20 @@ func (e *Experiment) sum() int64 {
 }
 
 func (e *Experiment) put(tx *sql.Tx) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points, sum) VALUES (1, ?, ?, ?, ?, ?)",
+	_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points, sum) VALUES (1, ?, "+
+		"?, ?, ?, ?)",
 		e.Name, e.Version, e.Config, e.Points, e.sum())
 	return err
 }
 
-// Progress counts the points that are stored, and those of them that failed, and says when the last ended.
+// Progress returns the numbers of stored and failed points, and the time at which the last one ended.
 func (s *Store) Progress() (stored, failed int, last string, err error) {
-	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE failure <> ''), coalesce(max(finished), '') FROM points").Scan(&stored, &failed, &last)
+	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE failure <> ''), coalesce(max(finished), '') FROM "+
+		"points").Scan(&stored, &failed, &last)
 	return stored, failed, last, s.wrap(err)
 }
 
-// Begin says what the store is of.
+// Begin records the experiment, and deletes all points.
 func (s *Store) Begin(e Experiment) error {
 	return s.transact(func(tx *sql.Tx) error {
 		if _, err := tx.Exec("DELETE FROM points"); err != nil {
@@ -367,7 +376,7 @@ func (s *Store) Begin(e Experiment) error {
 	})
 }
 
-// Count says how many points the experiment has, where it has more than when it began.
+// Count raises the recorded number of points, to which a search adds.
 func (s *Store) Count(points int) error {
 	e, ok, err := s.Experiment()
 	if err != nil || !ok || e.Points >= points {
@@ -377,7 +386,7 @@ func (s *Store) Count(points int) error {
 	return s.transact(e.put)
 }
 
-// Summarised reports whether the summaries beside the store are of the points that it has.
+// Summarised reports whether the summaries beside the store are up to date.
 func (s *Store) Summarised() (yes bool, err error) {
 	err = s.db.QueryRow("SELECT summarised FROM experiment").Scan(&yes)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -386,14 +395,14 @@ func (s *Store) Summarised() (yes bool, err error) {
 	return yes, s.wrap(err)
 }
 
-// SetSummarised says that they are. The next point that is stored takes it back.
+// SetSummarised records that the summaries are up to date, until the next point is stored.
 func (s *Store) SetSummarised() error {
 	_, err := s.db.Exec("UPDATE experiment SET summarised = 1")
 	s.summarised = true
 	return s.wrap(err)
 }
 
-// outdate takes back what SetSummarised has said.
+// outdate revokes SetSummarised.
 func (s *Store) outdate(tx *sql.Tx) error {
 	if !s.summarised {
 		return nil
@@ -402,7 +411,7 @@ func (s *Store) outdate(tx *sql.Tx) error {
 	return err
 }
 
-// PutGraph stores what a graph is like, if that is not there.
+// PutGraph stores the description of a graph unless it is stored already.
 func (s *Store) PutGraph(g Graph) error {
 	if s.graphs[g.Hash] {
 		return nil
@@ -411,7 +420,8 @@ func (s *Store) PutGraph(g Graph) error {
 }
 
 func (s *Store) putGraph(tx *sql.Tx, g *Graph) error {
-	_, err := tx.Exec("INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree, sum) VALUES (?, ?, ?, ?, ?, ?)",
+	_, err := tx.Exec("INSERT OR IGNORE INTO graphs (hash, source, vertices, edges, max_in_degree, sum) VALUES (?, "+
+		"?, ?, ?, ?, ?)",
 		g.Hash, g.Source, g.Vertices, g.Edges, g.MaxInDegree, g.sum())
 	if s.graphs == nil {
 		s.graphs = map[string]bool{}
@@ -424,7 +434,7 @@ func (g *Graph) sum() int64 {
 	return new(digest).text(g.Hash, g.Source).ints(int64(g.Vertices), int64(g.Edges), int64(g.MaxInDegree)).sum()
 }
 
-// Graphs reads what graphs are like, by their hash.
+// Graphs reads the descriptions of graphs, sorted by hash.
 func (s *Store) Graphs() (graphs []Graph, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
 		return each(tx, "SELECT hash, source, vertices, edges, max_in_degree, sum FROM graphs ORDER BY hash",
@@ -456,10 +466,10 @@ func each(tx *sql.Tx, query string, row func(*sql.Rows) error, args ...any) erro
 	return r.Err()
 }
 
-// MaxRows bounds what a user's query may return.
+// MaxRows bounds the result of a query.
 const MaxRows = 1_000_000
 
-// Query runs one SELECT of a user's. Values are int64, float64, string or nil.
+// Query runs a user's SELECT. Values are int64, float64, string or nil.
 func (s *Store) Query(query string) (columns []string, rows [][]any, err error) {
 	r, err := s.db.Query(query)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// digest gathers what a row says, for its checksum.
+// digest accumulates the fields of a row for its checksum.
 type digest []byte
 
 func (d *digest) text(list ...string) *digest {
@@ -27,7 +27,7 @@ func (d *digest) ints(list ...int64) *digest {
 func (d *digest) floats(list ...float64) *digest {
 	for _, x := range list {
 		if x == 0 {
-			x = 0 // SQLite does not keep its sign
+			x = 0 // SQLite does not keep the sign of -0
 		}
 		*d = binary.LittleEndian.AppendUint64(*d, math.Float64bits(x))
 	}
@@ -47,10 +47,10 @@ func (d *digest) truths(list ...bool) *digest {
 
 var polynomial = crc64.MakeTable(crc64.ECMA)
 
-// sum is the checksum as SQLite has numbers.
+// sum returns the checksum as a signed integer, since SQLite has no unsigned ones.
 func (d *digest) sum() int64 { return int64(crc64.Checksum(*d, polynomial)) }
 
-// damaged is the error of rows that are not as they were written.
+// damaged returns the error of a row with a wrong checksum.
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("damaged: %s is not what was stored (its checksum is another one)", fmt.Sprintf(format, args...))
 }

@@ -20,7 +20,7 @@ import (
 // Kind is the type of a column.
 type Kind int
 
-// Kinds of columns. Any is the kind of a query's columns, whose values have kinds of their own.
+// Kinds of columns. The values of a column of kind Any, as a query returns, differ in type.
 const (
 	Any Kind = iota
 	Text
@@ -29,22 +29,22 @@ const (
 	Truth
 )
 
-// Column is one of a table.
+// Column is a column of a table.
 type Column struct {
 	Name string
 	Kind Kind
 }
 
-// Table is an exported table. Values are string, int64, float64, bool, or nil for none.
+// Table is an exported table. Values are string, int64, float64 or bool; nil if absent.
 type Table struct {
 	Columns []Column
 	Rows    [][]any
 }
 
-// intervalOf ends the name of a column with half the 95 % confidence intervals of another's estimates.
+// intervalOf is the suffix of columns with half the 95 % confidence intervals of another column's estimates.
 const intervalOf = "_ci95"
 
-// Wide is a table with a row a point: its axes, what it came to, and all statistics.
+// Wide returns a table with a row for each point: axes, results, and all statistics.
 func Wide(points []Point) *Table {
 	w := newWide()
 	for i := range points {
@@ -57,24 +57,25 @@ func Wide(points []Point) *Table {
 	return &w.Table
 }
 
+// wide builds a table of points. see must be called for all points, then head, which fixes the columns, then row.
 type wide struct {
 	Table
-	at map[string]int
+	at map[string]int // index of each column by name
 
-	// Of a table of points: what they have, in the order in which it was seen.
+	// Axes and statistics of the points, in the order of their first occurrence.
 	axes    []string
 	seen    map[string]bool
 	values  []Column
 	sampled bool
-	last    stats.Packed // of the point before
-	cycles  map[int]result
+	last    stats.Packed   // statistics of the previous point
+	cycles  map[int]result // by position, for speedups
 }
 
 func newWide() *wide {
 	return &wide{at: map[string]int{}, seen: map[string]bool{}, cycles: map[int]result{}}
 }
 
-// see notes what a point has.
+// see collects the axes and statistics of a point.
 func (w *wide) see(p *Point) {
 	for _, a := range p.Axes {
 		if !w.seen[a.Key] {
@@ -105,16 +106,16 @@ func (w *wide) value(name string, kind Kind) {
 	}
 }
 
-// head makes the columns of what has been seen.
+// head creates the columns.
 func (w *wide) head() {
 	w.column("point", Integer)
 	for _, key := range w.axes {
 		w.column(key, Text)
 	}
 	for _, c := range []Column{
-		{"cycles", Integer}, {"cycles" + intervalOf, Number}, {"speedup", Number}, {"speedup" + intervalOf, Number}, {"verified", Truth}, {"replay", Text},
-		{"partial", Text}, {"failure", Text}, {"error", Text}, {"host_seconds", Number}, {"finished", Text}, {"graph", Text}, {"version", Text},
-		{"identity", Text},
+		{"cycles", Integer}, {"cycles" + intervalOf, Number}, {"speedup", Number}, {"speedup" + intervalOf, Number},
+		{"verified", Truth}, {"replay", Text}, {"partial", Text}, {"failure", Text}, {"error", Text},
+		{"host_seconds", Number}, {"finished", Text}, {"graph", Text}, {"version", Text}, {"identity", Text},
 	} {
 		if w.sampled || !strings.HasSuffix(c.Name, intervalOf) {
 			w.column(c.Name, c.Kind)
@@ -168,7 +169,7 @@ func (w *wide) row(p *Point) []any {
 	return row
 }
 
-// result is the kind of results that a speedup compares.
+// result is the part of a point that speedups need.
 type result struct {
 	cycles  uint64
 	half    float64
@@ -185,11 +186,12 @@ func countedResults(points []Point) map[int]result {
 	return of
 }
 
-// Speedup is the baseline's cycles over a point's, with half its 95 % confidence interval: as if the errors of both
-// went against each other; 0: it is exact.
+// Speedup is the baseline's cycles over a point's, with half the 95 % confidence interval, assuming the worst case of
+// opposite errors; 0: it is exact.
 type Speedup struct{ Value, Half float64 }
 
-// speedup is a point's, if it and its baseline have results, of runs or of parts that ended alike.
+// speedup returns a point's speedup; ok is false unless it and its baseline have results of complete runs, or of parts
+// that ended for the same reason.
 func speedup(p *Point, of map[int]result) (s Speedup, ok bool) {
 	base, ok := of[p.Baseline]
 	if !ok || !p.Counts() || p.Partial != base.partial || p.Cycles == 0 {
@@ -202,7 +204,7 @@ func speedup(p *Point, of map[int]result) (s Speedup, ok bool) {
 	return s, true
 }
 
-// Speedups are those of all points that have one, by position.
+// Speedups returns the speedups of all points that have one, by position.
 func Speedups(points []Point) map[int]Speedup {
 	out, cycles := map[int]Speedup{}, countedResults(points)
 	for i := range points {
@@ -213,7 +215,7 @@ func Speedups(points []Point) map[int]Speedup {
 	return out
 }
 
-// Select returns the columns that keep wants, in rows of their own.
+// Select returns a copy with the columns that keep accepts.
 func (t *Table) Select(keep func(name string) bool) *Table {
 	out := &Table{Rows: make([][]any, len(t.Rows))}
 	for i, c := range t.Columns {
@@ -228,7 +230,7 @@ func (t *Table) Select(keep func(name string) bool) *Table {
 	return out
 }
 
-// Formats are those of Table.Write.
+// Formats lists the formats of Table.Write.
 var Formats = []string{"csv", "json", "parquet"}
 
 // Write writes the table in one of the Formats.
@@ -243,8 +245,8 @@ func (t *Table) Write(w io.Writer, format string) error {
 	})
 }
 
-// Export writes the table Wide of all points in one of the Formats, holding one of them at a time. Without statistics
-// it has the other columns alone.
+// Export writes the table Wide of all points in one of the Formats, with or without statistics. It reads the points
+// twice rather than holding them in memory.
 func (s *Store) Export(w io.Writer, format string, statistics bool) error {
 	return s.snapshot(func(tx *sql.Tx) error {
 		all := func(visit func(p *Point) error) error {
@@ -261,7 +263,7 @@ func (s *Store) Export(w io.Writer, format string, statistics bool) error {
 	})
 }
 
-// rowWriter writes a table's rows, one at a time.
+// rowWriter writes a table row by row; end completes it.
 type rowWriter interface {
 	row([]any) error
 	end() error
@@ -325,7 +327,7 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// jsonWriter writes a list of objects, with the columns in their order.
+// jsonWriter writes a list of objects whose keys are in the order of the columns.
 type jsonWriter struct {
 	io.Writer
 	names [][]byte
@@ -372,14 +374,14 @@ func (w *jsonWriter) end() error {
 	return err
 }
 
-// parquetWriter writes row groups; every column may lack values.
+// parquetWriter writes row groups in which every column is optional.
 type parquetWriter struct {
 	*parquet.Writer
-	order []int // of columns: parquet's are sorted by name
+	order []int // index of the column for each parquet column: those are sorted by name
 	rows  int
 }
 
-// groupRows is how many rows a row group has: it is held in memory.
+// groupRows is the number of rows of a row group, which is held in memory.
 const groupRows = 1000
 
 func newParquet(w io.Writer, columns []Column) (*parquetWriter, error) {

@@ -22,7 +22,7 @@ func (n *name) sum() int64 {
 	return new(digest).ints(n.id).text(n.name, n.unit, n.doc).truths(n.ratio).sum()
 }
 
-// readNames are all that are stored.
+// readNames reads the table of names.
 func readNames(tx *sql.Tx) (list []name, err error) {
 	err = each(tx, "SELECT id, name, unit, doc, ratio, sum FROM names", func(r *sql.Rows) error {
 		var n name
@@ -39,7 +39,7 @@ func readNames(tx *sql.Tx) (list []name, err error) {
 	return list, err
 }
 
-// nameID finds the number of a statistic's name, or adds it.
+// nameID returns the number of a statistic's name. It stores a new name, and updates unit and doc if they have changed.
 func (s *Store) nameID(tx *sql.Tx, of *stats.Stat) (int64, error) {
 	if s.names == nil {
 		list, err := readNames(tx)
@@ -67,13 +67,14 @@ func (s *Store) nameID(tx *sql.Tx, of *stats.Stat) (int64, error) {
 	return n.id, err
 }
 
-// packed are statistics as rows have them: values by the numbers of their names, and half the confidence intervals.
+// packed holds the statistics of a row as JSON: values by the numbers of their names, and half the confidence intervals
+// of estimates.
 type packed struct {
 	stats  string
 	halves sql.NullString
 }
 
-// packed writes a tree.
+// packed packs a tree.
 func (s *Store) packed(tx *sql.Tx, t stats.Tree) (v packed, err error) {
 	all, halves := []byte{'{'}, []byte{'{'}
 	for i := range t {
@@ -119,10 +120,10 @@ func appendValue(b []byte, s *stats.Stat) ([]byte, error) {
 	return b, err
 }
 
-// infinite is what SQLite reads as infinity.
+// infinite is a literal that SQLite reads as infinity.
 const infinite = "9e999"
 
-// appendFloat writes a number that no reader takes for a count.
+// appendFloat appends a number with a point or an exponent, which distinguishes it from a count.
 func appendFloat(b []byte, x float64) ([]byte, error) {
 	switch {
 	case math.IsNaN(x):
@@ -140,10 +141,10 @@ func appendFloat(b []byte, x float64) ([]byte, error) {
 	return b, nil
 }
 
-// reader reads rows' statistics.
+// reader unpacks the statistics of rows.
 type reader struct {
 	names map[int64]stats.Stat // by number, without values
-	tree  stats.Tree           // used again
+	tree  stats.Tree           // reused by each read
 }
 
 func newReader(tx *sql.Tx) (*reader, error) {
@@ -158,7 +159,7 @@ func newReader(tx *sql.Tx) (*reader, error) {
 	return r, nil
 }
 
-// read reads a row's statistics. They are good until the next.
+// read unpacks a row's statistics. The result is valid until the next read.
 func (r *reader) read(v *packed) (stats.Tree, error) {
 	r.tree = r.tree[:0]
 	var at map[int64]int // of estimates
@@ -202,7 +203,7 @@ func parseFloat(text string) (x float64, ok bool) {
 	return x, err == nil || math.IsInf(x, 0)
 }
 
-// eachValue goes through {"7":123,"9":0.25}.
+// eachValue visits the pairs of {"7":123,"9":0.25}.
 func eachValue(text string, visit func(id int64, value string) error) error {
 	wrong := func() error { return fmt.Errorf("damaged: values %.20q", text) }
 	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {

@@ -14,45 +14,45 @@ import (
 
 // Outcome is the result of a search.
 type Outcome struct {
-	Candidates int      `json:"candidates"` // legal
-	Simulated  int      `json:"simulated"`  // of them, to the end or abandoned
+	Candidates int      `json:"candidates"` // legal combinations
+	Simulated  int      `json:"simulated"`  // to the end or abandoned
 	Abandoned  int      `json:"abandoned"`
 	Failed     int      `json:"failed"`
-	Cycles     uint64   `json:"cycles"` // of all that was simulated
+	Cycles     uint64   `json:"cycles"` // of all simulations
 	Spent      bool     `json:"budget_spent"`
-	Quick      bool     `json:"quick,omitempty"` // it ended after its narrow descent
-	Exact      int      `json:"exact,omitempty"` // candidates of a sampled search that were simulated whole in the end
-	First      Ranked   `json:"first"`           // what the workload says, with auto for the rest
+	Quick      bool     `json:"quick,omitempty"` // the search ended after its narrow descent
+	Exact      int      `json:"exact,omitempty"` // finalists of a sampled search, which were simulated completely
+	First      Ranked   `json:"first"`           // the workload's own choices, the rest at auto
 	Best       Ranked   `json:"best"`
 	Second     *Ranked  `json:"second,omitempty"`
-	Worst      *Ranked  `json:"worst,omitempty"` // of those that were simulated to the end
-	Schedules  []Ranked `json:"schedules"`       // each with what suits it, in their order
+	Worst      *Ranked  `json:"worst,omitempty"` // of the candidates that were simulated to the end
+	Schedules  []Ranked `json:"schedules"`       // each schedule with the choices that suit it
 	Worth      []Worth  `json:"worth"`
 }
 
-// Ranked is a candidate with its place.
+// Ranked is a candidate with its result.
 type Ranked struct {
 	Kernel  string            `json:"kernel"`
 	Choices map[string]string `json:"choices"`
 	Cycles  uint64            `json:"cycles"`
-	// half the 95 % confidence interval of cycles that are an estimate
+	// Half is half the 95 % confidence interval of estimated cycles.
 	Half     float64 `json:"half,omitempty"`
-	AtLeast  bool    `json:"at_least,omitempty"` // it was abandoned: it has more cycles
-	Speedup  float64 `json:"speedup"`            // over the first
+	AtLeast  bool    `json:"at_least,omitempty"` // abandoned: Cycles is a lower bound
+	Speedup  float64 `json:"speedup"`            // over the first candidate
 	settings []experiment.Setting
 }
 
-// Worth is the cost of another choice on one axis: the fastest of all that were simulated with that value.
+// Worth is the cost of a value on one axis: the fastest candidate with that value against the best of all.
 type Worth struct {
 	Key     string  `json:"key"`
 	Value   string  `json:"value"`
-	Best    bool    `json:"best"`     // the best candidate has it
-	Cycles  uint64  `json:"cycles"`   // 0: none with it was simulated
-	AtLeast bool    `json:"at_least"` // all with it were abandoned: it has more cycles
+	Best    bool    `json:"best"`     // the best candidate has the value
+	Cycles  uint64  `json:"cycles"`   // 0: no candidate with the value was simulated
+	AtLeast bool    `json:"at_least"` // all candidates with the value were abandoned: Cycles is a lower bound
 	Over    float64 `json:"over_best"`
 }
 
-// Outcome says what the search has found.
+// Outcome returns the result of the search; found is false if no candidate has a result.
 func (s *Search) Outcome() (o Outcome, found bool) {
 	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over, Quick: s.Quick,
 		Exact: len(s.exact)}
@@ -102,7 +102,7 @@ func (s *Search) ranked(i int) Ranked {
 	return r
 }
 
-// worth looks, for each value of each axis, for the fastest candidate that has it.
+// worth finds the fastest candidate for each value of each axis.
 func (s *Search) worth() (list []Worth) {
 	best := s.final(s.best).Cycles
 	for a, axis := range s.Space.Axes {
@@ -130,7 +130,7 @@ func (s *Search) worth() (list []Worth) {
 	return list
 }
 
-// Write writes an outcome for people.
+// Write prints an outcome as tables.
 func (o *Outcome) Write(w io.Writer) {
 	ranks := fit.New(w, "", "cycles", "speedup", "kernel")
 	row := func(name string, r *Ranked) {
@@ -170,7 +170,8 @@ func (o *Outcome) Write(w io.Writer) {
 	fmt.Fprintf(w, "%d of %d candidates simulated, %d of them abandoned behind the best so far;\n%s cycles in all\n",
 		o.Simulated, o.Candidates, o.Abandoned, experiment.Thousands(o.Cycles))
 	if o.Exact > 0 {
-		fmt.Fprintf(w, "estimated by samples; %d simulated whole in the end, the first and those that might be the best\n", o.Exact)
+		fmt.Fprintf(w, "estimated by samples; %d simulated whole in the end, the first and those that might be the "+
+			"best\n", o.Exact)
 	}
 	if o.Failed > 0 {
 		fmt.Fprintf(w, "%d failed\n", o.Failed)
@@ -183,10 +184,10 @@ func (o *Outcome) Write(w io.Writer) {
 	}
 }
 
-// Settings are its choices as a point's axes, in the order of the space's.
+// Settings returns the choices as axes of a point, in the order of the space's axes.
 func (r *Ranked) Settings() []experiment.Setting { return r.settings }
 
-// Compare are the axes of an experiment that runs the best beside the first.
+// Compare returns the variants of an experiment that compares the best candidate with the first.
 func (o *Outcome) Compare() schema.Variants {
 	return schema.Variants{{Set: o.First.settings}, {Set: o.Best.settings}}
 }

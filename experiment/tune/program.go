@@ -22,21 +22,22 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// Program is a GraphIt program whose labels' schedules are searched, one label after the other.
+// Program is a GraphIt program whose schedules are searched, one label after the other: for each label, Space (or
+// Fusion for a loop) returns the space, with the choices for earlier labels fixed by Choose.
 type Program struct {
 	file    *graphit.File
 	options lower.Options
 	machine *configs.Machine
 	weights graph.WeightKind
 	kinds   Kinds
-	// chosen are the schedules that labels have so far, as YAML; those of others are the program's own.
+	// chosen holds the schedules of labels so far, as YAML; other labels have the program's own.
 	chosen map[string]string
-	labels []string // of operators over edges, in their order
-	loops  []string // of loops that can be one launch under some schedule
-	said   []string // these, and others of which the experiment says something
+	labels []string // of edge operators, in the order of the program
+	loops  []string // labels of loops that some schedule can fuse into one launch
+	said   []string // labels, loops, and other labels that the experiment schedules
 }
 
-// NewProgram finds the labels of an experiment's program.
+// NewProgram returns the program of an experiment, with its labels.
 func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*Program, error) {
 	f, o, err := experiment.GraphIt(e)
 	if err != nil {
@@ -69,7 +70,7 @@ func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*P
 	return p, nil
 }
 
-// given takes what the experiment says of labels, which a point's axes stand in place of.
+// given adds the experiment's schedules, since the axes of a point replace workload.schedules as a whole.
 func (p *Program) given(schedules schema.Mapping) error {
 	var labels map[string]yaml.Node
 	if err := yaml.Unmarshal([]byte(schedules), &labels); err != nil {
@@ -90,18 +91,18 @@ func (p *Program) given(schedules schema.Mapping) error {
 	return nil
 }
 
-// Labels are those of operators whose schedules are searched.
+// Labels returns the labels of the operators whose schedules are searched.
 func (p *Program) Labels() []string { return p.labels }
 
-// Loops are the labels of loops that may be the host's or one launch.
+// Loops returns the labels of loops that can run on the host or as one launch.
 func (p *Program) Loops() []string { return p.loops }
 
-// Choose gives a label a candidate's schedule.
+// Choose fixes the schedule of a label to that of a candidate.
 func (p *Program) Choose(label string, s *Space, candidate int) {
 	p.chosen[label] = s.text(candidate)
 }
 
-// Chosen are the schedules of all labels that have been chosen, as a point's axes.
+// Chosen returns the fixed schedules of all labels, as axes of a point.
 func (p *Program) Chosen() []experiment.Setting { return setting(p.said, p.chosen) }
 
 // SchedulesKey is the key of a program's schedules.
@@ -117,25 +118,25 @@ func setting(labels []string, chosen map[string]string) []experiment.Setting {
 	return []experiment.Setting{{Key: SchedulesKey, Value: "{" + strings.Join(list, ", ") + "}"}}
 }
 
-// Count is how large the space of a label is.
+// Count is the size of the space of a label.
 type Count struct {
 	Label string `json:"label"`
-	// Words are the combinations of the scheduling language's words, Legal those that go together on the machine, and
-	// Kernels the different kernels that these come to; of one direction each, as the paper counts (UGF, Table 6.10).
+	// Words counts combinations of the scheduling language's words, Legal those that are valid on the machine, and
+	// Kernels the different kernels that result; by direction, as the paper counts (UGF, Table 6.10).
 	Words   map[string]int `json:"words"`
 	Legal   map[string]int `json:"legal"`
 	Kernels map[string]int `json:"kernels"`
-	// Hybrids are pairs of a schedule that pushes and one that pulls, with each threshold.
+	// Hybrids counts pairs of a push and a pull schedule, with each threshold.
 	Hybrids int `json:"hybrids"`
 }
 
-// Fusion stands for the direction in the count of a loop.
+// Fusion takes the place of the direction in the count of a loop.
 const Fusion = "FUSION"
 
-// ProgramKeys are the keys of labels' axes: a label has those that suit its operator.
+// ProgramKeys lists the keys of labels' axes. A label has those that apply to its operator.
 var ProgramKeys = []string{"load_balance", "direction", "frontier_creation", "deduplication", "delta", "kernel_fusion"}
 
-// The words of labels' axes, and the thresholds of hybrids.
+// Values of labels' axes, and thresholds of hybrids.
 var (
 	directions    = []string{"PUSH", "PULL BITMAP", "PULL BOOLMAP"}
 	frontiers     = []string{"FUSED", "UNFUSED_BITMAP", "UNFUSED_BOOLMAP"}
@@ -145,8 +146,8 @@ var (
 	thresholds    = []string{"0.003", "0.01", "0.03", "0.1", "0.3"}
 )
 
-// balances are the load balances of a machine: UGF's, EdgeBlocking by the sizes of blocks, and those of the machine's
-// unit.
+// balances returns the load balances that the machine supports: UGF's, EdgeBlocking with each block size, and those of
+// the machine's graph unit.
 func (p *Program) balances() (list []string) {
 	for _, name := range graphit.LoadBalances {
 		s, err := schedule.ByName(string(lower.ScheduleOf(name)))
@@ -165,7 +166,7 @@ func (p *Program) balances() (list []string) {
 	return list
 }
 
-// operator finds a label's.
+// operator returns the plan of the operator with a label.
 func (p *Program) operator(label string, schedule *graphit.Schedule) (lower.Plan, error) {
 	o := p.options
 	o.Schedule = schedule
@@ -180,12 +181,12 @@ func (p *Program) operator(label string, schedule *graphit.Schedule) (lower.Plan
 	return plans[i], nil
 }
 
-// core is the machine's.
+// core returns the shape of the machine's cores.
 func (p *Program) core() schedule.Core {
 	return schedule.Core{Warps: p.machine.Core.Warps, Lanes: p.machine.Core.Threads}
 }
 
-// schedule is the program's, with those that have been chosen and one more.
+// schedule returns the program's schedule with the fixed ones and that of one more label.
 func (p *Program) schedule(label, text string) (*graphit.Schedule, error) {
 	chosen := map[string]string{}
 	for l, s := range p.chosen {
@@ -203,7 +204,7 @@ func (p *Program) schedule(label, text string) (*graphit.Schedule, error) {
 	return own.With(labels), nil
 }
 
-// kernel is the name of the kernels that a label's schedule comes to; false: it is not legal.
+// kernel names the kernels that a schedule of a label results in; false if the schedule is not legal.
 func (p *Program) kernel(label, text string) (string, bool) {
 	s, err := p.schedule(label, text)
 	if err != nil {
@@ -240,7 +241,7 @@ func (p *Program) named(plan lower.Plan) (name string, ok bool) {
 	return name, true
 }
 
-// flow is a schedule as YAML has it: words with spaces between become a list.
+// flow formats a schedule as YAML, with values of several words as lists.
 func flow(axes []Axis, c Candidate) string {
 	var list []string
 	for a, v := range c {
@@ -253,11 +254,11 @@ func flow(axes []Axis, c Candidate) string {
 	return "{" + strings.Join(list, ", ") + "}"
 }
 
-// text is a candidate's schedule.
+// text returns the schedule of a candidate.
 func (s *Space) text(i int) string { return s.texts(s.Candidates[i]) }
 
-// Space is that of a label's schedules, with the other labels' as they are chosen now, and how large it is. The
-// candidate that is the program's own schedule, or the nearest that suits, is where a search begins.
+// Space returns the space of a label's schedules, with the other labels' schedules as they are now, and its size. A
+// search begins at the candidate of the program's own schedule, or at the first one.
 func (p *Program) Space(label string, only func(axes []Axis) error) (*Space, Count, error) {
 	count := Count{Label: label, Words: map[string]int{}, Legal: map[string]int{}, Kernels: map[string]int{}}
 	own, err := p.own()
@@ -304,7 +305,7 @@ func (p *Program) Space(label string, only func(axes []Axis) error) (*Space, Cou
 	return s, count, nil
 }
 
-// fusible are the loops that can be one launch, under a schedule.
+// fusible returns the loops that can be fused under a schedule.
 func (p *Program) fusible(s *graphit.Schedule) (list []lower.Loop, err error) {
 	o := p.options
 	o.Schedule = s
@@ -316,7 +317,7 @@ func (p *Program) fusible(s *graphit.Schedule) (list []lower.Loop, err error) {
 	return slices.DeleteFunc(list, func(l lower.Loop) bool { return l.Refused != nil }), err
 }
 
-// Unfuse leaves loops to the host that cannot be one launch with the schedules that have been chosen.
+// Unfuse disables the fusion of loops that the schedules chosen since have made impossible.
 func (p *Program) Unfuse() error {
 	own, err := p.own()
 	if err != nil {
@@ -331,8 +332,8 @@ func (p *Program) Unfuse() error {
 	return err
 }
 
-// Fusion is the space of a loop, with the schedules of operators as they are chosen now: the host's, or one launch;
-// nil: it can only be the host's.
+// Fusion returns the space of a loop, on the host or as one launch, with the operators' schedules as they are now; nil
+// if the loop cannot be fused.
 func (p *Program) Fusion(label string, only func(axes []Axis) error) (*Space, Count, error) {
 	count := Count{Label: label, Words: map[string]int{Fusion: len(fusions)}, Legal: map[string]int{Fusion: 1},
 		Kernels: map[string]int{Fusion: 1}}
@@ -363,7 +364,7 @@ func (p *Program) Fusion(label string, only func(axes []Axis) error) (*Space, Co
 	return s, count, nil
 }
 
-// own is the program's schedule, with those that have been chosen.
+// own returns the program's schedule with the fixed ones.
 func (p *Program) own() (*graphit.Schedule, error) {
 	own := p.options.Schedule
 	if own == nil {
@@ -376,7 +377,8 @@ func (p *Program) own() (*graphit.Schedule, error) {
 	return own.With(labels), nil
 }
 
-// settings are those of points of a label's candidates, with what has been chosen for the others.
+// settings returns a function from a label's candidates to the settings of their points, with the other labels'
+// schedules as they are now.
 func (p *Program) settings(label string, s *Space) func(c Candidate) []experiment.Setting {
 	others := map[string]string{}
 	for l, text := range p.chosen {
@@ -393,7 +395,7 @@ func (p *Program) settings(label string, s *Space) func(c Candidate) []experimen
 	}
 }
 
-// enumerate finds the legal combinations of words. Of those that come to the same kernel the first is a candidate.
+// enumerate finds the legal combinations. The first of those that result in the same kernel becomes a candidate.
 func (p *Program) enumerate(label string, s *Space, count *Count) {
 	seen := map[string]bool{}
 	at := make(Candidate, len(s.Axes))
@@ -414,13 +416,13 @@ func (p *Program) enumerate(label string, s *Space, count *Count) {
 	}
 }
 
-// First is the candidate that a search of a label begins with.
+// First returns the candidate at which the search of a label begins.
 func (s *Space) First() int {
 	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return slices.Equal(c, s.first) })
 }
 
-// Hybrid is the space of the thresholds from which on a label takes the second of two schedules, with the best by
-// themselves beside them; nil: there is no pair that goes together.
+// Hybrid returns the space of the thresholds at which a label switches from the push to the pull schedule, with the
+// best single schedule as the first candidate; nil if the two schedules do not combine.
 func (p *Program) Hybrid(label string, of *Space, best, push, pull int) *Space {
 	alone := of.text(best)
 	s := &Space{Axes: []Axis{{Key: "threshold", Values: append([]string{"none"}, thresholds...)}}}
@@ -443,8 +445,8 @@ func (p *Program) Hybrid(label string, of *Space, best, push, pull int) *Space {
 	return s
 }
 
-// Fastest is the fastest candidate with a direction that has been simulated to its end, or else the one that is most
-// like the best; -1: there is none.
+// Fastest returns the fastest candidate with a direction that was simulated to its end, or else the one most similar to
+// the best; -1: none.
 func (s *Search) Fastest(direction string) int {
 	fastest := -1
 	for _, i := range s.order {

@@ -10,53 +10,59 @@ import (
 // Trial is the result of simulating a candidate.
 type Trial struct {
 	Candidate int
-	Cycles    uint64 // 0: it has failed
-	// Half is half the 95 % confidence interval of cycles that are an estimate; 0: they are exact.
+	Cycles    uint64 // 0: the simulation failed
+	// Half is half the 95 % confidence interval of estimated cycles; 0: they are exact.
 	Half float64
-	// Abandoned says that it has at least that many cycles; how many is not known.
+	// Abandoned: Cycles is a lower bound.
 	Abandoned bool
 }
 
-// Evaluate simulates candidates. Those that have more cycles than most may be abandoned; 0: none. The trials come in
-// the order of the candidates.
+// Evaluate simulates candidates, and returns their trials in the same order. It may abandon those with more than most
+// cycles; 0: none.
 type Evaluate func(ctx context.Context, candidates []int, most uint64) ([]Trial, error)
 
-// Budget ends a search.
+// Budget limits a search.
 type Budget struct {
-	Points int         // candidates at most; 0: no limit
-	Spent  func() bool // reports whether there is no more time; nil: there always is
+	Points int         // largest number of candidates; 0: no limit
+	Spent  func() bool // reports whether the time is up; nil: no limit
 }
 
-// Search is a search of a space.
+// Search searches a space for the candidate with the fewest cycles.
+//
+// Run proceeds in stages: the first candidate; each schedule with the choices that suit it, and the hints; narrow, a
+// descent that halves the field on each axis; descend, one from every schedule; around, which changes each choice of
+// the best once more; and finals, if Evaluate only estimates. Which candidates are tried depends on cycles alone, so a
+// search is the same on any host.
 type Search struct {
 	Space    *Space
 	Evaluate Evaluate
 	Budget   Budget
 	First    int // the candidate that is simulated first, and never abandoned
-	// Whole has what suits each schedule simulated to its end, though it is slower than the best; not beyond wholeMost
-	// times the best's cycles.
+	// Whole makes the candidates that suit each schedule run to their ends, up to wholeMost times the cycles of the
+	// best.
 	Whole bool
-	// Hints are tried after the schedules, and descents begin at them too: what was the best for other graphs.
+	// Hints are candidates that were the best for other graphs. They are tried after the schedules, and are starting
+	// points of descents too.
 	Hints []int
 	// Quick ends the search after the narrow descent.
 	Quick bool
-	// Exact simulates candidates whole, where Evaluate estimates by samples; nil: Evaluate is exact. What may be the
-	// best by the estimates is simulated once more by it, and so is the first.
+	// Exact simulates candidates completely if Evaluate estimates by sampling; nil: Evaluate is exact. It decides
+	// between the candidates that may be the best by their estimates, and is applied to the first candidate too.
 	Exact Evaluate
 
 	known map[int]Trial
-	exact map[int]Trial // of finalists
-	order []int         // of trials
-	fixed []int         // what suits each schedule, in their order
-	best  int           // candidate; -1: none yet
+	exact map[int]Trial // trials of finalists by Exact
+	order []int         // candidates in the order of their trials
+	fixed []int         // the candidate that suits each schedule, in the order of schedules
+	best  int           // the best candidate; -1: none yet
 	over  bool          // the budget is spent
 }
 
-// batch is how many candidates are simulated with the same best so far. It is no number of processors, so that the
-// search is the same on any.
+// batch is the number of candidates that are simulated with the same bound. It is constant rather than the number of
+// processors, so that the search is the same on any host.
 const batch = 4
 
-// Run searches, and returns the trials in their order.
+// Run searches, and returns the trials in order.
 func (s *Search) Run(ctx context.Context) ([]Trial, error) {
 	s.known, s.best = map[int]Trial{}, -1
 	err := s.try(ctx, []int{s.First}, 0)
@@ -83,13 +89,13 @@ func (s *Search) Run(ctx context.Context) ([]Trial, error) {
 	return out, err
 }
 
-// Best is the best candidate; -1: no trial has a result.
+// Best returns the best candidate; -1: no trial has a result.
 func (s *Search) Best() int { return s.best }
 
-// Spent reports whether the search has ended since its budget was spent.
+// Spent reports whether the budget ended the search.
 func (s *Search) Spent() bool { return s.over }
 
-// schedules tries each schedule with what suits it and the hints, and returns these, best first.
+// schedules tries each schedule with the choices that suit it, and the hints, and returns all of them, best first.
 func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	s.fixed = s.suited()
 	list := slices.Clone(s.fixed)
@@ -117,7 +123,7 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	return list, nil
 }
 
-// early tries the values of axes that are early with each of the candidates, and sets those to a faster one.
+// early tries the early values of axes with each candidate of the list, and replaces it by a faster one.
 func (s *Search) early(ctx context.Context, list []int) error {
 	for axis, a := range s.Space.Axes {
 		for _, value := range a.early {
@@ -136,7 +142,7 @@ func (s *Search) early(ctx context.Context, list []int) error {
 	return nil
 }
 
-// suited are the candidates of each schedule with what suits it, in the order of the schedules.
+// suited returns the candidate that suits each schedule, in the order of schedules.
 func (s *Search) suited() (list []int) {
 	for v := range s.Space.Axes[0].Values {
 		if i := s.Space.suited(v); i >= 0 {
@@ -146,7 +152,7 @@ func (s *Search) suited() (list []int) {
 	return list
 }
 
-// compare orders candidates by what is known of them: results, those that were abandoned, failures.
+// compare orders candidates: results by cycles, then abandoned ones, then failures.
 func (s *Search) compare(a, b int) int {
 	x, y := s.final(a), s.final(b)
 	rank := func(t Trial) int {
@@ -159,23 +165,23 @@ func (s *Search) compare(a, b int) int {
 		return 0
 	}
 	if x.Abandoned && y.Abandoned && x.Cycles > 0 && y.Cycles > 0 {
-		return 0 // it is not known by how much they are slower
+		return 0 // both bounds are lower bounds
 	}
 	return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.Cycles, y.Cycles))
 }
 
-// hinted is how many of the schedules and hints a quick search goes on with, where it has hints.
+// hinted is the number of schedules and hints that a quick search keeps if it has hints.
 const hinted = 2
 
-// narrow tries other values on each axis in turn for fewer and fewer: after each axis on which there was something to
-// try, the better half is left. From what is left in the end it descends. So a search of few candidates has looked at
-// every choice, however many schedules it has begun with, before it looks at any choice of schedules that are slower.
+// narrow tries other values on each axis in turn, and keeps the better half of the candidates after each axis on which
+// there was something to try. It descends from the one that is left. A search with a small budget has thus tried every
+// choice with the better schedules before it spends any more on the slower ones.
 func (s *Search) narrow(ctx context.Context, begin []int) error {
 	here := slices.Clone(begin)
 	if s.Quick && len(s.Hints) > 0 {
 		here = here[:min(len(here), hinted)]
 	}
-	var axes []int // layouts, of which there are many, when few are left to try them
+	var axes []int // layouts last, when few candidates are left, since they have many values
 	for _, layout := range []bool{false, true} {
 		for axis := 1; axis < len(s.Space.Axes); axis++ {
 			if (s.Space.Axes[axis].Key == LayoutKey) == layout {
@@ -201,7 +207,7 @@ func (s *Search) narrow(ctx context.Context, begin []int) error {
 	return s.descend(ctx, here[:min(len(here), 1)])
 }
 
-// along tries the other values of an axis, each with the candidates nearest to from, and sets best to a faster one.
+// along tries the other values of an axis, each with the candidates nearest to from, and sets best to the fastest.
 func (s *Search) along(ctx context.Context, axis, from, nearest int, best *int) error {
 	var list []int
 	for v := range s.Space.Axes[axis].Values {
@@ -211,7 +217,7 @@ func (s *Search) along(ctx context.Context, axis, from, nearest int, best *int) 
 	return s.faster(ctx, list, best)
 }
 
-// faster tries the candidates, and sets best to one of them that is faster.
+// faster tries the candidates, and sets best to the fastest if that is faster.
 func (s *Search) faster(ctx context.Context, list []int, best *int) error {
 	if err := s.try(ctx, list, untilBest); err != nil {
 		return err
@@ -224,8 +230,8 @@ func (s *Search) faster(ctx context.Context, list []int, best *int) error {
 	return nil
 }
 
-// descend changes one choice of each at a time, as long as that makes it faster, and goes on with the better half of
-// what that comes to (successive halving), until one is left.
+// descend changes one choice of each candidate at a time as long as that makes it faster, keeping the better half after
+// each pass (successive halving), until one is left.
 func (s *Search) descend(ctx context.Context, here []int) error {
 	for len(here) > 0 && !s.over {
 		before := slices.Clone(here)
@@ -242,10 +248,10 @@ func (s *Search) descend(ctx context.Context, here []int) error {
 	return nil
 }
 
-// pass tries other values on each axis in turn, and takes the fastest. On an axis it does so for all before it goes on
-// to the next, so that a small budget is not spent on one schedule: which direction is the best depends on it.
+// pass tries other values on each axis in turn, and keeps the fastest. It handles all candidates on one axis before the
+// next axis, so that a small budget is not spent on a single schedule.
 func (s *Search) pass(ctx context.Context, here []int) error {
-	for axis := 1; axis < len(s.Space.Axes); axis++ { // descents begin at schedules
+	for axis := 1; axis < len(s.Space.Axes); axis++ { // each descent keeps its schedule, axis 0
 		for n, from := range here {
 			if err := s.along(ctx, axis, from, mostNearest, &here[n]); err != nil {
 				return err
@@ -255,8 +261,8 @@ func (s *Search) pass(ctx context.Context, here []int) error {
 	return nil
 }
 
-// around changes each choice of the best once more, schedules too, and what goes with it where it must; and descends
-// from what is faster, as long as there is any.
+// around changes each choice of the best once more, including the schedule, together with choices that depend on it,
+// and descends from a faster candidate, as long as there is one.
 func (s *Search) around(ctx context.Context) error {
 	for before := -1; before != s.best && !s.over && s.best >= 0; {
 		before = s.best
@@ -278,10 +284,10 @@ func (s *Search) around(ctx context.Context) error {
 	return nil
 }
 
-// mostFinalists is how many candidates may be simulated once more, the first besides.
+// mostFinalists bounds the candidates that are simulated completely, beside the first.
 const mostFinalists = 8
 
-// finals simulates whole what the best may be by its estimate, nearest first, and decides.
+// finals simulates completely the candidates whose confidence intervals overlap that of the best, fastest first.
 func (s *Search) finals(ctx context.Context) error {
 	least := float64(s.known[s.best].Cycles) + s.known[s.best].Half
 	var list []int
@@ -315,7 +321,7 @@ func (s *Search) finals(ctx context.Context) error {
 	return nil
 }
 
-// final is a candidate's exact result, or else its estimate.
+// final returns the exact result of a candidate if there is one, or its estimate.
 func (s *Search) final(i int) Trial {
 	if t, ok := s.exact[i]; ok {
 		return t
@@ -323,17 +329,18 @@ func (s *Search) final(i int) Trial {
 	return s.known[i]
 }
 
-// untilBest has candidates end that are slower than the best so far, untilWhole those that are wholeMost times as slow.
+// untilBest abandons candidates slower than the best so far, untilWhole those wholeMost times as slow.
 const (
 	untilBest  = math.MaxUint64
 	untilWhole = math.MaxUint64 - 1
 )
 
-// wholeMost bounds what a schedule that does not suit a graph at all costs a study: on a road network, where BFS takes
-// 600 super-steps, edge mapping goes through all edges in each.
+// wholeMost bounds the cost of a schedule that does not suit a graph at all: on a road network, where BFS takes 600
+// super-steps, edge mapping visits all edges in each.
 const wholeMost = 4
 
-// try simulates the candidates that nothing is known of, a batch at a time; none longer than most, 0: to their ends.
+// try simulates those of the candidates that have no trial yet, a batch at a time, none longer than most; 0: to the
+// end.
 func (s *Search) try(ctx context.Context, list []int, most uint64) error {
 	var todo []int
 	for _, i := range list {
@@ -346,7 +353,7 @@ func (s *Search) try(ctx context.Context, list []int, most uint64) error {
 		if left := s.Budget.Points - len(s.known); s.Budget.Points > 0 {
 			n = min(n, left)
 		}
-		// The first candidate is what the others are compared with, and is simulated whatever the budget.
+		// The first candidate is the baseline, and is simulated regardless of the budget.
 		if n <= 0 || len(s.known) > 0 && s.Budget.Spent != nil && s.Budget.Spent() {
 			s.over = true
 			return nil
@@ -368,7 +375,7 @@ func (s *Search) try(ctx context.Context, list []int, most uint64) error {
 	return nil
 }
 
-// note takes down what is known now.
+// note records trials.
 func (s *Search) note(trials []Trial) {
 	for _, t := range trials {
 		s.known[t.Candidate] = t
@@ -379,7 +386,7 @@ func (s *Search) note(trials []Trial) {
 	}
 }
 
-// most is how many cycles a candidate may have that is of interest.
+// most returns the cycles beyond which a candidate is slower than the best; 0: there is none yet.
 func (s *Search) most() uint64 {
 	if s.best < 0 {
 		return 0

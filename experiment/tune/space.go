@@ -1,9 +1,8 @@
-// Package tune searches the choices of a kernel for the fastest on a graph, an algorithm and a machine: schedule,
-// layout, direction, active set, and what else a workload says of how an algorithm's work is dealt out.
+// Package tune searches for the fastest kernel for a graph, an algorithm and a machine, over schedule, layout,
+// direction, active set and the other choices of a workload that distribute its work.
 //
-// Every candidate that it compares is a point as heddle run simulates it, verified; one that takes longer than the best
-// so far is abandoned there. The search depends on cycles alone, so that its way and its result are the same on any
-// host.
+// Every candidate is a verified point as heddle run simulates it, abandoned when it takes longer than the best so far.
+// The search depends on cycles alone, so that it takes the same course on any host.
 package tune
 
 import (
@@ -22,27 +21,27 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Axis is a choice that is searched: a key of workload, and its values.
+// Axis is a dimension of the search: a key of workload with its values.
 type Axis struct {
 	Key    string
 	Values []string
 	set    func(w *workload.Workload, value string)
-	// neutral is the value, of an axis of numbers or the like, that suits every kernel; other values suit some. Empty:
-	// it is no such axis.
+	// neutral is the value that is valid for every kernel, on axes whose other values are valid for some; empty: no
+	// value is.
 	neutral string
-	// early are values that a quick search tries with each schedule before it leaves any: they change which schedule is
-	// the best.
+	// early lists values that a quick search tries with every schedule before it discards any, since they affect which
+	// schedule is the best.
 	early []string
 }
 
-// number is an axis of one of a workload's numbers. The first value is the one that suits every kernel.
+// number returns an axis of an integer key. The first value is neutral.
 func number(key string, values []string, field func(w *workload.Workload) *int) Axis {
 	return Axis{Key: key, Values: values, neutral: values[0], set: func(w *workload.Workload, value string) {
-		*field(w), _ = strconv.Atoi(value) // a value of ours, or checked
+		*field(w), _ = strconv.Atoi(value) // a value from Axes, or checked by Restrict
 	}}
 }
 
-// choice is an axis of one of a workload's names.
+// choice returns an axis of an enumeration.
 func choice(key string, values []string, field func(w *workload.Workload) *workload.Choice) Axis {
 	return Axis{Key: key, Values: values, set: func(w *workload.Workload,
 		value string) {
@@ -52,21 +51,21 @@ func choice(key string, values []string, field func(w *workload.Workload) *workl
 
 // Keys of axes.
 const (
-	ScheduleKey = "workload.schedule" // which a search begins with
+	ScheduleKey = "workload.schedule" // always the first axis
 	LayoutKey   = "workload.layout"
 )
 
-// Kinds says which schedules are searched.
+// Kinds selects the schedules to search.
 type Kinds string
 
 // Kinds of schedules.
 const (
-	Suited   Kinds = "auto"     // those of the machine's graph unit, or software's if it has none
-	Software Kinds = "software" // software's alone
+	Suited   Kinds = "auto"     // those of the machine's graph unit, or software schedules if it has none
+	Software Kinds = "software" // software schedules only
 	Every    Kinds = "all"      // both
 )
 
-// has reports whether a schedule is among them on a machine.
+// has reports whether a schedule is selected on a machine.
 func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
 	own := s.Unit != "" && m.Core.Unit.Is(s.Unit)
 	switch {
@@ -78,7 +77,7 @@ func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
 	return true
 }
 
-// Axes are all that are searched on a machine, with those kinds of schedules.
+// Axes returns all axes of a search on a machine.
 func Axes(m *configs.Machine, kinds Kinds) []Axis {
 	var schedules, layouts, splits, directions, sets, dedups, orders, scans []string
 	for _, s := range schedule.All() {
@@ -127,8 +126,9 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 			func(w *workload.Workload) *int { return &w.ELLWidth }),
 		number("workload.dia_diagonals", []string{"0", "2", "8"},
 			func(w *workload.Workload) *int { return &w.Diagonals }),
-		{Key: "workload.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)}, neutral: workload.Auto,
-			set: func(w *workload.Workload, v string) { w.SlotOrder = workload.Choice(v) }},
+		{Key: "workload.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)},
+			neutral: workload.Auto,
+			set:     func(w *workload.Workload, v string) { w.SlotOrder = workload.Choice(v) }},
 		choice("workload.fusion", []string{"none", string(compose.LoopFusion)},
 			func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
 		{Key: "workload.unroll", Values: []string{"1", "4", string(compose.UnrollAuto)}, neutral: "1",
@@ -140,13 +140,13 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 	}
 }
 
-// openBuckets are the default of Δ-stepping's open buckets, a quarter of it and four times it.
+// openBuckets returns the default number of open buckets in Δ-stepping, a quarter of it and four times it.
 func openBuckets() []string {
 	const usual = activeset.DefaultBuckets
 	return []string{strconv.Itoa(usual), strconv.Itoa(usual / 4), strconv.Itoa(usual * 4)}
 }
 
-// blockSizes are the default of block-coo's blocks, and a quarter and a sixteenth of it.
+// blockSizes returns the default block size of block-coo, a quarter and a sixteenth of it.
 func blockSizes() (values []string) {
 	for _, part := range []int{1, 4, 16} {
 		values = append(values, strconv.Itoa(layout.DefaultBlock/part))
@@ -154,7 +154,7 @@ func blockSizes() (values []string) {
 	return values
 }
 
-// bys are the ends of edges by which blocks may be formed.
+// bys returns the ends of edges by which blocks can be formed.
 func bys() (values []string) {
 	for _, by := range layout.Bys() {
 		values = append(values, string(by))
@@ -162,7 +162,7 @@ func bys() (values []string) {
 	return values
 }
 
-// shardSizes are the default of shards, and a quarter and a sixteenth of it.
+// shardSizes returns the default size of shards, a quarter and a sixteenth of it.
 func shardSizes() (values []string) {
 	for _, part := range []int{1, 4, 16} {
 		values = append(values, strconv.Itoa(layout.DefaultShard/part))
@@ -170,7 +170,7 @@ func shardSizes() (values []string) {
 	return values
 }
 
-// degrees are the default of virtual vertices' degrees, four times and sixteen times it.
+// degrees returns the default degree of virtual vertices, four times and sixteen times it.
 func degrees() (values []string) {
 	for _, times := range []int{1, 4, 16} {
 		values = append(values, strconv.Itoa(layout.DefaultDegree*times))
@@ -178,7 +178,7 @@ func degrees() (values []string) {
 	return values
 }
 
-// parts are all of a core's warps, which 0 means, a half and a quarter.
+// parts returns all warps of a core, which is 0, a half and a quarter.
 func parts(warps int) []string {
 	values := []string{"0"}
 	for n := warps / 2; n > 0 && n >= warps/4; n /= 2 {
@@ -187,7 +187,7 @@ func parts(warps int) []string {
 	return values
 }
 
-// blocks are thread blocks of a whole core, which 0 means, and of fewer of its warps, each a quarter of the one before.
+// blocks returns the sizes of thread blocks: of a whole core, which is 0, and each a quarter of the one before.
 func blocks(warps, lanes int) []string {
 	values := []string{"0"}
 	for n := warps / 4; n > 0; n /= 4 {
@@ -198,7 +198,7 @@ func blocks(warps, lanes int) []string {
 	return values
 }
 
-// Restrict leaves of an axis those values: KEY=VALUE,VALUE.
+// Restrict limits an axis to the values of KEY=VALUE,VALUE.
 func Restrict(axes []Axis, text string) error {
 	key, list, ok := strings.Cut(text, "=")
 	named := func(key string) int { return slices.IndexFunc(axes, func(a Axis) bool { return a.Key == key }) }
@@ -230,28 +230,28 @@ func isNumber(values []string) bool {
 	return err == nil
 }
 
-// Candidate is a value on every axis, by its place among the axis's.
+// Candidate is the index of a value on every axis.
 type Candidate []int
 
 // Space is the set of candidates of a search.
 type Space struct {
 	Axes       []Axis
-	Candidates []Candidate // legal, each another kernel; in the order of the axes, the last of which moves fastest
+	Candidates []Candidate // legal, each a different kernel; the last axis varies fastest
 
 	names    []string
-	workload workload.Workload // what is not searched
+	workload workload.Workload // the keys that are not searched
 
-	// Of a GraphIt program's schedules.
-	settings func(c Candidate) []experiment.Setting // nil: a candidate's values are keys of the workload
-	texts    func(c Candidate) string               // a label's schedule
-	first    Candidate                              // what the program says itself
+	// For the schedules of a GraphIt program's label:
+	settings func(c Candidate) []experiment.Setting // settings of a point; nil: the values of the workload's keys
+	texts    func(c Candidate) string               // the label's schedule
+	first    Candidate                              // the program's own schedule
 }
 
-// MostCandidates bounds a space: more is a mistake.
+// MostCandidates bounds a space, as more are probably a mistake.
 const MostCandidates = 200_000
 
-// NewSpace finds the legal combinations, by a workload that has all else. Of those that come to the same kernel, the
-// first is one.
+// NewSpace finds the legal combinations; w has the keys that are not searched. The first of those that result in the
+// same kernel becomes a candidate.
 func NewSpace(w workload.Workload, m *configs.Machine, axes []Axis) (*Space, error) {
 	s := &Space{Axes: axes, workload: w}
 	e := enumeration{Space: s, core: schedule.Core{Warps: m.Core.Warps, Lanes: m.Core.Threads}, seen: map[string]bool{}}
@@ -264,15 +264,15 @@ func NewSpace(w workload.Workload, m *configs.Machine, axes []Axis) (*Space, err
 	return s, nil
 }
 
-// enumeration goes through a space. Numbers are looked at below choices that go together: most of these do not, and
-// then no number makes them legal.
+// enumeration finds the candidates of a space. It varies axes with a neutral value only within combinations of the
+// other choices that are legal with all of them neutral, since most combinations are illegal whatever the numbers.
 type enumeration struct {
 	*Space
 	core schedule.Core
 	seen map[string]bool // names of kernels
 }
 
-// all looks at every combination of the choices that are no numbers.
+// all visits every combination of the axes without a neutral value.
 func (e *enumeration) all(w workload.Workload) error {
 	choices := slices.Clone(e.Axes)
 	for i, a := range e.Axes {
@@ -296,10 +296,10 @@ func (e *enumeration) all(w workload.Workload) error {
 	return nil
 }
 
-// numbers looks at the numbers that suit a combination of the other choices.
+// numbers visits the values of the axes with a neutral value that are legal with a combination of the others.
 func (e *enumeration) numbers(w workload.Workload, choices Candidate) error {
-	suit := slices.Clone(e.Axes)   // with the values that suit, each alone
-	of := make([][]int, len(suit)) // places of these among all
+	suit := slices.Clone(e.Axes)   // with the values that are legal when the other axes are neutral
+	of := make([][]int, len(suit)) // indices of these values in Axes
 	for i, a := range e.Axes {
 		suit[i].Values = nil
 		for v, value := range a.Values {
@@ -331,11 +331,11 @@ func (e *enumeration) numbers(w workload.Workload, choices Candidate) error {
 	return nil
 }
 
-// add adds a candidate, if it is legal on the machine and none before it is the same kernel.
+// add appends a candidate if it is legal on the machine and its kernel is new.
 func (e *enumeration) add(w workload.Workload, c Candidate) error {
 	p, err := compose.NewPlan(w)
 	if err != nil || p.Fits(e.core) != nil || e.seen[p.Name()] {
-		return nil //nolint:nilerr // it is no candidate
+		return nil //nolint:nilerr // not a candidate
 	}
 	e.seen[p.Name()] = true
 	e.Candidates, e.names = append(e.Candidates, c), append(e.names, p.Name())
@@ -345,7 +345,7 @@ func (e *enumeration) add(w workload.Workload, c Candidate) error {
 	return nil
 }
 
-// next is the next place in a cross product; false: there is none.
+// next advances at to the next element of a cross product; false after the last.
 func next(at Candidate, axes []Axis) bool {
 	for i := len(at) - 1; i >= 0; i-- {
 		if at[i]++; at[i] < len(axes[i].Values) {
@@ -356,7 +356,7 @@ func next(at Candidate, axes []Axis) bool {
 	return false
 }
 
-// Settings are a candidate's values, as a point's axes.
+// Settings returns a candidate's values as axes of a point.
 func (s *Space) Settings(i int) (out []experiment.Setting) {
 	if s.settings != nil {
 		return s.settings(s.Candidates[i])
@@ -364,7 +364,7 @@ func (s *Space) Settings(i int) (out []experiment.Setting) {
 	return s.values(i)
 }
 
-// values are a candidate's, by the axes' keys.
+// values returns a candidate's values with the keys of the axes.
 func (s *Space) values(i int) (out []experiment.Setting) {
 	for a, v := range s.Candidates[i] {
 		out = append(out, experiment.Setting{Key: s.Axes[a].Key, Value: s.Axes[a].Values[v]})
@@ -372,10 +372,10 @@ func (s *Space) values(i int) (out []experiment.Setting) {
 	return out
 }
 
-// Name is the name of a candidate's kernel.
+// Name returns the name of a candidate's kernel.
 func (s *Space) Name(i int) string { return s.names[i] }
 
-// Named are the candidates of kernels, without those that are none.
+// Named returns the candidates with the given kernels, as far as they exist.
 func (s *Space) Named(kernels []string) (list []int) {
 	for _, k := range kernels {
 		if i := slices.Index(s.names, k); i >= 0 {
@@ -385,7 +385,7 @@ func (s *Space) Named(kernels []string) (list []int) {
 	return list
 }
 
-// Find is the candidate that a workload's own choices come to; if that is none, what suits the first schedule.
+// Find returns the candidate of a workload's own choices; if there is none, the one that suits the first schedule.
 func (s *Space) Find(w workload.Workload) int {
 	if p, err := compose.NewPlan(w); err == nil {
 		if i := slices.Index(s.names, p.Name()); i >= 0 {
@@ -395,8 +395,8 @@ func (s *Space) Find(w workload.Workload) int {
 	return max(0, s.suited(0))
 }
 
-// suited is the candidate of a schedule with the workload's other choices, or what suits the schedule where these are
-// auto; if that is none, the first of the schedule; -1: there is none.
+// suited returns the candidate of a schedule with the workload's other choices, where auto resolves to what suits the
+// schedule; if there is none, the first candidate of the schedule; -1: none.
 func (s *Space) suited(value int) int {
 	if s.settings != nil {
 		near := s.nearest(s.first, 0, value)
@@ -412,9 +412,9 @@ func (s *Space) suited(value int) int {
 	return slices.IndexFunc(s.Candidates, func(c Candidate) bool { return c[0] == value })
 }
 
-// nearest are the candidates that have a value on an axis and as many of another's values as there can be, its schedule
-// unless the axis is that; at most mostNearest. There are several where the value asks for another one on a second
-// axis.
+// nearest returns the candidates with a value on an axis that differ from to on the fewest other axes, at most
+// mostNearest of them, with the same schedule unless axis is the schedule. There are several if the value requires a
+// change on another axis.
 func (s *Space) nearest(to Candidate, axis, value int) (list []int) {
 	least := len(s.Axes) + 1
 	for i, c := range s.Candidates {

@@ -16,11 +16,10 @@ import (
 	"heddle/internal/fit"
 )
 
-// Study is several searches side by side: for each problem, which a sweep lays out, one of each variant, which compare
-// has.
+// Study is a set of searches: one for each problem, a point of the sweep, and each variant of compare.
 type Study struct {
 	Name     string     `json:"name"`
-	Variants []string   `json:"variants"` // the first is what the others are compared with
+	Variants []string   `json:"variants"` // the first is the baseline
 	Problems []*Problem `json:"problems"`
 }
 
@@ -31,18 +30,18 @@ type Problem struct {
 	Of    []*Solution             `json:"of"` // by variant
 }
 
-// Solution is the result of the search of a problem for a variant.
+// Solution is the result of the search for a problem and a variant.
 type Solution struct {
 	Variant string             `json:"variant"`
 	Version string             `json:"version"` // of the program
-	Seconds float64            `json:"seconds"` // of the host, of all that was simulated
+	Seconds float64            `json:"seconds"` // host time of all simulations
 	Outcome Outcome            `json:"outcome"`
-	First   map[string]float64 `json:"first_stats"` // statistics of the first, by name
-	Best    map[string]float64 `json:"best_stats"`  // and of the best
-	Stalls  string             `json:"best_stalls"` // its schedulers' longest
+	First   map[string]float64 `json:"first_stats"` // statistics of the first candidate, by name
+	Best    map[string]float64 `json:"best_stats"`  // statistics of the best
+	Stalls  string             `json:"best_stalls"` // longest stalls of the best's schedulers
 }
 
-// Explained are the statistics that say why one kernel is faster than another.
+// Explained lists the statistics that explain differences in speed between kernels.
 var Explained = []struct{ Name, Title, Format string }{
 	{"core.commit.instructions", "warp instructions", "%.3g"},
 	{"edges", "edges", "%.3g"},
@@ -53,22 +52,22 @@ var Explained = []struct{ Name, Title, Format string }{
 	{"dram.bytes_per_cycle", "DRAM B/cycle", "%.1f"},
 }
 
-// first names the baseline of the speedups: a schedule of the first variant with the choices that suit it.
+// first names the baseline of the speedups, a schedule of the first variant.
 func (s *Study) first() string { return s.Problems[0].base().Outcome.First.Choices[ScheduleKey] }
 
-// base is the first variant's solution.
+// base returns the first variant's solution.
 func (p *Problem) base() *Solution { return p.Of[0] }
 
-// Over is how many times as fast a variant's best is as the first variant's first.
+// Over returns the speedup of a variant's best over the first variant's first candidate.
 func (p *Problem) Over(variant int) float64 { return over(p.base().Outcome.First.Cycles, p, variant) }
 
-// OverBest is how many times as fast a variant's best is as the first variant's best.
+// OverBest returns the speedup of a variant's best over the first variant's best.
 func (p *Problem) OverBest(variant int) float64 {
 	return over(p.base().Outcome.Best.Cycles, p, variant)
 }
 
-// OverFixed is how many times as fast a variant's best is as the best of the first variant's schedules with what suits
-// each.
+// OverFixed returns the speedup of a variant's best over the best of the first variant's schedules, each with the
+// choices that suit it.
 func (p *Problem) OverFixed(variant int) float64 {
 	least := p.base().Outcome.First.Cycles
 	for _, r := range p.base().Outcome.Schedules {
@@ -86,7 +85,7 @@ func over(cycles uint64, p *Problem, variant int) float64 {
 	return float64(cycles) / float64(p.Of[variant].Outcome.Best.Cycles)
 }
 
-// Geomean is the geometric mean of what is known of problems: of those that keep accepts; nil: all.
+// Geomean returns the geometric mean of a quantity over the problems that keep accepts; nil: all.
 func (s *Study) Geomean(of func(p *Problem) float64, keep func(p *Problem) bool) float64 {
 	sum, n := 0.0, 0
 	for _, p := range s.Problems {
@@ -100,7 +99,7 @@ func (s *Study) Geomean(of func(p *Problem) float64, keep func(p *Problem) bool)
 	return math.Exp(sum / float64(n))
 }
 
-// Groups are the values of a problem's axis, in their order.
+// Groups returns the values of an axis of the problems, in the order of their first occurrence.
 func (s *Study) Groups(axis int) (values []string) {
 	for _, p := range s.Problems {
 		if v := p.Axes[axis].Value; !slices.Contains(values, v) {
@@ -110,7 +109,7 @@ func (s *Study) Groups(axis int) (values []string) {
 	return values
 }
 
-// mostStudy bounds a study's file.
+// mostStudy bounds the size of a study's file.
 const mostStudy = 256 << 20
 
 // ReadStudy reads a study's file, study.json.
@@ -131,7 +130,7 @@ func ReadStudy(path string) (*Study, error) {
 	return s, nil
 }
 
-// Find is a study's problem and its solution for a variant; nil: it has none. The study may be nil.
+// Find returns the problem with the axes and its solution for a variant; nil if there is none. The study may be nil.
 func (s *Study) Find(axes []experiment.Setting, variant string) (*Problem, *Solution) {
 	if s == nil {
 		return nil, nil
@@ -146,7 +145,7 @@ func (s *Study) Find(axes []experiment.Setting, variant string) (*Problem, *Solu
 	return nil, nil
 }
 
-// BestOf are the kernels that were found to be the best for a variant, each once.
+// BestOf returns the best kernels of a variant over all problems, each once.
 func (s *Study) BestOf(variant string) (kernels []string) {
 	for _, p := range s.Problems {
 		for _, x := range p.Of {
@@ -158,7 +157,7 @@ func (s *Study) BestOf(variant string) (kernels []string) {
 	return kernels
 }
 
-// times writes a speedup.
+// times formats a speedup.
 func times(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -166,7 +165,7 @@ func times(x float64) string {
 	return fmt.Sprintf("%.2f", x)
 }
 
-// Write writes a study for people: speedups of each variant's best.
+// Write prints the speedups of each variant's best.
 func (s *Study) Write(w io.Writer) {
 	for _, part := range []struct {
 		title string
@@ -205,7 +204,7 @@ func (s *Study) Write(w io.Writer) {
 	}
 }
 
-// ended says how many searches their budget or --quick has ended; empty: none.
+// ended reports the number of searches that their budget or --quick ended; empty: none.
 func (s *Study) ended() string {
 	ended, quick, all := 0, 0, 0
 	for _, p := range s.Problems {
@@ -246,7 +245,7 @@ func markdown(b *strings.Builder, header []string, rows [][]string) {
 	b.WriteString("\n")
 }
 
-// Markdown writes the tables of a study's page.
+// Markdown returns the tables of a study's page.
 func (s *Study) Markdown() string {
 	var b strings.Builder
 	if line := s.ended(); line != "" {
@@ -271,7 +270,7 @@ func (s *Study) Markdown() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// graphs are the sizes of the problems' graphs, each once.
+// graphs writes the sizes of the problems' graphs, each once.
 func (s *Study) graphs(b *strings.Builder) {
 	var rows [][]string
 	seen := map[experiment.GraphSummary]bool{}
@@ -290,7 +289,7 @@ func (s *Study) graphs(b *strings.Builder) {
 	markdown(b, []string{"graph", "vertices", "edges", "edges a vertex", "most edges into a vertex"}, rows)
 }
 
-// means are the geometric means, over all and over the groups of each axis.
+// means writes the geometric means, over all problems and over the groups of each axis.
 func (s *Study) means(b *strings.Builder) {
 	header := []string{"over", "of"}
 	header = append(header, s.Variants...)
@@ -299,7 +298,8 @@ func (s *Study) means(b *strings.Builder) {
 		title string
 		of    func(p *Problem, v int) float64
 	}{
-		{s.first(), (*Problem).Over}, {"the best schedule of " + s.Variants[0], (*Problem).OverFixed}, {"the tuned best of " + s.Variants[0], (*Problem).OverBest},
+		{s.first(), (*Problem).Over}, {"the best schedule of " + s.Variants[0], (*Problem).OverFixed},
+		{"the tuned best of " + s.Variants[0], (*Problem).OverBest},
 	} {
 		add := func(title string, keep func(p *Problem) bool) {
 			row := []string{part.title, title}
@@ -318,7 +318,7 @@ func (s *Study) means(b *strings.Builder) {
 	markdown(b, header, rows)
 }
 
-// short is a value without what files have beside their names.
+// short returns a value without the directory and suffixes of a file.
 func short(value string) string {
 	value = value[strings.LastIndexByte(value, '/')+1:]
 	for _, suffix := range []string{".gz", ".txt", ".mtx", ".edges"} {
@@ -327,7 +327,7 @@ func short(value string) string {
 	return value
 }
 
-// Title is a problem's name in a table.
+// Title returns a problem's name in a table.
 func (p *Problem) Title() string {
 	var parts []string
 	for _, a := range p.Axes {
@@ -407,8 +407,8 @@ func (s *Study) schedules(b *strings.Builder) {
 	markdown(b, append(append([]string{"problem"}, names...), "tuned"), rows)
 }
 
-// Options says how far apart candidates are, of the first variant, as GRAssembler (CGO 2024, §6.2) counts it; of those
-// that were simulated to their ends.
+// Options describes how far apart the candidates of the first variant are, as GRAssembler (CGO 2024, §6.2) counts it,
+// over the candidates that were simulated to their ends.
 type Options struct {
 	Second     float64 // the second's time over the best's, geometric mean
 	MostSecond float64 // and at most
@@ -417,7 +417,7 @@ type Options struct {
 	Problems   int     // that have a second
 }
 
-// Options are those of the study's problems.
+// Options returns the options of the study's problems.
 func (s *Study) Options() (o Options) {
 	second, worst, others := 0.0, 0.0, 0
 	for _, p := range s.Problems {
@@ -450,7 +450,7 @@ func (s *Study) options(b *strings.Builder) {
 	})
 }
 
-// why sets statistics of the bests side by side, and of the first.
+// why writes the statistics of the best kernels and of the first side by side.
 func (s *Study) why(b *strings.Builder) {
 	header := []string{"problem", "kernel", "cycles"}
 	for _, x := range Explained {
