@@ -13,37 +13,37 @@ import (
 
 // piece is a piece of memory that holds n consecutive values of a type.
 type piece struct {
-	at    unsafe.Pointer
-	of    *layout
-	n     int
-	order int // index in the order of the walk
+	at     unsafe.Pointer
+	layout *layout
+	count  int
+	order  int // index in the order of the walk
 }
 
 func (p *piece) begin() uintptr { return uintptr(p.at) }
-func (p *piece) end() uintptr   { return uintptr(p.at) + uintptr(p.n)*p.of.size }
+func (p *piece) end() uintptr   { return uintptr(p.at) + uintptr(p.count)*p.layout.size }
 
 // Census numbers the parts of a graph, and keeps all of them alive. found is filled by the walk; ready derives the
 // other fields from it when a state is first saved or loaded.
 type Census struct {
 	*Layouts
-	root      reflect.Value    // a pointer
-	found     []*piece         // pieces in the order of the walk, possibly within each other; nil after ready
-	roots     map[*layout]bool // layouts of the root and of values in interfaces
-	pieces    []*piece         // pieces by number, disjoint
-	byAddress []int            // numbers of pieces, sorted by address
-	dicts     dicts
-	opaques   table
-	funcs     table
-	funcTypes []reflect.Type
-	constants []reflect.Type          // types of opaques
-	made      map[string]reflect.Type // types that Load may allocate, by name; nil before ready
-	signature [sha256.Size]byte       // equal for graphs that are constructed alike
+	root        reflect.Value    // a pointer
+	found       []*piece         // pieces in the order of the walk, possibly within each other; nil after ready
+	roots       map[*layout]bool // layouts of the root and of values in interfaces
+	pieces      []*piece         // pieces by number, disjoint
+	byAddress   []int            // numbers of pieces, sorted by address
+	dicts       dicts
+	opaques     table
+	funcs       table
+	funcTypes   []reflect.Type
+	opaqueTypes []reflect.Type          // types of opaques
+	typesByName map[string]reflect.Type // types that Load may allocate, by name; nil before ready
+	signature   [sha256.Size]byte       // equal for graphs that are constructed alike
 }
 
 // dicts numbers maps.
 type dicts struct {
 	table
-	of []*step // a step that leads to each map
+	steps []*step // a step that leads to each map
 }
 
 // table numbers pointers.
@@ -79,10 +79,10 @@ func NewCensus(root any, layouts *Layouts) (*Census, error) {
 
 // ready sorts and numbers the pieces.
 func (c *Census) ready() (err error) {
-	if c.made != nil {
+	if c.typesByName != nil {
 		return nil
 	}
-	if c.pieces, err = whole(c.found); err != nil {
+	if c.pieces, err = mergePieces(c.found); err != nil {
 		return err
 	}
 	c.found = nil
@@ -93,7 +93,7 @@ func (c *Census) ready() (err error) {
 
 // nameTypes collects the types that the graph consists of by name.
 func (c *Census) nameTypes() error {
-	c.made = map[string]reflect.Type{}
+	c.typesByName = map[string]reflect.Type{}
 	seen, todo := map[*layout]bool{}, slices.Collect(maps.Keys(c.roots))
 	for len(todo) > 0 {
 		o := todo[len(todo)-1]
@@ -121,10 +121,10 @@ func (c *Census) nameTypes() error {
 
 func (c *Census) nameType(t reflect.Type) error {
 	name := typeName(t)
-	if other, ok := c.made[name]; ok && other != t {
+	if other, ok := c.typesByName[name]; ok && other != t {
 		return failf(name, "two types have this name")
 	}
-	c.made[name] = t
+	c.typesByName[name] = t
 	return nil
 }
 
@@ -152,7 +152,7 @@ func findIn(pieces []*piece, byAddress []int, p unsafe.Pointer) int {
 func (c *Census) sign() {
 	h := sha256.New()
 	for _, p := range c.pieces {
-		fmt.Fprintf(h, "%s %d\n", p.of.name, p.n)
+		fmt.Fprintf(h, "%s %d\n", p.layout.name, p.count)
 	}
 	fmt.Fprintln(h, len(c.dicts.all), len(c.opaques.all), len(c.funcs.all))
 	h.Sum(c.signature[:0])
@@ -199,12 +199,12 @@ func newWalk(c, known *Census) *walk {
 // since walks from all pieces and maps of the census.
 func (w *walk) since() error {
 	for _, p := range w.known.pieces {
-		if err := w.values(p.at, p.of, p.n); err != nil {
+		if err := w.values(p.at, p.layout, p.count); err != nil {
 			return err
 		}
 	}
 	for i, m := range w.known.dicts.all {
-		if err := w.entries(w.known.dicts.of[i].mapAt(m), w.known.dicts.of[i]); err != nil {
+		if err := w.entries(w.known.dicts.steps[i].mapAt(m), w.known.dicts.steps[i]); err != nil {
 			return err
 		}
 	}
@@ -334,7 +334,7 @@ func (w *walk) constant(p unsafe.Pointer, s *step) error {
 	}
 	if w.known == nil {
 		if _, isNew := w.opaques.add(p); isNew {
-			w.constants = append(w.constants, s.t)
+			w.opaqueTypes = append(w.opaqueTypes, s.t)
 		}
 	} else if _, ok := w.opaques.number[p]; !ok {
 		return failf(s.at, "a %s that was not there when the graph was made", s.t)
@@ -374,7 +374,7 @@ func (w *walk) box(p unsafe.Pointer, s *step) error {
 	}
 	t := v.Type().Elem()
 	if w.known != nil {
-		if _, ok := w.known.made[typeName(t)]; !ok {
+		if _, ok := w.known.typesByName[typeName(t)]; !ok {
 			return failf(s.at, "a %s, of which there was none when the graph was made", t)
 		}
 	}
@@ -401,7 +401,7 @@ func (w *walk) dict(p unsafe.Pointer, s *step) error {
 	if _, isNew := w.dicts.add(m); !isNew {
 		return nil
 	}
-	w.dicts.of = append(w.dicts.of, s)
+	w.dicts.steps = append(w.dicts.steps, s)
 	return w.entries(s.mapAt(m), s)
 }
 
@@ -436,7 +436,7 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 
 // whole merges overlapping pieces, and returns the disjoint ones in the order in which they, or pieces within them,
 // were reached.
-func whole(found []*piece) ([]*piece, error) {
+func mergePieces(found []*piece) ([]*piece, error) {
 	sorted := slices.Clone(found)
 	slices.SortFunc(sorted, func(a, b *piece) int {
 		return cmp.Or(cmp.Compare(a.begin(), b.begin()), cmp.Compare(b.end(), a.end()), cmp.Compare(a.order, b.order))
@@ -447,7 +447,7 @@ func whole(found []*piece) ([]*piece, error) {
 			out = append(out, p)
 			continue
 		}
-		if err := out[len(out)-1].take(p); err != nil {
+		if err := out[len(out)-1].merge(p); err != nil {
 			return nil, err
 		}
 	}
@@ -456,20 +456,20 @@ func whole(found []*piece) ([]*piece, error) {
 }
 
 // take merges p, which begins within o, into o.
-func (o *piece) take(p *piece) error {
+func (o *piece) merge(p *piece) error {
 	o.order = min(o.order, p.order)
 	off := p.begin() - o.begin()
 	switch {
 	case p.end() > o.end(): // two overlapping slices of one array
-		if o.of != p.of || off%o.of.size != 0 {
-			return failf(p.of.t.String(), "lies partly in a %s", o.of.t)
+		if o.layout != p.layout || off%o.layout.size != 0 {
+			return failf(p.layout.t.String(), "lies partly in a %s", o.layout.t)
 		}
-		o.n = int((p.end() - o.begin()) / o.of.size)
-	case run(o.of.t, o.n, off, p.of.t) >= p.n:
-	case off == 0 && p.end() == o.end() && run(p.of.t, p.n, 0, o.of.t) >= o.n: // the same memory by its outer type
-		o.of, o.n = p.of, p.n
+		o.count = int((p.end() - o.begin()) / o.layout.size)
+	case consecutive(o.layout.t, o.count, off, p.layout.t) >= p.count:
+	case off == 0 && p.end() == o.end() && consecutive(p.layout.t, p.count, 0, o.layout.t) >= o.count: // the same memory by its outer type
+		o.layout, o.count = p.layout, p.count
 	default:
-		return failf(p.of.t.String(), "lies in a %s, which has none there", o.of.t)
+		return failf(p.layout.t.String(), "lies in a %s, which has none there", o.layout.t)
 	}
 	return nil
 }

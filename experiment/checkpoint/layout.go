@@ -41,14 +41,14 @@ type step struct {
 
 // layout describes the memory of a type as steps, ordered by offset.
 type layout struct {
-	t       reflect.Type
-	size    uintptr
-	steps   []step
-	links   bool // it has steps other than raw and truth
-	flat    bool // it is a single raw step
-	through bool // it is complete; false while a recursive type is being laid out
-	name    string
-	named   []reflect.Type // its component types, which a state may name
+	t        reflect.Type
+	size     uintptr
+	steps    []step
+	links    bool // it has steps other than raw and truth
+	flat     bool // it is a single raw step
+	complete bool // it is complete; false while a recursive type is being laid out
+	name     string
+	named    []reflect.Type // its component types, which a state may name
 }
 
 // Layouts caches layouts by type for all censuses that share the rules. Its methods may be called concurrently.
@@ -128,7 +128,7 @@ func (l *maker) layout(t reflect.Type) (*layout, error) {
 		o.links = o.links || o.steps[i].kind > truth
 	}
 	o.flat = len(o.steps) == 1 && o.steps[0].kind == raw && o.steps[0].bytes == o.size
-	o.through = true
+	o.complete = true
 	return o, nil
 }
 
@@ -247,9 +247,9 @@ func (l *maker) addStruct(o *layout, t reflect.Type, off uintptr, at string) err
 func (l *maker) addArray(o *layout, t reflect.Type, off uintptr, at string) error {
 	elem, err := l.layout(t.Elem())
 	switch {
-	case err != nil || t.Len() == 0 || len(elem.steps) == 0 && elem.through:
+	case err != nil || t.Len() == 0 || len(elem.steps) == 0 && elem.complete:
 		return err
-	case elem.flat && elem.through:
+	case elem.flat && elem.complete:
 		o.raw(off, t.Size(), at)
 		return nil
 	}
@@ -268,7 +268,7 @@ func sortable(t reflect.Type) bool {
 }
 
 // run returns the number of consecutive values of type want at an offset into n values of type t; 0: none.
-func run(t reflect.Type, n int, off uintptr, want reflect.Type) int {
+func consecutive(t reflect.Type, n int, off uintptr, want reflect.Type) int {
 	for {
 		size := t.Size()
 		if size == 0 {

@@ -37,12 +37,12 @@ func (c *Census) Load(from io.Reader, room uint64) error {
 type loader struct {
 	*Census
 	*bufio.Reader
-	everything []*piece // pieces of the census, then later ones
-	maps       []unsafe.Pointer
-	mapsOf     []*step
-	texts      []string
-	room       uint64
-	boxes      int // nesting depth of interfaces
+	allPieces []*piece // pieces of the census, then later ones
+	maps      []unsafe.Pointer
+	mapsOf    []*step
+	texts     []string
+	room      uint64
+	boxes     int // nesting depth of interfaces
 }
 
 // maxBoxes bounds the nesting of interfaces, so that the input cannot exhaust the stack.
@@ -62,8 +62,8 @@ func (l *loader) all() error {
 	if err := l.makeMaps(); err != nil {
 		return err
 	}
-	for _, p := range l.everything {
-		if err := l.values(p.at, p.of, p.n); err != nil {
+	for _, p := range l.allPieces {
+		if err := l.values(p.at, p.layout, p.count); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func wrong(is bool) error {
 
 // makePieces allocates the pieces that are not in the census.
 func (l *loader) makePieces() error {
-	l.everything = append(l.everything, l.pieces...)
+	l.allPieces = append(l.allPieces, l.pieces...)
 	n, err := l.number()
 	for i := uint64(0); i < n && err == nil; i++ {
 		var of *layout
@@ -103,7 +103,7 @@ func (l *loader) makePieces() error {
 		}
 		l.room -= many * uint64(of.size)
 		s := reflect.MakeSlice(reflect.SliceOf(of.t), int(many), int(many))
-		l.everything = append(l.everything, &piece{s.UnsafePointer(), of, int(many), 0})
+		l.allPieces = append(l.allPieces, &piece{s.UnsafePointer(), of, int(many), 0})
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (l *loader) makePieces() error {
 const mapBytes = 64
 
 func (l *loader) makeMaps() error {
-	l.maps, l.mapsOf = append(l.maps, l.dicts.all...), append(l.mapsOf, l.dicts.of...)
+	l.maps, l.mapsOf = append(l.maps, l.dicts.all...), append(l.mapsOf, l.dicts.steps...)
 	n, err := l.number()
 	for i := uint64(0); i < n && err == nil; i++ {
 		var of *layout
@@ -135,7 +135,7 @@ func (l *loader) typeOf() (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, ok := l.made[name]
+	t, ok := l.typesByName[name]
 	if !ok {
 		return nil, fmt.Errorf("%w: a type %.100q", errWrong, name)
 	}
@@ -218,7 +218,7 @@ func (l *loader) value(at unsafe.Pointer, of *layout) (err error) {
 		case boxed:
 			err = l.box(p, f)
 		case opaque:
-			*(*unsafe.Pointer)(p), err = l.known(&l.opaques, l.constants, f)
+			*(*unsafe.Pointer)(p), err = l.known(&l.opaques, l.opaqueTypes, f)
 		case function:
 			*(*unsafe.Pointer)(p), err = l.known(&l.funcs, l.funcTypes, f)
 		case forgotten:
@@ -267,7 +267,7 @@ func (l *loader) pointer(f *step, many int) (unsafe.Pointer, error) {
 
 // place reads a reference to values of the type that the field points to, and returns their largest number.
 func (l *loader) place(f *step) (p unsafe.Pointer, most int, empty bool, err error) {
-	n, err := l.below(first + len(l.everything))
+	n, err := l.below(first + len(l.allPieces))
 	switch {
 	case err != nil || n == isNil:
 		return nil, 0, false, err
@@ -276,12 +276,12 @@ func (l *loader) place(f *step) (p unsafe.Pointer, most int, empty bool, err err
 	case n == isEmpty:
 		return nil, 0, true, wrong(f.kind != slice)
 	}
-	to := l.everything[n-first]
+	to := l.allPieces[n-first]
 	off, err := l.below(int(to.end() - to.begin()))
 	if err != nil {
 		return nil, 0, false, err
 	}
-	most = run(to.of.t, to.n, uintptr(off), f.elem.t)
+	most = consecutive(to.layout.t, to.count, uintptr(off), f.elem.t)
 	return unsafe.Add(to.at, off), most, false, wrong(most == 0)
 }
 

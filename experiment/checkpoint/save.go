@@ -30,11 +30,11 @@ func (c *Census) Save(to io.Writer) (later uint64, err error) {
 	if err := w.since(); err != nil {
 		return 0, err
 	}
-	pieces, err := whole(w.found)
+	pieces, err := mergePieces(w.found)
 	if err != nil {
 		return 0, err
 	}
-	if err := c.apart(pieces); err != nil {
+	if err := c.checkDisjoint(pieces); err != nil {
 		return 0, err
 	}
 	s := &saver{Census: c, Writer: bufio.NewWriterSize(to, 1<<16), later: pieces, dicts: w.dicts,
@@ -47,12 +47,12 @@ func (c *Census) Save(to io.Writer) (later uint64, err error) {
 }
 
 // apart returns an error if a later piece encloses a piece of the census.
-func (c *Census) apart(later []*piece) error {
+func (c *Census) checkDisjoint(later []*piece) error {
 	for _, p := range later {
 		i, _ := slices.BinarySearchFunc(c.byAddress, p.begin(),
 			func(i int, at uintptr) int { return int(c.pieces[i].begin() - at) })
 		if i < len(c.byAddress) && c.pieces[c.byAddress[i]].begin() < p.end() || c.find(p.at) >= 0 {
-			return failf(p.of.t.String(), "lies around what was known as something smaller when the graph was made")
+			return failf(p.layout.t.String(), "lies around what was known as something smaller when the graph was made")
 		}
 	}
 	return nil
@@ -80,23 +80,23 @@ func (s *saver) all() error {
 	s.Write(s.signature[:]) //nolint:errcheck // the writer keeps it
 	s.number(len(s.later))
 	for _, p := range s.later {
-		s.text(typeName(p.of.t))
-		s.number(p.n)
+		s.text(typeName(p.layout.t))
+		s.number(p.count)
 	}
 	s.number(len(s.dicts.all))
-	for _, of := range s.dicts.of {
+	for _, of := range s.dicts.steps {
 		s.text(typeName(of.t))
 	}
 	for _, list := range [][]*piece{s.pieces, s.later} {
 		for _, p := range list {
-			if err := s.values(p.at, p.of, p.n); err != nil {
+			if err := s.values(p.at, p.layout, p.count); err != nil {
 				return err
 			}
 		}
 	}
 	for _, d := range []*dicts{&s.Census.dicts, s.dicts} {
 		for i, m := range d.all {
-			if err := s.dict(d.of[i].mapAt(m), d.of[i]); err != nil {
+			if err := s.dict(d.steps[i].mapAt(m), d.steps[i]); err != nil {
 				return err
 			}
 		}
@@ -213,8 +213,8 @@ func (s *saver) pointer(p unsafe.Pointer, many int, f *step) error {
 		panic("BUG: checkpoint: " + f.at + " points to what the walk has not found")
 	}
 	off := uintptr(p) - piece.begin()
-	if run(piece.of.t, piece.n, off, f.elem.t) < many {
-		return failf(f.at, "points to what is known as a %s, and no %s", piece.of.t, f.elem.t)
+	if consecutive(piece.layout.t, piece.count, off, f.elem.t) < many {
+		return failf(f.at, "points to what is known as a %s, and no %s", piece.layout.t, f.elem.t)
 	}
 	s.number(first + n)
 	s.number(int(off))
@@ -226,10 +226,10 @@ func (s *saver) dictNumber(m unsafe.Pointer, f *step) error {
 		s.number(isNil)
 		return nil
 	}
-	of := s.Census.dicts.of
+	of := s.Census.dicts.steps
 	n, ok := s.Census.dicts.number[m]
 	if !ok {
-		n, of = s.dicts.number[m], s.dicts.of
+		n, of = s.dicts.number[m], s.dicts.steps
 	}
 	if of[n].t != f.t {
 		return failf(f.at, "is a %s, and also known as a %s", f.t, of[n].t)

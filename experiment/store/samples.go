@@ -73,7 +73,7 @@ func (s *Store) Timeline(position int) (t *Table, err error) {
 }
 
 func timeline(samples []Sample) *Table {
-	w := wide{at: map[string]int{}}
+	w := wideTable{index: map[string]int{}}
 	w.column("start", Integer)
 	w.column("stop", Integer)
 	for _, x := range samples {
@@ -85,7 +85,7 @@ func timeline(samples []Sample) *Table {
 		row := make([]any, len(w.Columns))
 		row[0], row[1] = int64(x.From), int64(x.To)
 		for _, v := range x.Values {
-			row[w.at[v.Name]] = valueOf(v)
+			row[w.index[v.Name]] = valueOf(v)
 		}
 		w.Rows = append(w.Rows, row)
 	}
@@ -110,7 +110,7 @@ func valueOf(s stats.Stat) any {
 
 // Timelines returns a table of all points' intervals, with the number of the point, from 1.
 func (s *Store) Timelines() (*Table, error) {
-	w := wide{at: map[string]int{}}
+	w := wideTable{index: map[string]int{}}
 	for _, name := range []string{"point", "start", "stop"} {
 		w.column(name, Integer)
 	}
@@ -138,7 +138,7 @@ func (s *Store) Timelines() (*Table, error) {
 }
 
 // add appends the rows of a point's intervals.
-func (w *wide) add(position int, t *Table) {
+func (w *wideTable) add(position int, t *Table) {
 	for _, c := range t.Columns {
 		w.column(c.Name, c.Kind)
 	}
@@ -146,7 +146,7 @@ func (w *wide) add(position int, t *Table) {
 		row := make([]any, len(w.Columns))
 		row[0] = int64(position + 1)
 		for k, v := range r {
-			row[w.at[t.Columns[k].Name]] = v
+			row[w.index[t.Columns[k].Name]] = v
 		}
 		w.Rows = append(w.Rows, row)
 	}

@@ -108,7 +108,7 @@ func Open(path string) (*Store, error) {
 	if err := regular(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	if err := known(path); err != nil {
+	if err := checkFile(path); err != nil {
 		return nil, err
 	}
 	s, err := open(path, "rwc", "busy_timeout(10000)", "journal_mode(WAL)", logPages, "synchronous(FULL)",
@@ -128,7 +128,7 @@ func Open(path string) (*Store, error) {
 const logPages = "wal_autocheckpoint(128)"
 
 // known returns an error for a file that is not a store, or has a newer schema, before Open changes it.
-func known(path string) error {
+func checkFile(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil // Open creates it
@@ -165,7 +165,7 @@ func OpenRead(path string) (*Store, error) {
 	}
 	s, err := openRead(path)
 	if needsRecovery(err) {
-		if err := recovered(path); err != nil {
+		if err := recoverFile(path); err != nil {
 			return nil, err
 		}
 		return openRead(path)
@@ -174,7 +174,7 @@ func OpenRead(path string) (*Store, error) {
 }
 
 // recovered lets SQLite recover a file that a killed program left.
-func recovered(path string) error {
+func recoverFile(path string) error {
 	s, err := open(path, "rw", "busy_timeout(10000)")
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func openRead(path string) (*Store, error) {
 		err = fmt.Errorf("%s: has schema version %d, and this program reads %d: run its experiment again, which "+
 			"brings it up to date", path, v, len(migrations))
 	case err == nil:
-		err = s.alone()
+		err = s.denyAttach()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -205,7 +205,7 @@ func openRead(path string) (*Store, error) {
 }
 
 // alone prevents queries from writing to other files by ATTACH or VACUUM INTO.
-func (s *Store) alone() error {
+func (s *Store) denyAttach() error {
 	ctx := context.Background()
 	c, err := s.db.Conn(ctx)
 	if err != nil {

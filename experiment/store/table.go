@@ -48,9 +48,9 @@ const intervalOf = "_ci95"
 func Wide(points []Point) *Table {
 	w := newWide()
 	for i := range points {
-		w.see(&points[i])
+		w.collect(&points[i])
 	}
-	w.head()
+	w.makeColumns()
 	for i := range points {
 		w.Rows = append(w.Rows, w.row(&points[i]))
 	}
@@ -58,9 +58,9 @@ func Wide(points []Point) *Table {
 }
 
 // wide builds a table of points. see must be called for all points, then head, which fixes the columns, then row.
-type wide struct {
+type wideTable struct {
 	Table
-	at map[string]int // index of each column by name
+	index map[string]int // index of each column by name
 
 	// Axes and statistics of the points, in the order of their first occurrence.
 	axes    []string
@@ -71,12 +71,12 @@ type wide struct {
 	cycles  map[int]result // by position, for speedups
 }
 
-func newWide() *wide {
-	return &wide{at: map[string]int{}, seen: map[string]bool{}, cycles: map[int]result{}}
+func newWide() *wideTable {
+	return &wideTable{index: map[string]int{}, seen: map[string]bool{}, cycles: map[int]result{}}
 }
 
 // see collects the axes and statistics of a point.
-func (w *wide) see(p *Point) {
+func (w *wideTable) collect(p *Point) {
 	for _, a := range p.Axes {
 		if !w.seen[a.Key] {
 			w.seen[a.Key] = true
@@ -99,7 +99,7 @@ func (w *wide) see(p *Point) {
 	}
 }
 
-func (w *wide) value(name string, kind Kind) {
+func (w *wideTable) value(name string, kind Kind) {
 	if !w.seen[name] {
 		w.seen[name] = true
 		w.values = append(w.values, Column{name, kind})
@@ -107,7 +107,7 @@ func (w *wide) value(name string, kind Kind) {
 }
 
 // head creates the columns.
-func (w *wide) head() {
+func (w *wideTable) makeColumns() {
 	w.column("point", Integer)
 	for _, key := range w.axes {
 		w.column(key, Text)
@@ -126,16 +126,16 @@ func (w *wide) head() {
 	}
 }
 
-func (w *wide) column(name string, kind Kind) {
-	if _, ok := w.at[name]; !ok {
-		w.at[name] = len(w.Columns)
+func (w *wideTable) column(name string, kind Kind) {
+	if _, ok := w.index[name]; !ok {
+		w.index[name] = len(w.Columns)
 		w.Columns = append(w.Columns, Column{name, kind})
 	}
 }
 
-func (w *wide) row(p *Point) []any {
+func (w *wideTable) row(p *Point) []any {
 	row := make([]any, len(w.Columns))
-	set := func(name string, v any) { row[w.at[name]] = v }
+	set := func(name string, v any) { row[w.index[name]] = v }
 	set("point", int64(p.Position+1))
 	for _, a := range p.Axes {
 		set(a.Key, a.Value)
@@ -253,10 +253,10 @@ func (s *Store) Export(w io.Writer, format string, statistics bool) error {
 			return everyPoint(tx, Want{Stats: statistics}, visit)
 		}
 		t := newWide()
-		if err := all(func(p *Point) error { t.see(p); return nil }); err != nil {
+		if err := all(func(p *Point) error { t.collect(p); return nil }); err != nil {
 			return err
 		}
-		t.head()
+		t.makeColumns()
 		return write(w, format, t.Columns, func(row func([]any) error) error {
 			return all(func(p *Point) error { return row(t.row(p)) })
 		})

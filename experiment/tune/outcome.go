@@ -54,7 +54,7 @@ type Worth struct {
 
 // Outcome returns the result of the search; found is false if no candidate has a result.
 func (s *Search) Outcome() (o Outcome, found bool) {
-	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.over, Quick: s.Quick,
+	o = Outcome{Candidates: len(s.Space.Candidates), Simulated: len(s.known), Spent: s.budgetSpent, Quick: s.Quick,
 		Exact: len(s.exact)}
 	for _, t := range s.exact {
 		o.Cycles += t.Cycles
@@ -81,7 +81,7 @@ func (s *Search) Outcome() (o Outcome, found bool) {
 		second, worst := s.ranked(ended[1]), s.ranked(ended[len(ended)-1])
 		o.Second, o.Worst = &second, &worst
 	}
-	for _, i := range s.fixed {
+	for _, i := range s.perSchedule {
 		if s.final(i).Cycles > 0 {
 			o.Schedules = append(o.Schedules, s.ranked(i))
 		}

@@ -31,10 +31,10 @@ type Program struct {
 	weights graph.WeightKind
 	kinds   Kinds
 	// chosen holds the schedules of labels so far, as YAML; other labels have the program's own.
-	chosen map[string]string
-	labels []string // of edge operators, in the order of the program
-	loops  []string // labels of loops that some schedule can fuse into one launch
-	said   []string // labels, loops, and other labels that the experiment schedules
+	chosen    map[string]string
+	labels    []string // of edge operators, in the order of the program
+	loops     []string // labels of loops that some schedule can fuse into one launch
+	allLabels []string // labels, loops, and other labels that the experiment schedules
 }
 
 // NewProgram returns the program of an experiment, with its labels.
@@ -60,7 +60,7 @@ func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*P
 	for _, l := range loops {
 		p.loops = append(p.loops, l.Path)
 	}
-	if err := p.given(e.Workload.Schedules); err != nil {
+	if err := p.readSchedules(e.Workload.Schedules); err != nil {
 		return nil, err
 	}
 	if len(p.labels) == 0 {
@@ -71,12 +71,12 @@ func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*P
 }
 
 // given adds the experiment's schedules, since the axes of a point replace workload.schedules as a whole.
-func (p *Program) given(schedules schema.Mapping) error {
+func (p *Program) readSchedules(schedules schema.Mapping) error {
 	var labels map[string]yaml.Node
 	if err := yaml.Unmarshal([]byte(schedules), &labels); err != nil {
 		return fmt.Errorf("workload.schedules: %w", err)
 	}
-	p.said = slices.Concat(p.labels, p.loops)
+	p.allLabels = slices.Concat(p.labels, p.loops)
 	for _, l := range slices.Sorted(maps.Keys(labels)) {
 		n := labels[l]
 		n.Style = yaml.FlowStyle
@@ -84,8 +84,8 @@ func (p *Program) given(schedules schema.Mapping) error {
 		if err != nil {
 			return fmt.Errorf("workload.schedules: %s: %w", l, err)
 		}
-		if p.chosen[l] = strings.TrimSpace(string(text)); !slices.Contains(p.said, l) {
-			p.said = append(p.said, l)
+		if p.chosen[l] = strings.TrimSpace(string(text)); !slices.Contains(p.allLabels, l) {
+			p.allLabels = append(p.allLabels, l)
 		}
 	}
 	return nil
@@ -103,7 +103,7 @@ func (p *Program) Choose(label string, s *Space, candidate int) {
 }
 
 // Chosen returns the fixed schedules of all labels, as axes of a point.
-func (p *Program) Chosen() []experiment.Setting { return setting(p.said, p.chosen) }
+func (p *Program) Chosen() []experiment.Setting { return setting(p.allLabels, p.chosen) }
 
 // SchedulesKey is the key of a program's schedules.
 const SchedulesKey = "workload.schedules"
@@ -193,7 +193,7 @@ func (p *Program) schedule(label, text string) (*graphit.Schedule, error) {
 		chosen[l] = s
 	}
 	chosen[label] = text
-	labels, err := graphit.ParseLabels([]byte(setting(p.said, chosen)[0].Value))
+	labels, err := graphit.ParseLabels([]byte(setting(p.allLabels, chosen)[0].Value))
 	if err != nil {
 		return nil, err
 	}
@@ -391,7 +391,7 @@ func (p *Program) settings(label string, s *Space) func(c Candidate) []experimen
 				chosen[l] = text
 			}
 		}
-		return setting(p.said, chosen)
+		return setting(p.allLabels, chosen)
 	}
 }
 

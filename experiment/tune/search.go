@@ -50,12 +50,12 @@ type Search struct {
 	// between the candidates that may be the best by their estimates, and is applied to the first candidate too.
 	Exact Evaluate
 
-	known map[int]Trial
-	exact map[int]Trial // trials of finalists by Exact
-	order []int         // candidates in the order of their trials
-	fixed []int         // the candidate that suits each schedule, in the order of schedules
-	best  int           // the best candidate; -1: none yet
-	over  bool          // the budget is spent
+	known       map[int]Trial
+	exact       map[int]Trial // trials of finalists by Exact
+	order       []int         // candidates in the order of their trials
+	perSchedule []int         // the candidate that suits each schedule, in the order of schedules
+	best        int           // the best candidate; -1: none yet
+	budgetSpent bool          // the budget is spent
 }
 
 // batch is the number of candidates that are simulated with the same bound. It is constant rather than the number of
@@ -93,12 +93,12 @@ func (s *Search) Run(ctx context.Context) ([]Trial, error) {
 func (s *Search) Best() int { return s.best }
 
 // Spent reports whether the budget ended the search.
-func (s *Search) Spent() bool { return s.over }
+func (s *Search) Spent() bool { return s.budgetSpent }
 
 // schedules tries each schedule with the choices that suit it, and the hints, and returns all of them, best first.
 func (s *Search) schedules(ctx context.Context) ([]int, error) {
-	s.fixed = s.suited()
-	list := slices.Clone(s.fixed)
+	s.perSchedule = s.suited()
+	list := slices.Clone(s.perSchedule)
 	most := uint64(untilBest)
 	if s.Whole {
 		most = untilWhole
@@ -110,7 +110,7 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 		return nil, err
 	}
 	if s.Quick {
-		if err := s.early(ctx, list); err != nil {
+		if err := s.tryEarlyValues(ctx, list); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 }
 
 // early tries the early values of axes with each candidate of the list, and replaces it by a faster one.
-func (s *Search) early(ctx context.Context, list []int) error {
+func (s *Search) tryEarlyValues(ctx context.Context, list []int) error {
 	for axis, a := range s.Space.Axes {
 		for _, value := range a.early {
 			v := slices.Index(a.Values, value)
@@ -190,7 +190,7 @@ func (s *Search) narrow(ctx context.Context, begin []int) error {
 		}
 	}
 	for _, axis := range axes {
-		if s.over {
+		if s.budgetSpent {
 			return nil
 		}
 		before := len(s.known)
@@ -233,7 +233,7 @@ func (s *Search) faster(ctx context.Context, list []int, best *int) error {
 // descend changes one choice of each candidate at a time as long as that makes it faster, keeping the better half after
 // each pass (successive halving), until one is left.
 func (s *Search) descend(ctx context.Context, here []int) error {
-	for len(here) > 0 && !s.over {
+	for len(here) > 0 && !s.budgetSpent {
 		before := slices.Clone(here)
 		if err := s.pass(ctx, here); err != nil {
 			return err
@@ -264,7 +264,7 @@ func (s *Search) pass(ctx context.Context, here []int) error {
 // around changes each choice of the best once more, including the schedule, together with choices that depend on it,
 // and descends from a faster candidate, as long as there is one.
 func (s *Search) around(ctx context.Context) error {
-	for before := -1; before != s.best && !s.over && s.best >= 0; {
+	for before := -1; before != s.best && !s.budgetSpent && s.best >= 0; {
 		before = s.best
 		var list []int
 		for axis := range s.Space.Axes {
@@ -355,28 +355,28 @@ func (s *Search) try(ctx context.Context, list []int, most uint64) error {
 		}
 		// The first candidate is the baseline, and is simulated regardless of the budget.
 		if n <= 0 || len(s.known) > 0 && s.Budget.Spent != nil && s.Budget.Spent() {
-			s.over = true
+			s.budgetSpent = true
 			return nil
 		}
 		limit := most
 		switch most {
 		case untilBest:
-			limit = s.most()
+			limit = s.bestCycles()
 		case untilWhole:
-			limit = wholeMost * s.most()
+			limit = wholeMost * s.bestCycles()
 		}
 		trials, err := s.Evaluate(ctx, todo[:n], limit)
 		if err != nil {
 			return err
 		}
-		s.note(trials)
+		s.record(trials)
 		todo = todo[n:]
 	}
 	return nil
 }
 
 // note records trials.
-func (s *Search) note(trials []Trial) {
+func (s *Search) record(trials []Trial) {
 	for _, t := range trials {
 		s.known[t.Candidate] = t
 		s.order = append(s.order, t.Candidate)
@@ -387,7 +387,7 @@ func (s *Search) note(trials []Trial) {
 }
 
 // most returns the cycles beyond which a candidate is slower than the best; 0: there is none yet.
-func (s *Search) most() uint64 {
+func (s *Search) bestCycles() uint64 {
 	if s.best < 0 {
 		return 0
 	}
@@ -396,14 +396,14 @@ func (s *Search) most() uint64 {
 
 // All simulates every candidate to its end.
 func (s *Search) All(ctx context.Context) ([]Trial, error) {
-	s.known, s.best, s.fixed = map[int]Trial{}, -1, s.suited()
+	s.known, s.best, s.perSchedule = map[int]Trial{}, -1, s.suited()
 	all := make([]int, len(s.Space.Candidates))
 	for i := range all {
 		all[i] = i
 	}
 	trials, err := s.Evaluate(ctx, all, 0)
 	if err == nil {
-		s.note(trials)
+		s.record(trials)
 	}
 	return trials, err
 }

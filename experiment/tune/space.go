@@ -118,7 +118,7 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		number("workload.buckets", openBuckets(), func(w *workload.Workload) *int { return &w.Buckets }),
 		choice("workload.scan", scans, func(w *workload.Workload) *workload.Choice { return &w.Scan }),
 		number("workload.block_vertices", blockSizes(), func(w *workload.Workload) *int { return &w.BlockVertices }),
-		{Key: "workload.block_by", Values: bys(), neutral: string(layout.ByDestination),
+		{Key: "workload.block_by", Values: blockEnds(), neutral: string(layout.ByDestination),
 			set: func(w *workload.Workload, v string) { w.BlockBy = workload.Choice(v) }},
 		number("workload.shard_vertices", shardSizes(), func(w *workload.Workload) *int { return &w.ShardVertices }),
 		number("workload.virtual_degree", degrees(), func(w *workload.Workload) *int { return &w.VirtualDegree }),
@@ -133,9 +133,9 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 			func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
 		{Key: "workload.unroll", Values: []string{"1", "4", string(compose.UnrollAuto)}, neutral: "1",
 			set: func(w *workload.Workload, v string) { w.Unroll = workload.Choice(v) }},
-		number("workload.warps_per_core", parts(m.Core.Warps),
+		number("workload.warps_per_core", warpCounts(m.Core.Warps),
 			func(w *workload.Workload) *int { return &w.WarpsPerCore }),
-		number("workload.cta_threads", blocks(m.Core.Warps, m.Core.Threads),
+		number("workload.cta_threads", blockThreads(m.Core.Warps, m.Core.Threads),
 			func(w *workload.Workload) *int { return &w.CTAThreads }),
 	}
 }
@@ -155,7 +155,7 @@ func blockSizes() (values []string) {
 }
 
 // bys returns the ends of edges by which blocks can be formed.
-func bys() (values []string) {
+func blockEnds() (values []string) {
 	for _, by := range layout.Bys() {
 		values = append(values, string(by))
 	}
@@ -179,7 +179,7 @@ func degrees() (values []string) {
 }
 
 // parts returns all warps of a core, which is 0, a half and a quarter.
-func parts(warps int) []string {
+func warpCounts(warps int) []string {
 	values := []string{"0"}
 	for n := warps / 2; n > 0 && n >= warps/4; n /= 2 {
 		values = append(values, strconv.Itoa(n))
@@ -188,7 +188,7 @@ func parts(warps int) []string {
 }
 
 // blocks returns the sizes of thread blocks: of a whole core, which is 0, and each a quarter of the one before.
-func blocks(warps, lanes int) []string {
+func blockThreads(warps, lanes int) []string {
 	values := []string{"0"}
 	for n := warps / 4; n > 0; n /= 4 {
 		if n > 1 {

@@ -59,11 +59,13 @@ func (s *Study) first() string { return s.Problems[0].base().Outcome.First.Choic
 func (p *Problem) base() *Solution { return p.Of[0] }
 
 // Over returns the speedup of a variant's best over the first variant's first candidate.
-func (p *Problem) Over(variant int) float64 { return over(p.base().Outcome.First.Cycles, p, variant) }
+func (p *Problem) Over(variant int) float64 {
+	return speedupOver(p.base().Outcome.First.Cycles, p, variant)
+}
 
 // OverBest returns the speedup of a variant's best over the first variant's best.
 func (p *Problem) OverBest(variant int) float64 {
-	return over(p.base().Outcome.Best.Cycles, p, variant)
+	return speedupOver(p.base().Outcome.Best.Cycles, p, variant)
 }
 
 // OverFixed returns the speedup of a variant's best over the best of the first variant's schedules, each with the
@@ -75,10 +77,10 @@ func (p *Problem) OverFixed(variant int) float64 {
 			least = min(least, r.Cycles)
 		}
 	}
-	return over(least, p, variant)
+	return speedupOver(least, p, variant)
 }
 
-func over(cycles uint64, p *Problem, variant int) float64 {
+func speedupOver(cycles uint64, p *Problem, variant int) float64 {
 	if variant >= len(p.Of) || p.Of[variant].Outcome.Best.Cycles == 0 {
 		return math.NaN()
 	}
@@ -158,7 +160,7 @@ func (s *Study) BestOf(variant string) (kernels []string) {
 }
 
 // times formats a speedup.
-func times(x float64) string {
+func speedupText(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
 	}
@@ -187,14 +189,14 @@ func (s *Study) Write(w io.Writer) {
 		for _, p := range s.Problems {
 			row := table.Row{p.Title()}
 			for v := part.from; v < len(s.Variants); v++ {
-				row = append(row, times(part.of(p, v)))
+				row = append(row, speedupText(part.of(p, v)))
 			}
 			t.AppendRow(row)
 		}
 		t.AppendSeparator()
 		row := table.Row{"geometric mean"}
 		for v := part.from; v < len(s.Variants); v++ {
-			row = append(row, times(s.Geomean(func(p *Problem) float64 { return part.of(p, v) }, nil)))
+			row = append(row, speedupText(s.Geomean(func(p *Problem) float64 { return part.of(p, v) }, nil)))
 		}
 		t.AppendRow(row)
 		t.Render()
@@ -304,7 +306,7 @@ func (s *Study) means(b *strings.Builder) {
 		add := func(title string, keep func(p *Problem) bool) {
 			row := []string{part.title, title}
 			for v := range s.Variants {
-				row = append(row, times(s.Geomean(func(p *Problem) float64 { return part.of(p, v) }, keep)))
+				row = append(row, speedupText(s.Geomean(func(p *Problem) float64 { return part.of(p, v) }, keep)))
 			}
 			rows = append(rows, row)
 		}
@@ -342,9 +344,9 @@ func (s *Study) each(b *strings.Builder) {
 	for _, p := range s.Problems {
 		row := []string{p.Title(), fmt.Sprintf("%.4g", float64(p.base().Outcome.First.Cycles)/1000)}
 		for v := range s.Variants {
-			cell := times(p.Over(v))
+			cell := speedupText(p.Over(v))
 			if v > 0 {
-				cell += " (" + times(p.OverBest(v)) + ")"
+				cell += " (" + speedupText(p.OverBest(v)) + ")"
 			}
 			row = append(row, cell)
 		}
@@ -382,7 +384,7 @@ func (s *Study) schedules(b *strings.Builder) {
 			cell := "–"
 			for _, r := range p.base().Outcome.Schedules {
 				if r.Choices[ScheduleKey] == n {
-					cell = times(r.Speedup)
+					cell = speedupText(r.Speedup)
 					if r.AtLeast {
 						cell = "< " + cell
 					}
@@ -390,11 +392,11 @@ func (s *Study) schedules(b *strings.Builder) {
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, append(row, times(p.Over(0))))
+		rows = append(rows, append(row, speedupText(p.Over(0))))
 	}
 	mean := []string{"geometric mean"}
 	for _, n := range names {
-		mean = append(mean, times(s.Geomean(func(p *Problem) float64 {
+		mean = append(mean, speedupText(s.Geomean(func(p *Problem) float64 {
 			for _, r := range p.base().Outcome.Schedules {
 				if r.Choices[ScheduleKey] == n && !r.AtLeast {
 					return r.Speedup
@@ -403,7 +405,7 @@ func (s *Study) schedules(b *strings.Builder) {
 			return math.NaN()
 		}, nil)))
 	}
-	rows = append(rows, append(mean, times(s.Geomean(func(p *Problem) float64 { return p.Over(0) }, nil))))
+	rows = append(rows, append(mean, speedupText(s.Geomean(func(p *Problem) float64 { return p.Over(0) }, nil))))
 	markdown(b, append(append([]string{"problem"}, names...), "tuned"), rows)
 }
 
@@ -443,10 +445,10 @@ func (s *Study) options(b *strings.Builder) {
 	o := s.Options()
 	header := []string{"", s.Name, "GRAssembler, §6.2"}
 	markdown(b, header, [][]string{
-		{"time of the second over the best, geometric mean", times(o.Second), "1.168"},
-		{"at most", times(o.MostSecond), "2.08"},
+		{"time of the second over the best, geometric mean", speedupText(o.Second), "1.168"},
+		{"at most", speedupText(o.MostSecond), "2.08"},
 		{"seconds with another layout than the best", fmt.Sprintf("%.0f %%", 100*o.Layouts), "52.78 %"},
-		{"time of the worst over the best, geometric mean", times(o.Worst), "21.48"},
+		{"time of the worst over the best, geometric mean", speedupText(o.Worst), "21.48"},
 	})
 }
 

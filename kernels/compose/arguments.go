@@ -13,7 +13,7 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// place gives every array that a kernel names its place, and writes those with contents.
+// place allocates every array that a kernel names, and writes those with initial contents.
 func (r *run) place() error {
 	if r.prefix == "" {
 		r.image = graph.NewImage(graph.ArrayBase, r.Shape().LineBytes, r.Reserved()...)
@@ -48,7 +48,7 @@ func (r *run) place() error {
 	if err := errors.Join(r.placeLists(), r.placeRead()); err != nil {
 		return err
 	}
-	if r.prefix != "" { // who has the image writes it
+	if r.prefix != "" { // the session that owns the image writes it
 		return nil
 	}
 	for _, a := range r.image.Arrays() {
@@ -58,7 +58,7 @@ func (r *run) place() error {
 	return nil
 }
 
-// rotating are the arrays that change their names.
+// rotating returns the arrays whose names change as the active set is exchanged.
 func (r *run) rotating() []*activeset.Array {
 	if r.far == nil {
 		return r.set.Arrays()
@@ -66,14 +66,14 @@ func (r *run) rotating() []*activeset.Array {
 	return append(r.set.Arrays(), r.far.Arrays()...)
 }
 
-// placeSet places an array of the active set, zeroed.
+// placeSet allocates an array of the active set, zeroed.
 func (r *run) placeSet(a *activeset.Array) error {
 	p, err := r.image.Place(r.prefix+a.Name, make([]uint32, a.Words))
 	a.Addr = p.Addr
 	return err
 }
 
-// placeArray places what a kernel knows by that name.
+// placeArray allocates the array that kernels know by a name: of the schedule, the layout or the algorithm.
 func (r *run) placeArray(name string) (err error) {
 	var a graph.Array
 	if own := r.Plan.Schedule.Array(name); own != nil {
@@ -112,7 +112,8 @@ func (r *run) placeArray(name string) (err error) {
 	switch data, ok := r.data(name); {
 	case !ok:
 		return fmt.Errorf(
-			"%s: a kernel names %q, which is no array of the algorithm, the schedule or the layout, and none of the numbers that kernels are given",
+			"%s: a kernel names %q, which is no array of the algorithm, the schedule or the layout, and none of the "+
+				"numbers that kernels are given",
 			r.Plan.Name(), name)
 	case data == nil:
 		a, err = r.image.Reserve(r.prefix+name, r.Plan.Algorithm.Size(name, &r.problem))
@@ -123,7 +124,7 @@ func (r *run) placeArray(name string) (err error) {
 	return err
 }
 
-// built makes an array of the layout's: its own, or one that all layouts share.
+// built returns the contents of an array of the layout, and whether the layout owns it or shares it with others.
 func (r *run) built(name string) (data []uint32, own, ok bool) {
 	begin := time.Now()
 	defer func() { r.Built += time.Since(begin) }()
@@ -134,7 +135,7 @@ func (r *run) built(name string) (data []uint32, own, ok bool) {
 	return data, false, ok
 }
 
-// data is the contents of an array that is no layout's; nil: a word a vertex, which the kernels fill.
+// data returns the initial contents of an array that is not of the layout; nil: the kernels fill it.
 func (r *run) data(name string) (data []uint32, ok bool) {
 	if name == "residual" {
 		return []uint32{0}, true
@@ -151,7 +152,7 @@ func (r *run) data(name string) (data []uint32, ok bool) {
 	return nil, false
 }
 
-// words are the parameters that are numbers, in the super-step that comes.
+// words returns the values of scalar parameters in the next super-step.
 func (r *run) words() map[string]uint32 {
 	w := map[string]uint32{
 		"vertices": uint32(r.problem.Graph.Vertices()), "edges": uint32(r.problem.Graph.Edges()),
@@ -170,10 +171,11 @@ func (r *run) words() map[string]uint32 {
 	return w
 }
 
-// fill writes a kernel's argument block.
+// fill writes a kernel's argument block for the next launch.
 func (r *run) fill(k *ir.Kernel) { r.WriteWords(r.args[k], r.block(k)) }
 
-// block is a kernel's argument block in the super-step that comes.
+// block returns a kernel's argument block in the next super-step: scalars, and the addresses of arrays, of which those
+// of the active set depend on turn.
 func (r *run) block(k *ir.Kernel) []uint32 {
 	words, places := r.words(), maps.Clone(r.places)
 	for _, a := range r.set.Arrays() {

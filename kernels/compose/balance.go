@@ -2,11 +2,12 @@ package compose
 
 import "heddle/kernels/host"
 
-// Balance says how evenly the edges of a super-step were spread: the most that one of them
-// handled over the mean. 1 is even; 0: there were no edges.
+// Balance is the imbalance of a super-step: the most edges that a lane, warp or core handled over the mean. 1 is even;
+// 0: there were no edges.
 type Balance struct{ Lanes, Warps, Cores float64 }
 
-// BalanceOf compares the counts before and after a launch of the lanes of those warps of a core that run it.
+// BalanceOf computes the balance of a launch from the edges that each lane has handled before and after it. running is
+// the number of warps of a core that ran it.
 func BalanceOf(before, after []uint64, s host.Shape, running int) Balance {
 	var lanes []uint64
 	for core := 0; core < len(after); core += s.Warps * s.Threads {
@@ -19,7 +20,7 @@ func BalanceOf(before, after []uint64, s host.Shape, running int) Balance {
 	return Balance{mostOverMean(lanes), mostOverMean(warps), mostOverMean(groups(warps, s.Warps))}
 }
 
-// groups adds up n neighbours at a time.
+// groups sums groups of n neighbours.
 func groups(x []uint64, n int) []uint64 {
 	sums := make([]uint64, len(x)/n)
 	for i := range sums {

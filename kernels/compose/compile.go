@@ -14,8 +14,8 @@ import (
 	"heddle/sim"
 )
 
-// programBytes is the distance between a plan's programs. They lie apart, as parts of one
-// image do, so that no line of one is taken for another's in the L1I.
+// programBytes is the distance between a plan's programs. They have distinct addresses, so that the L1I cannot confuse
+// their lines.
 const programBytes = 64 << 10
 
 // Compiled is a plan's program for machines of one shape.
@@ -26,7 +26,7 @@ type Compiled struct {
 	shape    host.Shape
 }
 
-// Compile makes a plan's program. It can run several times, on graphs of the plan's kind of weights.
+// Compile compiles a plan. The result can run several times, on graphs with the plan's kind of weights.
 func Compile(p *Plan, s host.Shape) (*Compiled, error) {
 	if p.Fused {
 		return compileParts(p, s)
@@ -36,7 +36,7 @@ func Compile(p *Plan, s host.Shape) (*Compiled, error) {
 	})
 }
 
-// compileWith compiles each kernel with the options that it is given by its number, and by the kernel before.
+// compileWith compiles each kernel with options that depend on its number and on the previous kernel.
 func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Compiled) codegen.Options) (*Compiled,
 	error) {
 	if err := p.Runs(s); err != nil {
@@ -57,7 +57,8 @@ func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Comp
 		c.programs[k] = before
 		switch n := end(c.programs[k].Program) - uint64(o.Base); {
 		case n > programBytes && p.Unroll.given():
-			return nil, refuse("unroll", " = %s: kernel %s of %s would have %d bytes: expected at most %d: give a lower number", p.Unroll, k.Name, p.Name(), n, programBytes)
+			return nil, refuse("unroll", " = %s: kernel %s of %s would have %d bytes: expected at most %d: give a "+
+				"lower number", p.Unroll, k.Name, p.Name(), n, programBytes)
 		case n > programBytes:
 			return nil, fmt.Errorf("%s: kernel %s has %d bytes: expected at most %d", p.Name(), k.Name, n, programBytes)
 		}
@@ -65,7 +66,7 @@ func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Comp
 	return c, nil
 }
 
-// end is the first address behind a program.
+// end returns the first address after a program.
 func end(p *isa.Program) (at uint64) {
 	for _, s := range p.Segments {
 		at = max(at, uint64(s.Addr)+uint64(s.Size))
@@ -73,10 +74,10 @@ func end(p *isa.Program) (at uint64) {
 	return at
 }
 
-// Of returns what a kernel was compiled to.
+// Of returns the compiled form of a kernel.
 func (c *Compiled) Of(k *ir.Kernel) *codegen.Compiled { return c.programs[k] }
 
-// Run runs the program on a device of the shape it was compiled for.
+// Run runs the program on a device of the shape for which it was compiled.
 func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload) (Result, error) {
 	if d.Shape() != c.shape {
 		return Result{}, fmt.Errorf("compiled for %+v, and the device is %+v", c.shape, d.Shape())
@@ -92,7 +93,7 @@ func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w wor
 	return r.do(ctx)
 }
 
-// newRun puts everything in the device's memory.
+// newRun lays out a run in the device's memory.
 func (c *Compiled) newRun(d host.Device, g *graph.Graph, w workload.Workload) (*run, error) {
 	r, err := newRun(device{d, c}, c.Plan, c.Kernels, g, w)
 	if err == nil && c.Plan.Fused {

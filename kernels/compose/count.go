@@ -12,15 +12,15 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// Factor is one kind of choice, as GRAssembler's Table 3 (CGO 2024) has them, and the options of it that there are.
+// Factor is a kind of choice in GRAssembler's Table 3 (CGO 2024), with the options that heddle has.
 type Factor struct {
 	Name      string   `json:"name"`
-	Count     int      `json:"count"`     // as Table 3 counts: what is a number, on or off counts as two
-	Published int      `json:"published"` // GRAssembler's
+	Count     int      `json:"count"`     // as Table 3 counts: a number or a switch counts as two
+	Published int      `json:"published"` // GRAssembler's count
 	Options   []string `json:"options"`
 }
 
-// Factors are those that the table multiplies to 4,480, for software's schedules. Which of the products are legal
+// Factors returns the factors whose product is 4,480 in the table, for software schedules. Which combinations are legal
 // depends on the algorithm.
 func Factors() []Factor {
 	var schedules, layouts, sets, directions, dedups, orders []string
@@ -60,8 +60,8 @@ func Factors() []Factor {
 	}
 }
 
-// family is a layout as Table 3 has it: rows by source and by destination are one, what is beside a layout for its rest
-// is none, and blocks are counted as blocking.
+// family returns the name under which Table 3 counts a layout: rows by source and by destination are one layout, the
+// format of a layout's rest does not count, and blocks count as blocking.
 func family(l *layout.Layout) string {
 	first, rest, _ := strings.Cut(l.Name, "-")
 	switch {
@@ -82,14 +82,15 @@ func Product(factors []Factor) (ours, published int) {
 	return ours, published
 }
 
-// Counted is how many kernels an algorithm has.
+// Counted is the number of kernels for an algorithm.
 type Counted struct {
 	Algorithm string `json:"algorithm"`
-	// legal, of software's schedules; each number that it heeds (CTA size, a layout's sizes) counted as two
+	// Software counts legal combinations with software schedules, where each number that applies (CTA size, a layout's
+	// sizes) counts as two.
 	Software int `json:"software"`
-	Choices  int `json:"choices"` // legal, of all schedules, each with the first manner in which it is written
-	All      int `json:"all"`     // with every manner: scan, skip, sum, ahead, coefficient
-	Fused    int `json:"fused"`   // of these that run fused, too
+	Choices  int `json:"choices"` // legal combinations with all schedules, the variants of All at their defaults
+	All      int `json:"all"`     // with all variants: scan, skip, sum, ahead, coefficient
+	Fused    int `json:"fused"`   // those of All that can be fused too
 }
 
 // Count counts the legal combinations, by algorithm.

@@ -17,83 +17,103 @@ import (
 	"heddle/kernels/ir"
 )
 
-// driver is the host's part of a run as a program: it goes from kernel to kernel with barriers of the device between
-// them, and one lane exchanges the active set, chooses what comes next, and writes the parameters that change.
+// driver is the host's part of a run as a RISC-V program: all warps go from kernel to kernel with device-wide barriers
+// between them, while lane 0 of warp 0 on core 0 ("the lane" below) exchanges the active set, decides what comes next,
+// and writes the parameters that change.
+//
+// Argument blocks. Each call of a kernel has a block for every state of the arrays whose roles rotate with the active
+// set (phases states, stride bytes apart, from blocks on). The word at -4 of a block is the return site of the call.
+// The control word baseWord holds the address of the current state's blocks.
+//
+// Registers. Kernels preserve nothing; mscratch holds the address of the argument block when a kernel is entered.
+// Between a call of lead and dispatch, only the lane runs, with
+//
+//	s0      address of the control words
+//	s1      taken: number of vertices that were added; goingBack: depth; after decided: what comes next
+//	s2, s3  taken: end of the stack now and at the last exchange
+//	s4      address of the argument blocks of the next state (what baseWord will hold)
+//	s5      super-steps done, if they are counted
+//	s6      whether the last super-step changed no more than the tolerance, if the plan has a residual
+//	t0–t6, ft0, ft1  scratch: any helper may change them
+//
+// Labels. superstep, sift, back and take begin the kernels that dispatch can choose; exchange, refill, over and deeper
+// are steps of the lane; decided joins all lanes again, and advanced is where the other warps wait meanwhile. 1 is
+// local.
 type driver struct {
 	*run
 	shape    host.Shape
-	base     uint32 // where it lies; the kernels follow
-	bytes    int    // how many it may have
+	base     uint32 // address; the kernels follow
+	bytes    int    // largest size
 	members  []member
 	programs map[*ir.Kernel]*codegen.Compiled
-	loop     *FusedLoop        // of a program that it is of; nil: it is of all super-steps
-	placed   map[string]uint32 // its arrays that have their places already
+	loop     *FusedLoop        // the loop of a program that it drives; nil: all super-steps of a run
+	placed   map[string]uint32 // addresses of its arrays from an earlier launch of the loop
 	text     strings.Builder
 
 	calls   []*call
-	phases  int                 // states of the arrays that pass their roles on
+	phases  int                 // number of states of the arrays whose roles rotate
 	stride  uint32              // bytes of the argument blocks of a state
-	blocks  uint32              // where they begin
-	changes map[string][]uint32 // where a parameter that changes is in the blocks of a state, by its name
-	control uint32              // the lane's own words
-	ends    uint32              // where the vertices of each super-step end on the stack, if that is gone back through
+	blocks  uint32              // address of the argument blocks
+	changes map[string][]uint32 // offsets of each changing parameter in the blocks of a state
+	control uint32              // address of the control words
+	ends    uint32              // address of the ends of the super-steps' vertices on the stack, for the way back
 
-	barrierID int  // a core's, that no thread block waits at
-	limit     int  // super-steps at most; 0: no limit
-	endless   bool // more than limit are a failure
-	exported  bool // for a machine that sees what others have written behind fences only, and that has no host
+	barrierID int  // a barrier of a core at which no thread block waits
+	limit     int  // largest number of super-steps; 0: no limit
+	endless   bool // exceeding limit is a failure
+	exported  bool // the program runs without a host, on a machine whose caches are coherent at fences only
 	verdict   verdict
 }
 
-// member is a kernel that the driver runs, in the order of their jumps.
+// member is a kernel that the driver runs. The order of members is that of the jumps at the beginning of the driver.
 type member struct {
-	run    *run // whose arrays and numbers it is handed
+	run    *run // the source of its arguments
 	kernel *ir.Kernel
 }
 
-// call is a place where the driver runs a kernel.
+// call is a launch of a kernel by the driver.
 type call struct {
 	member
-	number int // of the launch, of a schedule that has several for a gather
-	index  int // of the kernel
-	at     uint32
+	number int    // number of the launch, if the schedule has several for a gather
+	index  int    // index of the member
+	at     uint32 // offset of its argument block
 }
 
-// name is that of the part of the program which ends behind the call.
+// name returns the name of the part of the program that ends after the call.
 func (c *call) name() string { return fmt.Sprintf("k%d.%d", c.index, c.number) }
 
-// loopPart is the name of a part in which one lane does what the host does otherwise.
+// loopPart is the name of the parts in which the lane takes the host's place.
 const loopPart = KernelLoop
 
-// Words of control, in bytes from its beginning.
+// Byte offsets of the control words.
 const (
-	baseWord      = 4 * iota // where the argument blocks are of the state that comes
-	nextWord                 // what comes next
+	baseWord      = 4 * iota // address of the argument blocks of the current state
+	nextWord                 // what comes next: toSuperStep and so on
 	stepsWord                // super-steps done
 	stepWord                 // the parameter step
-	topWord                  // of the stack, when the active set was exchanged
-	endWord                  // where its next end is noted
-	depthWord                // the super-step that the way back is at
-	roundWord                // the round
-	leftWord                 // vertices that have not been active
-	thresholdWord            // of near-far
+	topWord                  // top of the stack at the last exchange of the active set
+	endWord                  // address at which the next end is stored
+	depthWord                // super-step of the way back
+	roundWord                // parameter round
+	leftWord                 // number of vertices that have not been active yet
+	thresholdWord            // near-far's threshold
 	periodWord
-	pileWord  // the pile that is added to
-	otherWord // the other one
+	pileWord  // address of the pile that takes vertices
+	otherWord // address of the other pile
 	controlWords
 )
 
-// What comes next.
+// Values of nextWord. goOn and dispatch rely on toSuperStep being 0.
 const (
 	toSuperStep = iota
 	toEnd
 	toSift
 	toBack
-	unfinished // the end: there were too many super-steps
+	unfinished // the end, after too many super-steps
 	toTake
 )
 
-// lay places what the driver needs. The active set of the first super-step has been made.
+// lay allocates and writes the driver's arrays. The first active set must have been made.
 func (d *driver) lay() (err error) {
 	r := d.run
 	d.phases, d.changes = 1, map[string][]uint32{}
@@ -120,7 +140,7 @@ func (d *driver) lay() (err error) {
 	return err
 }
 
-// put places an array and writes it.
+// put allocates an array, unless an earlier launch of the loop has, and writes it.
 func (d *driver) put(name string, words []uint32) (uint32, error) {
 	if at, placed := d.placed[name]; placed {
 		d.WriteWords(at, words)
@@ -139,7 +159,7 @@ func (d *driver) put(name string, words []uint32) (uint32, error) {
 	return a.Addr, err
 }
 
-// runs are those whose kernels it runs.
+// runs returns the runs whose kernels it calls.
 func (d *driver) runs() (list []*run) {
 	for _, m := range d.members {
 		if !slices.Contains(list, m.run) {
@@ -149,7 +169,7 @@ func (d *driver) runs() (list []*run) {
 	return list
 }
 
-// listCalls lists where kernels are called.
+// listCalls lists the calls of all members.
 func (d *driver) listCalls() {
 	for i, m := range d.members {
 		times := 1
@@ -162,7 +182,7 @@ func (d *driver) listCalls() {
 	}
 }
 
-// callsOf are those of a kernel.
+// callsOf returns the calls of a kernel.
 func (d *driver) callsOf(k *ir.Kernel) (list []*call) {
 	for _, c := range d.calls {
 		if c.kernel == k {
@@ -172,15 +192,15 @@ func (d *driver) callsOf(k *ir.Kernel) (list []*call) {
 	return list
 }
 
-// changing are the parameters that the driver writes between kernels. All others stay, or follow from the state of the
-// arrays.
+// changing lists the parameters that the driver writes between kernels. All others are constant, or follow from the
+// state of the arrays.
 var changing = []string{
 	"step", "active.size", "stack.first", "stack.size", "round", "depth", "far.threshold", "far.before", "far.size",
 	"far.period", "far.next", "far.queue",
 }
 
-// layBlocks writes the argument blocks as the host would before each launch: those of a state of the arrays together,
-// and before each a word that says where the driver goes on.
+// layBlocks writes the argument blocks for all states as the host would before each launch, with room for the return
+// site before each block.
 func (d *driver) layBlocks() (err error) {
 	r := d.run
 	for _, c := range d.calls {
@@ -206,7 +226,7 @@ func (d *driver) layBlocks() (err error) {
 	return err
 }
 
-// layEnds has room for where the vertices of each super-step end on the stack; those of the first are on it.
+// layEnds allocates the ends of the super-steps' vertices on the stack, which holds those of the first super-step.
 func (d *driver) layEnds(control []uint32) (err error) {
 	words := make([]uint32, d.problem.Graph.Vertices()+2)
 	words[0] = uint32(len(d.start()))
@@ -225,7 +245,8 @@ func lcm(a, b int) int {
 
 func (d *driver) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
 
-// assemble writes the driver and assembles it.
+// assemble writes the text of the driver and assembles it. The first instructions are jumps at fixed addresses, to
+// which the kernels return.
 func (d *driver) assemble() (*isa.Program, error) {
 	d.line(".text\n.globl _start\n_start:\n j main")
 	for i := range d.members {
@@ -245,7 +266,7 @@ func (d *driver) assemble() (*isa.Program, error) {
 	return p, err
 }
 
-// superSteps are those of the algorithm, from its first kernel to its last.
+// superSteps writes the super-steps of an algorithm, from the init kernel to the way back.
 func (d *driver) superSteps() {
 	ks := &d.kernels
 	d.run1(ks.Init)
@@ -264,7 +285,7 @@ func (d *driver) superSteps() {
 	d.goingBack()
 }
 
-// name is the loop's, or the plan's.
+// name returns the name of the loop, or of the plan.
 func (d *driver) name() string {
 	if d.loop != nil {
 		return d.loop.Name
@@ -272,15 +293,15 @@ func (d *driver) name() string {
 	return d.Plan.Name()
 }
 
-// direction is that of all super-steps.
+// direction returns the direction of all super-steps: fused runs never change it.
 func (d *driver) direction() direction.Direction { return d.Plan.Direction.Uses[0] }
 
-// beginsWithRound reports whether nothing is active before a round has begun.
+// beginsWithRound reports whether no vertex is active before the first round.
 func (d *driver) beginsWithRound() bool {
 	return d.kernels.Seed != nil && !d.Plan.Algorithm.CountsFirst
 }
 
-// enter brings all warps and lanes to work, if the machine is the one that the kernels are for.
+// enter activates all warps and lanes. An exported program ends if the machine has another shape than the kernels.
 func (d *driver) enter() {
 	d.line("main:\n %s\n la t1, all\n wspawn t0, t1\nall:\n li t0, -1\n tmc t0", d.warpsTo("t0"))
 	if !d.exported {
@@ -295,7 +316,7 @@ func (d *driver) enter() {
 	}
 }
 
-// warpsTo puts how many warps of a core run the program in a register.
+// warpsTo returns an instruction that loads the number of a core's warps that run the program into a register.
 func (d *driver) warpsTo(register string) string {
 	if n := d.Plan.Warps; n > 0 {
 		return fmt.Sprintf("li %s, %d", register, n)
@@ -303,8 +324,7 @@ func (d *driver) warpsTo(register string) string {
 	return "csrr " + register + ", vx_num_warps"
 }
 
-// pass handles edges: the layout's and the schedule's own kernels, if there are any, and then all launches of the
-// gather.
+// pass runs the kernels of a traversal of edges in order: the layout's and the schedule's own, if any, and the gather.
 func (d *driver) pass(list ...*ir.Kernel) {
 	for _, k := range list {
 		if k != nil {
@@ -313,8 +333,8 @@ func (d *driver) pass(list ...*ir.Kernel) {
 	}
 }
 
-// run1 runs a kernel on all warps, as often as it is launched, and waits for all of them and for what they wrote each
-// time.
+// run1 writes the launches of a kernel on all warps, each followed by a barrier. A kernel that is launched several
+// times has one return address, from which the word before the argument block leads to the site of the call.
 func (d *driver) run1(k *ir.Kernel) {
 	calls := d.callsOf(k)
 	for _, c := range calls {
@@ -332,7 +352,7 @@ func (d *driver) run1(k *ir.Kernel) {
 	}
 }
 
-// writeSites says before each argument block where the driver goes on behind the kernel.
+// writeSites stores the return site before each argument block.
 func (d *driver) writeSites(p *isa.Program) {
 	for _, c := range d.calls {
 		site, _ := p.Symbol(fmt.Sprintf("site%d_%d", c.index, c.number))
@@ -342,17 +362,17 @@ func (d *driver) writeSites(p *isa.Program) {
 	}
 }
 
-// barrier waits until everything that any warp of the device wrote is there for all to see, and ends a part. A
-// device-wide barrier does that by itself; a core alone meets, has what it wrote be there, and meets again. Vortex's
-// barriers know nothing of memory: there each core has its fence, which also makes it forget what others may write from
-// now on.
+// barrier waits for all warps of the device, makes all of their writes visible, and ends a part. A device-wide barrier
+// has that effect by itself. A single core synchronises, executes a fence, and synchronises again. Barriers of Vortex
+// do not affect memory, so an exported program has each core execute a fence, which also invalidates its cache.
 func (d *driver) barrier(part string) {
 	alone := d.shape.Cores == 1
 	if (alone || d.exported) && (part != loopPart || d.exported) {
 		d.line(" %s\n li t0, %d\n bar t0, t1\n csrr t0, vx_wid\n bnez t0, 1f\n fence\n1:", d.warpsTo("t1"), d.barrierID)
 	}
 	switch {
-	case alone && part != loopPart && !d.exported: // a load waits for the fence, and the barrier for what it brings: a warp does not
+	case alone && part != loopPart &&
+		!d.exported: // the load waits for the fence, which a warp does not, and the barrier for the load
 		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n and t0, t0, zero\n addi t0, t0, %d\n %s", d.control, d.barrierID,
 			d.warpsTo("t1"))
 	case alone:
@@ -363,12 +383,12 @@ func (d *driver) barrier(part string) {
 	d.line("%s%s:\n bar t0, t1", emu.PartPrefix, part)
 }
 
-// lead has all but one lane of the device go on elsewhere.
+// lead leaves a single lane of the device running; all other warps jump to others.
 func (d *driver) lead(others string) {
 	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n beqz t0, 1f\n j %s\n1:\n li t0, 1\n tmc t0", others)
 }
 
-// advance does what the host does between super-steps, on one lane, and leaves what comes next in its word.
+// advance writes the host's work between super-steps, which ends with the decision in nextWord.
 func (d *driver) advance() {
 	a := d.Plan.Algorithm
 	d.line(" li s0, 0x%x\n lw s4, %d(s0)", d.control, baseWord)
@@ -386,14 +406,15 @@ func (d *driver) advance() {
 	d.exchange()
 }
 
-// settledEnds ends the super-steps when the last one has changed no more than the tolerance.
+// settledEnds ends the run if the last super-step has changed no more than the tolerance.
 func (d *driver) settledEnds() {
 	if d.Plan.Residual {
 		d.line(" beqz s6, 1f\n j over\n1:")
 	}
 }
 
-// dense ends when all super-steps have been done, or ranks have converged.
+// dense decides for algorithms in which all vertices are active: the run ends after limit super-steps, or when ranks
+// have converged.
 func (d *driver) dense() {
 	d.settledEnds()
 	if d.limit > 0 {
@@ -404,7 +425,8 @@ func (d *driver) dense() {
 	d.goOn(toEnd)
 }
 
-// floatNotAbove is the largest float32 that is not above x: what is not above the one is not above the other.
+// floatNotAbove returns the largest float32 that is at most x, so that comparing a float32 with either has the same
+// result.
 func floatNotAbove(x float64) float32 {
 	f := float32(x)
 	if float64(f) > x {
@@ -413,7 +435,7 @@ func floatNotAbove(x float64) float32 {
 	return f
 }
 
-// goOn says what comes next, and ends what one lane does.
+// goOn stores what comes next, and ends the lane's part.
 func (d *driver) goOn(next int) {
 	if next == toSuperStep || next == toBack {
 		d.zeroArrays()
@@ -425,8 +447,7 @@ func (d *driver) goOn(next int) {
 	d.line(" li t0, %d\n sw t0, %d(s0)\n j decided", next, nextWord)
 }
 
-// zeroArrays zeroes the schedule's arrays that are to be when a gather begins, and the number of rows that a layout
-// lists.
+// zeroArrays zeroes the arrays of schedules that must be zero when a gather begins, and the numbers of listed rows.
 func (d *driver) zeroArrays() {
 	for _, r := range d.runs() {
 		d.zeroArraysOf(r)
@@ -457,17 +478,17 @@ func (d *driver) zeroArraysOf(r *run) {
 	}
 }
 
-// set writes a register to a parameter, in the blocks of the state that comes.
+// set stores a register as a parameter in the blocks of the next state (s4).
 func (d *driver) set(name, register string) {
 	for _, at := range d.changes[name] {
 		d.line(" sw %s, %d(s4)", register, at)
 	}
 }
 
-// farthest is how far a store reaches.
+// farthest is the largest offset of a store.
 const farthest = 2047
 
-// setAlways writes a register to a parameter, in the blocks of all states.
+// setAlways stores a register as a parameter in the blocks of all states.
 func (d *driver) setAlways(name, register string) {
 	if len(d.changes[name]) == 0 {
 		return
@@ -486,7 +507,7 @@ func (d *driver) setAlways(name, register string) {
 	}
 }
 
-// exchange makes the next active set the active one, and goes on if it is not empty.
+// exchange makes the next active set the active one, and continues if it is not empty.
 func (d *driver) exchange() {
 	d.line("exchange:")
 	if d.phases > 1 {
@@ -523,8 +544,7 @@ func (d *driver) exchange() {
 	d.goOn(toEnd)
 }
 
-// taken has in s1 how many vertices have been added, or whether there are any, and sees to it that the next are counted
-// from none.
+// taken loads into s1 the number of vertices that were added, or whether there are any, and resets the counter.
 func (d *driver) taken() {
 	for _, a := range d.run.set.Arrays() {
 		switch role := a.Role(0); {
@@ -540,7 +560,7 @@ func (d *driver) taken() {
 	}
 }
 
-// checkLimit ends the program when there have been too many super-steps.
+// checkLimit ends the program after limit super-steps.
 func (d *driver) checkLimit() {
 	if d.limit > 0 {
 		d.line(" li t0, %d\n blt s5, t0, 1f", d.limit)
@@ -553,7 +573,7 @@ func (d *driver) checkLimit() {
 	}
 }
 
-// refill looks for vertices to go on with, when none is active.
+// refill looks for waiting vertices when none is active.
 func (d *driver) refill() {
 	switch {
 	case d.loop != nil:
@@ -569,7 +589,7 @@ func (d *driver) refill() {
 	}
 }
 
-// rise raises near-far's threshold, if the far pile is not empty.
+// rise raises near-far's threshold if the far pile is not empty.
 func (d *driver) rise() {
 	for _, a := range d.far.Arrays() {
 		if a.Name == "far.count" {
@@ -582,7 +602,8 @@ func (d *driver) rise() {
 		thresholdWord, d.far.Delta(), thresholdWord)
 	d.setAlways("far.before", "t1")
 	d.setAlways("far.threshold", "t2")
-	d.line(" lw t1, %d(s0)\n addi t1, t1, 1\n sw t1, %d(s0)\n lw t2, %d(s0)\n lw t3, %d(s0)\n sw t3, %d(s0)\n sw t2, %d(s0)",
+	d.line(" lw t1, %d(s0)\n addi t1, t1, 1\n sw t1, %d(s0)\n lw t2, %d(s0)\n lw t3, %d(s0)\n sw t3, %d(s0)\n sw "+
+		"t2, %d(s0)",
 		periodWord, periodWord, pileWord, otherWord, pileWord, otherWord)
 	d.setAlways("far.period", "t1")
 	d.setAlways("far.next", "t3")
@@ -590,7 +611,7 @@ func (d *driver) rise() {
 	d.goOn(toSift)
 }
 
-// sifter is the kernel that looks for vertices to go on with; nil: there is none.
+// sifter returns the kernel that selects waiting vertices, or the seeds of a round; nil: none.
 func (d *driver) sifter() *ir.Kernel {
 	if d.kernels.Split != nil {
 		return d.kernels.Split
@@ -598,7 +619,7 @@ func (d *driver) sifter() *ir.Kernel {
 	return d.kernels.Seed
 }
 
-// sifting runs it, and exchanges the active set again.
+// sifting runs the sifter's kernel, and then exchanges the active set again.
 func (d *driver) sifting() {
 	if d.sifter() == nil {
 		return
@@ -613,7 +634,7 @@ func (d *driver) sifting() {
 	d.line(" j exchange")
 }
 
-// goingBack goes back through the super-steps. s1 is the one that comes.
+// goingBack traverses the super-steps in reverse. s1 is the next one.
 func (d *driver) goingBack() {
 	if d.kernels.Back == nil {
 		return
@@ -634,7 +655,7 @@ func (d *driver) goingBack() {
 	d.goOn(toBack)
 }
 
-// dispatch has all warps go on with what comes next.
+// dispatch makes all warps continue with what comes next.
 func (d *driver) dispatch() {
 	d.line("decided:\n li t0, -1\n tmc t0\nadvanced:")
 	d.barrier(loopPart)
@@ -652,5 +673,6 @@ func (d *driver) dispatch() {
 		d.check()
 		return
 	}
-	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, 1f\n li t0, 1\n tmc t0\n sw zero, %d(zero)\n1:\n tmc zero", emu.ExitAddr)
+	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, 1f\n li t0, 1\n tmc t0\n sw zero, "+
+		"%d(zero)\n1:\n tmc zero", emu.ExitAddr)
 }

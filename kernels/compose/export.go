@@ -18,13 +18,13 @@ import (
 	"heddle/sim"
 )
 
-// Exported is a whole graph program in one image: kernels, the loop over super-steps, the graph, and what must come
-// out. Started as docs/guide/programs.md says, it needs no host, and its exit code says whether the result is right.
+// Exported is a complete graph program in one image: kernels, the loop over super-steps, the graph, and the expected
+// result. It needs no host (docs/guide/programs.md describes how to start it), and its exit code is its verdict.
 type Exported struct {
 	Program *isa.Program
 	Plan    *Plan
-	Steps   int // super-steps of the run that it was checked with
-	// Uses are the instructions beyond RV32IMF and Vortex's warp control, by name: atomics, votes, shuffles.
+	Steps   int // super-steps of the functional run that checked it
+	// Uses lists the instructions beyond RV32IMF and Vortex's warp control: atomics, votes, shuffles.
 	Uses []string
 }
 
@@ -32,13 +32,14 @@ type Exported struct {
 const (
 	ExitWrong      = 1 // a result differs from the reference
 	ExitShape      = 2 // the machine has other cores, warps or lanes than the program was compiled for
-	ExitUnfinished = 3 // the super-steps did not come to an end
+	ExitUnfinished = 3 // the algorithm did not end within the expected super-steps
 )
 
-// maxExport bounds an image: programs like these are for machines that are slow to simulate.
+// maxExport bounds an image, since such programs are for machines that are slow to simulate.
 const maxExport = 16 << 20
 
-// Export composes a program for machines of a shape. It is run without time first, and refused if its result is wrong.
+// Export composes a program for machines of a shape. It executes the run functionally first, for the expected result,
+// and fails if that is wrong.
 func Export(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (*Exported, error) {
 	w, err := ForGraph(w, g)
 	if err != nil {
@@ -61,8 +62,8 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Worklo
 		return nil, err
 	}
 	if ran.Left > 0 && p.Algorithm.Stopped != nil && !p.Algorithm.Stopped.Alike {
-		return nil, refuse("max_iterations", " = %d: it stops %s where an image cannot check what it has come to, which depends "+
-			"on time: expected 0", w.Iterations, p.Algorithm.Name)
+		return nil, refuse("max_iterations", " = %d: it stops %s where an image cannot check what it has come to, "+
+			"which depends on time: expected 0", w.Iterations, p.Algorithm.Name)
 	}
 	x := exporter{shape: s, compiled: c, words: map[uint32]uint32{}, ran: &ran}
 	if x.run, err = newRun(&x, p, c.Kernels, g, w); err != nil {
@@ -75,7 +76,7 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Worklo
 	return &Exported{Program: program, Plan: p, Steps: len(ran.Steps), Uses: uses(program)}, nil
 }
 
-// exportable refuses what needs a host between launches, or has no result that a program could check.
+// exportable returns an error for plans that need a host between launches, or have no result that a program can check.
 func (p *Plan) exportable(w workload.Workload) error {
 	a := p.Algorithm
 	for _, no := range []struct {
@@ -84,15 +85,19 @@ func (p *Plan) exportable(w workload.Workload) error {
 	}{
 		{p.Schedule.Unit != "", "schedule " + p.Schedule.Name + " needs a graph unit, which the host sets up"},
 		{p.Registers(), "schedule " + p.Schedule.Name + " has a kernel of its own before each gather"},
-		{p.Set.Queue, "active_set " + p.Set.Name + " has a kernel of its own before each gather, and the host read what it listed"},
+		{p.Set.Queue, "active_set " + p.Set.Name + " has a kernel of its own before each gather, and the host read " +
+			"what it listed"},
 		{p.Prepares(p.Direction.Uses[0]), "layout " + p.Layout.Name + " has a kernel of its own before each gather"},
 		{p.Settled, "settled has the host look up what a super-step can bring"},
 		{p.Order.Piles, "order " + p.Order.Name + " has the host raise its threshold"},
-		{len(p.Direction.Uses) > 1, "direction " + p.Direction.Name + " has the host choose in each super-step: give push or pull"},
-		{a.Seed != nil || a.Back != nil || a.Stop != "", "algorithm " + a.Name + " has the host begin rounds, go back, or stop early"},
+		{len(p.Direction.Uses) > 1, "direction " + p.Direction.Name + " has the host choose in each super-step: " +
+			"give push or pull"},
+		{a.Seed != nil || a.Back != nil || a.Stop != "", "algorithm " + a.Name + " has the host begin rounds, go " +
+			"back, or stop early"},
 		{
 			!a.Exact && a.Range == nil,
-			"algorithm " + a.Name + " has results that an image cannot check: expected pagerank, pagerank-delta, spmv, bfs, sssp, cc or in-degree",
+			"algorithm " + a.Name + " has results that an image cannot check: expected pagerank, pagerank-delta, " +
+				"spmv, bfs, sssp, cc or in-degree",
 		},
 		{w.Tolerance > 0, "workload.tolerance has the host decide when ranks have converged: give max_iterations"},
 	} {
@@ -103,7 +108,7 @@ func (p *Plan) exportable(w workload.Workload) error {
 	return nil
 }
 
-// untimedResult computes the result on a machine of the shape.
+// untimedResult computes the result functionally on a machine of the shape.
 func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (Result, error) {
 	d, err := host.NewFunctional(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads,
 		ScratchpadBytes: s.ScratchpadBytes}, nil)
@@ -113,14 +118,14 @@ func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload
 	return Run(ctx, d, g, w)
 }
 
-// exporter is the machine that a run is laid out on: memory, which becomes the image. It does not embed the run, whose
-// machine it is: a method of machine that it lacked would be promoted from there, and call itself.
+// exporter is a machine that consists of memory alone, in which a run is laid out to become the image. It does not
+// embed run, which embeds its machine: a method that exporter lacked would be promoted from there, and recurse.
 type exporter struct {
 	run      *run
 	shape    host.Shape
 	compiled *Compiled
 	words    map[uint32]uint32
-	ran      *Result // without time
+	ran      *Result // of the functional run
 }
 
 func (x *exporter) Shape() host.Shape   { return x.shape }
@@ -137,7 +142,7 @@ func (x *exporter) Launch(context.Context, *ir.Kernel, uint32) (sim.Result, erro
 	return sim.Result{}, errors.New("BUG: compose: an image is laid out, and nothing launched")
 }
 
-// Reserved has arrays begin behind the kernels, so that the image is in one piece.
+// Reserved makes arrays begin after the kernels, so that the image is contiguous.
 func (x *exporter) Reserved() []graph.Region {
 	return append(graph.Reserved(x.shape.Lanes(), nil),
 		graph.Region{Name: "programs", Addr: emu.UncachedEnd, Size: x.compiled.end() - emu.UncachedEnd})
@@ -157,7 +162,7 @@ func (x *exporter) WriteWords(addr uint32, words []uint32) {
 
 func (x *exporter) ShareWords(addr uint32, words []uint32) { x.WriteWords(addr, words) }
 
-// program puts driver, kernels and arrays together.
+// program assembles driver, kernels and arrays.
 func (x *exporter) program() (*isa.Program, error) {
 	d := newDriver(x.run, x.compiled)
 	d.exported, d.limit = true, len(x.ran.Steps)
@@ -183,7 +188,8 @@ func (x *exporter) program() (*isa.Program, error) {
 	return p, nil
 }
 
-// data is the segment of all arrays, written or not: memory on hardware holds anything.
+// data returns the segment of all arrays, including those that nothing is written to, as memory of hardware is not
+// zeroed.
 func (x *exporter) data() (isa.Segment, error) {
 	from, to := uint64(math.MaxUint32), uint64(0)
 	for _, a := range x.run.image.Arrays() {
@@ -200,7 +206,7 @@ func (x *exporter) data() (isa.Segment, error) {
 	return isa.Segment{Addr: uint32(from), Data: data, Size: uint32(len(data))}, nil
 }
 
-// uses lists the instructions of a program that not every configuration of Vortex has.
+// uses lists the instructions of a program that some configurations of Vortex lack.
 func uses(p *isa.Program) (names []string) {
 	for _, s := range p.Segments {
 		for o := 0; s.Executable && o+4 <= len(s.Data); o += 4 {

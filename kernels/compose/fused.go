@@ -18,16 +18,16 @@ import (
 	"heddle/sim"
 )
 
-// driverBytes is how many a driver may have. It lies first, with a jump for each kernel behind its first instruction,
-// where the kernel returns to; the kernels follow, one behind the other.
+// driverBytes is the room for a driver, at the beginning of a program. After its first instruction, a driver has a jump
+// for each kernel, to which the kernel returns. The kernels follow consecutively.
 const driverBytes = 4 << 10
 
-// compileParts compiles kernels as parts of one program, in which a driver calls them.
+// compileParts compiles kernels as parts of one program, where a driver calls them.
 func compileParts(p *Plan, s host.Shape) (*Compiled, error) {
 	return compileWith(p, s, partOptions(emu.CodeBase, driverBytes, s))
 }
 
-// partOptions are those of kernels that a driver calls which lies before them.
+// partOptions returns the options of kernels that follow the driver which calls them.
 func partOptions(base uint32, bytes int, s host.Shape) func(i int, before *codegen.Compiled) codegen.Options {
 	return func(i int, before *codegen.Compiled) codegen.Options {
 		at := base + uint32(bytes)
@@ -38,7 +38,7 @@ func partOptions(base uint32, bytes int, s host.Shape) func(i int, before *codeg
 	}
 }
 
-// newDriver is that of a run's super-steps.
+// newDriver returns the driver of a run's super-steps.
 func newDriver(r *run, c *Compiled) driver {
 	d := driver{run: r, shape: r.Shape(), base: emu.CodeBase, bytes: driverBytes, programs: c.programs}
 	for _, k := range c.Kernels.All() {
@@ -50,7 +50,7 @@ func newDriver(r *run, c *Compiled) driver {
 // lineBytes is the alignment of a program's kernels.
 const lineBytes = 64
 
-// end is the first address behind the kernels.
+// end returns the first address after the kernels.
 func (c *Compiled) end() (at uint64) {
 	for _, k := range c.Kernels.All() {
 		at = max(at, end(c.programs[k].Program))
@@ -58,8 +58,8 @@ func (c *Compiled) end() (at uint64) {
 	return at
 }
 
-// freeBarrier is the number of one at which no thread block of the kernels waits; theirs are numbered from 0. Vortex
-// has one for every two warps.
+// freeBarrier returns the number of a barrier at which no thread block of the kernels waits; they use those from 0 on.
+// Vortex has one barrier for every two warps.
 func (p *Plan) freeBarrier(s host.Shape) (int, error) {
 	core, err := p.core(coreOf(s))
 	if err != nil || core.Block <= 1 || core.Block == core.Warps {
@@ -69,11 +69,12 @@ func (p *Plan) freeBarrier(s host.Shape) (int, error) {
 		return n, nil
 	}
 	return 0, refuse("cta_threads",
-		" = %d: a core's %d thread blocks take all of its %d barriers, and the loop over super-steps needs one: give larger blocks",
+		" = %d: a core's %d thread blocks take all of its %d barriers, and the loop over super-steps needs one: give "+
+			"larger blocks",
 		p.BlockThreads, core.Warps/core.Block, s.Warps/2)
 }
 
-// program puts the driver and the kernels together, and what they are handed into memory. Nothing has been launched.
+// program lays out the driver's arrays and links the program. Nothing may have been launched.
 func (d *driver) program() (*isa.Program, error) {
 	r := d.run
 	var err error
@@ -96,7 +97,7 @@ func (d *driver) program() (*isa.Program, error) {
 	return d.link()
 }
 
-// link puts the driver and the kernels together, when everything has been laid.
+// link joins the driver, whose arrays have been laid out, and the kernels.
 func (d *driver) link() (*isa.Program, error) {
 	code, err := d.assemble()
 	if err != nil {
@@ -120,27 +121,29 @@ func (d *driver) link() (*isa.Program, error) {
 	return p, nil
 }
 
-// fused is a run that is one launch, in which the loop over super-steps is the device's. The host's loop goes along: it
-// decides by the same memory what comes next, books it, and holds the device to it. It changes nothing.
+// fused is the launch of a fused run, in which the device loops over super-steps. The host executes the same loop
+// beside it, as an oracle: it decides what comes next by the same memory, waits for the part of the launch that should
+// do that (await), records it, and fails if the device has run anything else. It never writes to memory: run.machine is
+// an onlooker meanwhile.
 type fused struct {
 	run     *run
 	device  host.Parted
 	driver  driver
 	program *isa.Program
 
-	next func() (sim.Part, bool) // nil: it has not begun
+	next func() (sim.Part, bool) // runs the device to the end of the next part; nil: not launched yet
 	stop func()
-	rest sim.Result // behind the last part
+	rest sim.Result // the part after the last kernel
 	err  error
 }
 
-// Loop is the time that a fused run spends between kernels, on work that is otherwise the host's.
+// Loop is the time that a fused run spends between kernels, in the host's place.
 type Loop struct {
-	Step int // super-steps done before
+	Step int // number of super-steps before it
 	sim.Result
 }
 
-// fuse makes the run a fused one.
+// fuse turns the run into a fused one.
 func (r *run) fuse(c *Compiled) (err error) {
 	f := &fused{run: r, driver: newDriver(r, c)}
 	f.driver.limit = r.maxSteps()
@@ -155,7 +158,7 @@ func (r *run) fuse(c *Compiled) (err error) {
 	return nil
 }
 
-// setUpGather writes the units' registers for the only kernel that asks them.
+// setUpGather writes the units' registers for the gather, the only kernel that asks them, before the launch.
 func (r *run) setUpGather() error {
 	for _, p := range r.kernels.passes() {
 		if err := r.configure(p.kernel); err != nil {
@@ -165,20 +168,20 @@ func (r *run) setUpGather() error {
 	return nil
 }
 
-// onlooker is the machine of a fused run, as the host's loop sees it.
+// onlooker is the machine of a fused run as the host's loop sees it: read-only.
 type onlooker struct{ machine }
 
 func (onlooker) WriteWords(uint32, []uint32) {}
 func (onlooker) ShareWords(uint32, []uint32) {}
 
-// Resume and Keep: a run of one launch is kept at no super-step.
+// Resume does nothing, like Keep: there are no checkpoints within a launch.
 func (onlooker) Resume(any) (bool, error) { return false, nil }
 func (onlooker) Keep(int)                 {}
 
-// errStopped ends a launch whose parts nobody waits for any more.
+// errStopped ends a launch whose further parts are not awaited.
 var errStopped = errors.New("stopped")
 
-// begin has the device begin, up to the end of the first part.
+// begin prepares the launch; the first call of next starts it.
 func (f *fused) begin(ctx context.Context) {
 	f.next, f.stop = iter.Pull(func(yield func(sim.Part) bool) {
 		f.rest, f.err = f.device.LaunchParts(ctx, f.program, 0, func(p sim.Part) error {
@@ -190,7 +193,7 @@ func (f *fused) begin(ctx context.Context) {
 	})
 }
 
-// await has the device go on until it has run a kernel, which is the one that the host would launch.
+// await runs the device until it has run a kernel, and fails unless that is the kernel which the host would launch.
 func (f *fused) await(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	if f.next == nil {
 		f.begin(ctx)
@@ -218,7 +221,7 @@ func (f *fused) await(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	}
 }
 
-// part is the next one; false: the program has ended.
+// part runs the device to the end of the next part; false: the program has ended.
 func (f *fused) part() (p sim.Part, ok bool) {
 	if p, ok = f.next(); ok {
 		f.run.Times.Cycles += p.Cycles
@@ -226,7 +229,7 @@ func (f *fused) part() (p sim.Part, ok bool) {
 	return p, ok
 }
 
-// kernel is which one a part is of.
+// kernel describes the kernel of a part.
 func (f *fused) kernel(part string) string {
 	for _, c := range f.driver.calls {
 		if c.name() == part {
@@ -236,7 +239,7 @@ func (f *fused) kernel(part string) string {
 	return part
 }
 
-// finish has the device end, where the host's loop has.
+// finish runs the device to its end, and fails if it runs another kernel before.
 func (f *fused) finish() error {
 	for {
 		p, ok := f.part()
@@ -254,22 +257,23 @@ func (f *fused) finish() error {
 	return f.err
 }
 
-// end ends a launch that has not been waited for.
+// end aborts a launch that has not been awaited.
 func (f *fused) end() {
 	if f != nil && f.stop != nil {
 		f.stop()
 	}
 }
 
-// LaunchParts launches a program whose parts are of interest.
+// LaunchParts launches a program, and calls ended after each of its parts.
 func (d device) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, ended func(sim.Part) error) (sim.Result,
 	error) {
 	parted, ok := d.Device.(host.Parted)
 	if !ok {
-		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: the device does not tell when a kernel has ended within a launch: expected none")
+		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: the device does not tell " +
+			"when a kernel has ended within a launch: expected none")
 	}
 	return parted.LaunchParts(ctx, p, arg, ended)
 }
 
-// region of the driver, which is assembled when arrays have their places.
+// driverRegion reserves memory for the driver, which is assembled after arrays have been allocated.
 var driverRegion = graph.Region{Name: "driver", Addr: emu.CodeBase, Size: driverBytes}

@@ -10,29 +10,28 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// Kernels are a program's kernels.
+// Kernels holds the kernels of a plan. Arrays are indexed by direction.
 type Kernels struct {
-	Init *ir.Kernel
-	// by direction: lists the vertices that walk their rows, before a gather; nil: there is none
-	Compact      [2]*ir.Kernel
-	Topology     [2]*ir.Kernel // by direction: the layout's own, before a gather; nil: there is none
-	Lists        [2]*ir.Kernel // by direction: the schedule's own, before a gather; nil: there is none
-	Gather       [2]*ir.Kernel // by direction; nil: not used
+	Init         *ir.Kernel
+	Compact      [2]*ir.Kernel // before a gather: lists the vertices that walk their rows; may be nil
+	Topology     [2]*ir.Kernel // before a gather: of the layout; may be nil
+	Lists        [2]*ir.Kernel // before a gather: of the schedule; may be nil
+	Gather       [2]*ir.Kernel // nil if the plan does not use the direction
 	Apply        *ir.Kernel    // nil: nothing to apply
-	Split        *ir.Kernel    // of vertices that wait; nil: none do
-	Seed         *ir.Kernel    // of a round; nil: there is one
-	Back         *ir.Kernel    // handles edges on the way back; nil: there is none
-	Again        *ir.Kernel    // the schedule's own, before it; nil: there is none
-	TopologyBack *ir.Kernel    // the layout's own, before these; nil: there is none
+	Split        *ir.Kernel    // selects waiting vertices; nil: none wait
+	Seed         *ir.Kernel    // begins a round; nil: the algorithm has no rounds
+	Back         *ir.Kernel    // the gather of the way back; nil: there is none
+	Again        *ir.Kernel    // before Back: of the schedule; may be nil
+	TopologyBack *ir.Kernel    // before Again: of the layout; may be nil
 }
 
-// pass is a kernel that handles edges.
+// pass is a kernel that traverses edges.
 type pass struct {
 	kernel *ir.Kernel
 	dir    direction.Direction
 }
 
-// passes lists them.
+// passes returns the kernels that traverse edges.
 func (k *Kernels) passes() (list []pass) {
 	for d, gather := range k.Gather {
 		if gather != nil {
@@ -45,7 +44,7 @@ func (k *Kernels) passes() (list []pass) {
 	return list
 }
 
-// All lists them.
+// All returns the kernels. Their order is that of their addresses, and of the jumps in a driver.
 func (k *Kernels) All() (all []*ir.Kernel) {
 	for _, x := range []*ir.Kernel{
 		k.Init, k.Compact[direction.Push], k.Compact[direction.Pull],
@@ -59,7 +58,7 @@ func (k *Kernels) All() (all []*ir.Kernel) {
 	return all
 }
 
-// Build writes the plan's kernels for a machine's core.
+// Build builds the plan's kernels for the cores of a machine.
 func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 	core, err := p.core(machine)
 	if err != nil {
@@ -103,7 +102,7 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 	return ks, err
 }
 
-// before writes the kernels that come before a gather: the layout's and the schedule's. nil: there is none.
+// before builds the kernels that precede a gather: of the layout and of the schedule; nil if not needed.
 func (p *Plan) before(d direction.Direction, core schedule.Core) (topology, register *ir.Kernel, err error) {
 	if p.Prepares(d) {
 		if topology, err = p.topology(d); err != nil {
@@ -116,7 +115,7 @@ func (p *Plan) before(d direction.Direction, core schedule.Core) (topology, regi
 	return topology, register, err
 }
 
-// kernel begins one.
+// kernel returns an empty kernel with the plan's launch parameters.
 func (p *Plan) kernel(name string) *emit.Kernel {
 	k := emit.New(name)
 	k.Launch(p.Warps, 0)
@@ -124,21 +123,23 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 	return k
 }
 
-// Registers reports whether a kernel of the schedule's comes before each gather.
+// Registers reports whether a kernel of the schedule precedes each gather, to register vertices with a unit or to sort
+// them: not where the active set is the unit's own list, and where all vertices are active only if the unit's lists
+// have not been filled by earlier kernels (again, againVirtual), or if the schedule always needs the kernel.
 func (p *Plan) Registers() bool {
 	return p.Schedule.Register != nil && !p.Set.OfUnit &&
 		(!p.Algorithm.Dense || p.Schedule.Always || p.operator && p.Schedule.Lists ||
 			!p.Layout.Summed() && !p.Schedule.Lists)
 }
 
-// again puts a vertex into a unit's list, if all are active in the super-step that comes.
+// again appends a vertex to a unit's list for the next super-step, if all vertices are active in it.
 func (p *Plan) again(k *emit.Kernel, v ir.Value) {
 	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual == nil {
 		k.ListPush(v, k.U32(activeset.OutList))
 	}
 }
 
-// againVirtual puts all virtual vertices into the lists in place of the vertices.
+// againVirtual does the same for virtual vertices, which the lists hold in place of vertices.
 func (p *Plan) againVirtual(k *emit.Kernel) {
 	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual != nil {
 		rows := p.Layout.In(k, p.Direction.Uses[0], p.Weights).RowCount()
@@ -146,7 +147,7 @@ func (p *Plan) againVirtual(k *emit.Kernel) {
 	}
 }
 
-// init gives every vertex its first values.
+// init builds the kernel that sets the initial values of vertices.
 func (p *Plan) init() (*ir.Kernel, error) {
 	k := p.kernel("init")
 	k.Phase(isa.PhaseInit, func() {
@@ -164,7 +165,7 @@ func (p *Plan) init() (*ir.Kernel, error) {
 	return k.Build()
 }
 
-// apply ends a super-step for every vertex.
+// apply builds the kernel that ends a super-step for every vertex.
 func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
 	k := p.kernel("apply")
 	k.Phase(isa.PhaseApply, func() {
@@ -185,7 +186,7 @@ func (p *Plan) applyAll(k *emit.Kernel, core schedule.Core) {
 	k.When(k.Eq(k.LaneID(), k.U32(0)), func() { k.AtomicAddF(k.Addr("residual"), nil, all) })
 }
 
-// applyTo ends a super-step for a vertex.
+// applyTo returns the function that ends a super-step for a vertex.
 func (p *Plan) applyTo(k *emit.Kernel, residual func(change ir.Value)) func(v ir.Value) {
 	if sends := p.Algorithm.Sends; sends != nil {
 		set := p.set().In(k, p.Dedup)
@@ -197,7 +198,7 @@ func (p *Plan) applyTo(k *emit.Kernel, residual func(change ir.Value)) func(v ir
 	}
 }
 
-// split goes through vertices that wait, and makes those active whose turn it is.
+// split builds the kernel that activates the waiting vertices below the new threshold.
 func (p *Plan) split() (*ir.Kernel, error) {
 	k := p.kernel("split")
 	set := p.set().In(k, p.Dedup)
@@ -209,7 +210,7 @@ func (p *Plan) split() (*ir.Kernel, error) {
 	return k.Build()
 }
 
-// seed begins a round.
+// seed builds the kernel that activates the first vertices of a round.
 func (p *Plan) seed() (*ir.Kernel, error) {
 	k := p.kernel("seed")
 	g := &gather{Kernel: k, Plan: p, set: p.set().In(k, p.Dedup)}
@@ -222,7 +223,7 @@ func (p *Plan) seed() (*ir.Kernel, error) {
 	return k.Build()
 }
 
-// gather handles the edges of a super-step.
+// gather builds the kernel that handles the edges of a super-step.
 func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("gather-"+p.way(d), d)
 	if before := p.Algorithm.Before; before != nil {
@@ -238,7 +239,7 @@ func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, er
 	return g.Kernel.Build()
 }
 
-// clear clears what the super-step after next will fill, once.
+// clear clears the set that the super-step after next will fill, in the first launch of a gather.
 func (g *gather) clear(s *schedule.Schedule) {
 	if len(s.Launches) > 0 {
 		g.When(g.Eq(g.Count(schedule.LaunchWord), g.U32(0)), g.set.Clear)
@@ -247,7 +248,7 @@ func (g *gather) clear(s *schedule.Schedule) {
 	g.set.Clear()
 }
 
-// Compacts reports whether a kernel lists the vertices that walk their rows before each gather of a direction.
+// Compacts reports whether a kernel before each gather of a direction lists the vertices that walk their rows.
 func (p *Plan) Compacts(d direction.Direction) bool {
 	if d == direction.Pull {
 		return p.Set.Reverse
@@ -255,7 +256,7 @@ func (p *Plan) Compacts(d direction.Direction) bool {
 	return p.Set.Queue
 }
 
-// compact lists the vertices that walk their rows.
+// compact builds the kernel that lists the vertices that walk their rows.
 func (p *Plan) compact(d direction.Direction) (*ir.Kernel, error) {
 	k := p.kernel("compact-" + p.way(d))
 	holds := p.set().In(k, p.Dedup).Holds
@@ -266,7 +267,7 @@ func (p *Plan) compact(d direction.Direction) (*ir.Kernel, error) {
 	return k.Build()
 }
 
-// register has the schedule see to the vertices that walk their rows.
+// register builds the kernel by which the schedule prepares the vertices that walk their rows.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+p.way(d), d)
 	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Enlist(g.at(core), g.visitor()) })
@@ -299,23 +300,23 @@ func (g *gather) at(core schedule.Core) *schedule.Site {
 	return g.site
 }
 
-// gather is a gather kernel being written.
+// gather is a kernel that traverses edges while it is being built.
 type gather struct {
 	*emit.Kernel
 	*Plan
 	dir   direction.Direction
 	set   activeset.Set
 	site  *schedule.Site
-	owned *emit.Owned // the row's destination, if one thread has it
+	owned *emit.Owned // the sum of the current row in a register, if one thread owns its destination
 }
 
-// owns reports whether the vertex that sums up has one thread, so that its sum needs no atomics (GRAssembler §5.1).
+// owns reports whether one thread updates each sum, which then needs no atomics (GRAssembler §5.1).
 func (p *Plan) owns(d direction.Direction) bool {
 	return p.alone(d) && (p.width() == 1 || p.Schedule.Numbers)
 }
 
-// alone reports whether the vertex that sums up is the one whose row a thread walks, and all of its edges are in that
-// row: those of a vertex with virtual ones are in several, and what the layout has in no row any thread may have.
+// alone reports whether the vertex that accumulates is the one whose row a thread walks, with all of its edges in that
+// row. With virtual vertices, its edges are in several rows, and an edge outside rows can be handled by any thread.
 func (p *Plan) alone(d direction.Direction) bool {
 	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil &&
 		p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
@@ -335,10 +336,11 @@ func (g *gather) visitor() *schedule.Visitor {
 	return v
 }
 
-// keep reports whether a vertex walks its row.
+// keep returns the condition under which a vertex walks its row; nil: always.
 func (g *gather) keep(v ir.Value) ir.Value {
 	switch {
-	case g.Compacts(g.dir) && !g.Layout.Loose(): // the list has no others; edges of a rest without rows are not found by it
+	case g.Compacts(g.dir) &&
+		!g.Layout.Loose(): // the list has only such vertices, but says nothing of edges outside rows
 		return nil
 	case g.dir == direction.Push:
 		return g.sends(v)
@@ -348,7 +350,7 @@ func (g *gather) keep(v ir.Value) ir.Value {
 	return nil
 }
 
-// takes is the filter of destinations in the direction pull; nil: there is none.
+// takes returns the filter of destinations in the direction pull; nil: none.
 func (p *Plan) takes() func(k *emit.Kernel, v ir.Value) ir.Value {
 	if p.Settled {
 		return p.Algorithm.Unsettled
@@ -356,7 +358,7 @@ func (p *Plan) takes() func(k *emit.Kernel, v ir.Value) ir.Value {
 	return p.Algorithm.DstFilter
 }
 
-// sends reports whether a source is active; nil: it is.
+// sends returns the condition under which a source is active; nil: always.
 func (g *gather) sends(v ir.Value) ir.Value {
 	switch {
 	case g.Set.Members:
@@ -367,7 +369,7 @@ func (g *gather) sends(v ir.Value) ir.Value {
 	return nil
 }
 
-// edge gathers and sums, if nothing is known about the destination that makes it needless.
+// edge handles an edge, unless the destination is already decided.
 func (g *gather) edge(e *layout.Edge, stop func()) {
 	if g.Skip == schedule.Filtered && g.dir == direction.Pull {
 		g.If(g.takes()(g.Kernel, e.Dst), func() { g.filtered(e, nil) }, stop)
@@ -376,7 +378,7 @@ func (g *gather) edge(e *layout.Edge, stop func()) {
 	g.filtered(e, stop)
 }
 
-// filtered gathers and sums if the source is active. stop drops the rest of the row; nil: who asks the filter does.
+// filtered handles an edge if its source is active. stop drops the rest of the row; nil: the caller does that.
 func (g *gather) filtered(e *layout.Edge, stop func()) {
 	if counts := g.counts(e); counts != nil {
 		g.When(counts, func() { g.take(e, stop) })
@@ -385,7 +387,7 @@ func (g *gather) filtered(e *layout.Edge, stop func()) {
 	g.take(e, stop)
 }
 
-// counts reports whether an edge of a row that is walked counts; nil: it does, or the sum sees it.
+// counts returns the condition under which an edge of a walked row counts; nil: always, or the sum decides.
 func (g *gather) counts(e *layout.Edge) ir.Value {
 	a := g.Algorithm
 	var ends ir.Value
@@ -404,7 +406,7 @@ func (g *gather) counts(e *layout.Edge) ir.Value {
 	return g.And(ends, a.EdgeFilter(g.Kernel, e))
 }
 
-// to is the vertex that sums up what an edge brings.
+// to returns the vertex that accumulates an edge's contribution.
 func (g *gather) to(e *layout.Edge) ir.Value {
 	if g.Algorithm.ToSource {
 		return e.Src
@@ -412,7 +414,7 @@ func (g *gather) to(e *layout.Edge) ir.Value {
 	return e.Dst
 }
 
-// take sums up what an edge brings.
+// take accumulates an edge's contribution.
 func (g *gather) take(e *layout.Edge, stop func()) {
 	a := g.Algorithm
 	if a.Body != nil {
@@ -428,7 +430,7 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		g.takeVector(e, g.brings(e))
 		return
 	}
-	enough := stop != nil && g.dir == direction.Pull && a.Settles() // the rest of the row would change nothing
+	enough := stop != nil && g.dir == direction.Pull && a.Settles() // the rest of the row has no effect
 	if g.owned != nil {
 		changed := g.owned.Take(func() ir.Value { return g.brings(e) })
 		if changed != nil && enough {
@@ -436,9 +438,9 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 		}
 		return
 	}
-	early := a.Decides() && !g.Schedule.Owns // who walks the row alone would leave before the sum
+	early := a.Decides() && !g.Schedule.Owns // a thread that walks the row alone would leave before the sum
 	if enough && early {
-		stop() // before the sum, which takes two memory latencies: a unit hands out edges meanwhile
+		stop() // before the sum takes two memory latencies, during which a unit would hand out more edges
 	}
 	value := g.brings(e)
 	to := g.to(e)
@@ -450,7 +452,7 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 	})
 }
 
-// brings is an edge's contribution, computed now or before.
+// brings returns an edge's contribution, computed here or by an earlier kernel.
 func (g *gather) brings(e *layout.Edge) ir.Value {
 	if values := g.Layout.Gathers; values != "" {
 		return g.Load(g.Algorithm.Sum.Type, g.Addr(values), e.ID)
@@ -458,7 +460,7 @@ func (g *gather) brings(e *layout.Edge) ir.Value {
 	return g.contribution(e)
 }
 
-// contribution computes what an edge brings.
+// contribution computes an edge's contribution.
 func (g *gather) contribution(e *layout.Edge) ir.Value {
 	if by := g.Algorithm.GatherBy; by != nil {
 		return by(g.Kernel, e, g.Coefficient)
@@ -466,7 +468,7 @@ func (g *gather) contribution(e *layout.Edge) ir.Value {
 	return g.Algorithm.Gather(g.Kernel, e)
 }
 
-// sum adds what an edge brings to number i of what is summed up.
+// sum accumulates a contribution in element i of the result.
 func (g *gather) sum(i, value ir.Value, changed func()) {
 	sum, into := g.Algorithm.Sum, g.Addr(g.Algorithm.Into)
 	if g.owns(g.dir) && (g.Sum == emit.InMemory || g.Sum == emit.InRegister && sum.EachTells) {
@@ -476,7 +478,7 @@ func (g *gather) sum(i, value ir.Value, changed func()) {
 	sum.Atomic(g.Kernel, into, i, value, changed)
 }
 
-// number is where number c of vertex v is; without vectors, where the vertex's is.
+// number returns the index of component c of vertex v; without vectors (c nil), v.
 func (g *gather) number(v, c ir.Value) ir.Value {
 	if c == nil {
 		return v
@@ -484,13 +486,13 @@ func (g *gather) number(v, c ir.Value) ir.Value {
 	return g.Add(g.Mul(v, g.U32(uint32(g.width()))), c)
 }
 
-// takeVector sums up factor times the source's vector: the thread's number of it, or all.
+// takeVector accumulates factor times the source's vector: the component of the thread, or all.
 func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
-	if c := g.site.Component; c != nil || g.owned != nil { // who owns a vertex of one number has no component
+	if c := g.site.Component; c != nil || g.owned != nil { // with vectors of one number, there is no component
 		g.takeNumber(e, factor, c)
 		return
 	}
-	// Some numbers at a time, so that their loads do not wait for each other.
+	// Several components at a time, so that their loads overlap.
 	step := min(unrolled, g.width())
 	g.For(g.U32(0), g.U32(uint32(g.width())), g.U32(uint32(step)), func(first ir.Value) {
 		terms := make([]ir.Value, step)
@@ -503,7 +505,7 @@ func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
 	})
 }
 
-// unrolled is how many numbers of a vector a step of the loop over them handles.
+// unrolled is the number of components in a step of the loop over a vector.
 const unrolled = 4
 
 func (g *gather) takeNumber(e *layout.Edge, factor, c ir.Value) {
@@ -514,12 +516,12 @@ func (g *gather) takeNumber(e *layout.Edge, factor, c ir.Value) {
 	g.sum(g.number(e.Dst, c), g.term(e, factor, c), nil)
 }
 
-// term is factor times number c of the source's vector.
+// term returns factor times component c of the source's vector.
 func (g *gather) term(e *layout.Edge, factor, c ir.Value) ir.Value {
 	return g.Mul(factor, g.Load(ir.F32, g.Addr(g.Algorithm.Vector), g.number(e.Src, c)))
 }
 
-// add makes v, which has got a new value, active.
+// add activates v, whose value has changed, now or later.
 func (g *gather) add(v, value ir.Value) {
 	if !g.Order.Piles {
 		g.enter(v)
@@ -528,7 +530,7 @@ func (g *gather) add(v, value ir.Value) {
 	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { g.Order.Later(g.Set, g.Kernel, v, value) })
 }
 
-// enter makes v active in the next super-step.
+// enter activates v in the next super-step.
 func (g *gather) enter(v ir.Value) {
 	if f := g.Algorithm.Changed; f != nil {
 		f(g.Kernel, v)

@@ -2,33 +2,33 @@ package compose
 
 import "heddle/sim"
 
-// Kinds of kernels that a run launches: the names, or how the names begin, by which launches are booked and stored.
+// Kinds of kernels that a run launches: the names, or prefixes of names, under which launches are stored.
 const (
 	KernelInit     = "init"
-	KernelGather   = "gather" // the edges
-	KernelApply    = "apply"  // the vertices
-	KernelSplit    = "split"  // vertices that have waited
-	KernelSeed     = "seed"   // a round's first vertices
+	KernelGather   = "gather" // edges
+	KernelApply    = "apply"  // vertices
+	KernelSplit    = "split"  // waiting vertices
+	KernelSeed     = "seed"   // first vertices of a round
 	KernelCompact  = "compact"
 	KernelTopology = "topology"
 	KernelRegister = "register"
-	KernelLoop     = "loop" // of a fused run: what the device does between kernels
+	KernelLoop     = "loop" // between the kernels of a fused run
 )
 
-// InitStep is the step of what comes before the first super-step: these count from 1.
+// InitStep is the step of launches before the first super-step, which has number 1.
 const InitStep = 0
 
-// Launched is a launch of a program's.
+// Launched is a launch of a program.
 type Launched struct {
-	Step   int // the traversals of edges before it, and itself if it belongs to one
+	Step   int // number of traversals of edges so far, including one that the launch belongs to
 	Kernel string
 	sim.Result
-	Traversal *Step // that it is the (first) gather of; nil: none
-	Part      bool  // it is a part of a launch, of which another part is booked as the launch
+	Traversal *Step // the traversal of which it is the first gather; nil: none
+	Part      bool  // part of a launch that another entry stands for
 }
 
-// traversed lists what a traversal of edges has launched, in order: the kind of each kernel and, of one of several
-// launches of a gather, which.
+// traversed calls add for the launches of a traversal of edges in order. part distinguishes several launches of a
+// gather.
 func (s *Step) traversed(p *Plan, add func(kind, part string, r sim.Result, gatherOf *Step)) {
 	if s.Compacted(p) {
 		add(KernelCompact, "", s.Compact, nil)
@@ -51,8 +51,8 @@ func (s *Step) traversed(p *Plan, add func(kind, part string, r sim.Result, gath
 	}
 }
 
-// Launched lists the launches of a run in their order, or the parts of a fused run's. What a super-step that has failed
-// had launched is not among them.
+// Launched returns the launches of a run in order, or the parts of a fused run's launch. Those of a super-step that
+// failed are missing.
 func (r *Result) Launched() []Launched {
 	b := &launchList{loops: r.Loops}
 	b.add(InitStep, KernelInit, r.Init, nil)
@@ -79,24 +79,24 @@ func (r *Result) Launched() []Launched {
 	return b.list
 }
 
-// launchList lists a run's launches.
+// launchList accumulates a run's launches.
 type launchList struct {
 	list  []Launched
-	loops []Loop // that are not listed
+	loops []Loop // not listed yet
 }
 
 func (b *launchList) add(step int, kernel string, r sim.Result, gatherOf *Step) {
 	b.list = append(b.list, Launched{Step: step, Kernel: kernel, Result: r, Traversal: gatherOf})
 }
 
-// between adds what the device has done by itself when so many super-steps were done.
+// between appends the device's loops after done super-steps.
 func (b *launchList) between(done int) {
 	for ; len(b.loops) > 0 && b.loops[0].Step == done; b.loops = b.loops[1:] {
 		b.add(done, KernelLoop, b.loops[0].Result, nil)
 	}
 }
 
-// sifting is the kernel that finds the vertices to continue with.
+// sifting returns the kind of the kernel that selects waiting vertices or seeds.
 func (p *Plan) sifting() string {
 	if p.Order.Piles {
 		return KernelSplit

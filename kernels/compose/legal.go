@@ -18,7 +18,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// rule refuses combinations: it is broken if its condition holds.
+// rule refuses combinations of choices: those for which broken holds.
 type rule struct {
 	broken func(p *Plan) bool
 	why    string
@@ -30,7 +30,7 @@ type unusedKey struct {
 	rule
 }
 
-// added are of what only layouts have that were added, and operators of programs.
+// added lists the rules that only registered layouts and operators of programs can break.
 var added = []rule{
 	{
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Body != nil },
@@ -50,7 +50,7 @@ var added = []rule{
 type size struct {
 	key, name string
 	text      func(s layout.Sizes) string
-	given     func(s layout.Sizes) bool // reports whether it is not the default; 0 is
+	given     func(s layout.Sizes) bool // reports whether it differs from the default, for which 0 stands too
 	set       func(to *layout.Sizes, from layout.Sizes)
 }
 
@@ -75,7 +75,7 @@ func sizeKey[T comparable](key, name string, of func(s *layout.Sizes) *T) size {
 	}
 }
 
-// sized makes the plan's layout of the plan's sizes, and refuses those that it does not have.
+// sized instantiates the plan's layout with the plan's sizes, and returns an error for sizes that it does not have.
 func (p *Plan) sized() error {
 	all := layout.DefaultSizes()
 	for i := range sizes {
@@ -95,16 +95,17 @@ func (p *Plan) sized() error {
 	return nil
 }
 
-// ordered arranges the layout's slots, and refuses an order of what has none.
+// ordered sets the order of the layout's slots, and returns an error if it has none.
 func (p *Plan) ordered() error {
 	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != workload.Auto {
-		return refuseUnused("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
+		return refuseUnused("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for "+
+			"ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
 	}
 	p.arrange()
 	return nil
 }
 
-// accepts refuses graphs that the layout would be too large for.
+// accepts returns an error for graphs whose layout would be too large.
 func (p *Plan) accepts(g *graph.Graph) error {
 	if p.Layout.Accepts == nil {
 		return nil
@@ -118,7 +119,7 @@ func (p *Plan) accepts(g *graph.Graph) error {
 	return err
 }
 
-// heeding lists the layouts that heed a key.
+// heeding lists the layouts to which a key applies.
 func heeding(key string) string {
 	var names []string
 	for _, l := range layout.Layouts() {
@@ -129,7 +130,7 @@ func heeding(key string) string {
 	return strings.Join(names, ", ")
 }
 
-// rules are all combinations that are refused.
+// rules lists the combinations that are refused. The first broken rule is reported.
 var rules = []rule{
 	{
 		func(p *Plan) bool { return p.Schedule.Rows && !p.fits() },
@@ -151,7 +152,8 @@ var rules = []rule{
 		"pull asks of every edge whether its source is active, which a queue cannot tell",
 	}, {
 		func(p *Plan) bool { return p.Set.Lists && p.Schedule.Rows && !p.Layout.Bare && p.Layout.Loose() },
-		"edges that the layout has no slots for are in no row, and of each it is asked whether its vertex is active, which a queue cannot tell",
+		"edges that the layout has no slots for are in no row, and of each it is asked whether its vertex is " +
+			"active, which a queue cannot tell",
 	}, {
 		func(p *Plan) bool { return p.changes() && p.Set.Sized },
 		"hybrid decides by which vertices are active, which a counter does not tell",
@@ -197,29 +199,36 @@ var rules = []rule{
 		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
 	}, {
 		func(p *Plan) bool { return !p.Schedule.Rows && p.splits() },
-		"virtual vertices cut rows, and the schedule goes through the edges, which are csr's or csc's: layout coo, csr or csc",
+		"virtual vertices cut rows, and the schedule goes through the edges, which are csr's or csc's: layout coo, " +
+			"csr or csc",
 	}, {
 		func(p *Plan) bool { return p.Layout.Strided && p.Schedule.Rows && !p.Schedule.Owns },
-		"the numbers of a row's edges are apart, so that only a thread that walks it alone finds them: layout virtual, or slot_order rows; virtual-coalesced and columns are for vertex and hwwl",
+		"the numbers of a row's edges are apart, so that only a thread that walks it alone finds them: layout " +
+			"virtual, or slot_order rows; virtual-coalesced and columns are for vertex and hwwl",
 	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && p.Layout.Virtual != nil },
-		"what is added to a unit's list is walked as it is, and the layout's rows are of virtual vertices: active_set queue, bitmap or bytemap",
+		"what is added to a unit's list is walked as it is, and the layout's rows are of virtual vertices: " +
+			"active_set queue, bitmap or bytemap",
 	}, {
 		func(p *Plan) bool {
 			return p.Set.Lists && p.Layout.Virtual != nil && p.Algorithm.Sum.Often() && !p.Dedup.Exact()
 		},
-		"a vertex that is in the queue several times would have its virtual vertices listed as often: dedup bitmap or monotonic",
+		"a vertex that is in the queue several times would have its virtual vertices listed as often: dedup bitmap " +
+			"or monotonic",
 	}, {
 		func(p *Plan) bool {
 			return (p.Set.Lists || p.Set.Queue) && p.Layout.Virtual != nil && p.Layout.Virtual.Firsts == nil
 		},
-		"a queue has vertices in no order of blocks, in several of which each has edges: active_set counter, bitmap or bytemap",
+		"a queue has vertices in no order of blocks, in several of which each has edges: active_set counter, bitmap " +
+			"or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Hook != nil },
-		"the layout has what each edge brings before it is summed up, and the algorithm decides only then where that is",
+		"the layout has what each edge brings before it is summed up, and the algorithm decides only then where " +
+			"that is",
 	}, {
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Set.Sized && p.Algorithm.SrcFilter != nil },
-		"a counter asks what a source holds, which may have changed since what its edges bring was written: active_set bitmap or bytemap",
+		"a counter asks what a source holds, which may have changed since what its edges bring was written: " +
+			"active_set bitmap or bytemap",
 	},
 }
 
@@ -234,7 +243,8 @@ var unused = []unusedKey{
 			return p.Skip == schedule.Filtered &&
 				!(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
 		},
-		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under weaver in pull",
+		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under " +
+			"weaver in pull",
 	}},
 	{"settled", rule{
 		func(p *Plan) bool { return p.Settled && !(p.Algorithm.Unsettled != nil && p.pulls()) },
@@ -255,17 +265,18 @@ var unused = []unusedKey{
 	}},
 }
 
-// splits reports whether rows are parts of csr's and csc's.
+// splits reports whether rows are parts of rows of csr or csc.
 func (p *Plan) splits() bool { return p.Layout.Virtual != nil && p.Layout.Virtual.Splits }
 
-// unfused are combinations in which the host decides what the device cannot.
+// unfused lists the combinations that need decisions of the host between launches.
 var unfused = []rule{
 	{
 		func(p *Plan) bool { return p.Order.Buckets },
 		"fusion: the host looks for the next bucket that is not empty: order none or near-far",
 	}, {
 		func(p *Plan) bool { return p.Set.Queue },
-		"fusion: the host reads how long the list is that a kernel made of the map: active_set queue, bitmap or bytemap",
+		"fusion: the host reads how long the list is that a kernel made of the map: active_set queue, bitmap or " +
+			"bytemap",
 	}, {
 		func(p *Plan) bool { return p.Schedule.Lists },
 		"fusion: the host exchanges and empties the graph units' vertex-lists between launches",
@@ -284,7 +295,7 @@ var unfused = []rule{
 	},
 }
 
-// fits reports whether the layout has the rows of all directions.
+// fits reports whether the layout has rows for all directions.
 func (p *Plan) fits() bool {
 	for _, d := range p.directions() {
 		if !p.Layout.Fits(d) {
@@ -305,7 +316,7 @@ func (p *Plan) pulls() bool {
 
 func (p *Plan) pushes() bool { return slices.Contains(p.Direction.Uses, direction.Push) }
 
-// sumsAlone reports whether in some kernel of a run a thread has a destination alone, whatever the width.
+// sumsAlone reports whether threads of some kernel own their destinations, whatever the width.
 func (p *Plan) sumsAlone() bool {
 	if p.Algorithm.Vector != "" && !p.Schedule.Numbers {
 		return false
@@ -355,10 +366,10 @@ func (p *Plan) breaks() *unusedKey {
 	return nil
 }
 
-// Runs refuses machines that cannot run the plan.
+// Runs returns an error for machines that cannot run the plan.
 func (p *Plan) Runs(s host.Shape) error { return p.RunsWith(s, 0) }
 
-// RunsWith is Runs of a plan whose algorithm takes so many more bytes of the scratchpad itself.
+// RunsWith is Runs for a plan whose algorithm needs more bytes of scratchpad.
 func (p *Plan) RunsWith(s host.Shape, more int) error {
 	core, err := p.core(schedule.Core{Warps: s.Warps, Lanes: s.Threads})
 	if err != nil {
@@ -367,7 +378,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 	if crosses := p.Fused || p.Schedule.Crosses; crosses && s.Cores > 1 && s.BarriersSignal {
 		return p.unflushed()
 	}
-	if p.Fused && s.Cores == 1 { // others have device-wide barriers
+	if p.Fused && s.Cores == 1 { // with several cores, the driver uses device-wide barriers
 		if _, err := p.freeBarrier(s); err != nil {
 			return err
 		}
@@ -382,16 +393,18 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 		}
 		return &Refused{
 			Plan: p.Name(),
-			Why:  fmt.Sprintf("%s %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less what a unit takes)", who, need, s.ScratchpadBytes),
+			Why: fmt.Sprintf("%s %d bytes of scratchpad a core, and there are %d (machine.core.scratchpad_bytes, less "+
+				"what a unit takes)", who, need, s.ScratchpadBytes),
 		}
 	}
 	return nil
 }
 
-// keys refuses what says nothing, of keys that all combinations have alike.
+// keys returns an error for keys that have no effect in the plan.
 func (p *Plan) keys() error {
 	if p.Rule != direction.Beamer && !p.changes() {
-		return refuseUnused("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; others are for hybrid", p.Rule, p.Direction.Name)
+		return refuseUnused("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; "+
+			"others are for hybrid", p.Rule, p.Direction.Name)
 	}
 	if !p.Order.Buckets && p.Buckets != activeset.DefaultBuckets {
 		return refuseUnused("buckets",
@@ -401,38 +414,41 @@ func (p *Plan) keys() error {
 	return cmp.Or(p.refuseUnroll(), p.blocks())
 }
 
-// blocks refuses thread blocks where nothing is shared by them.
+// blocks returns an error for thread blocks with a schedule that does not use them.
 func (p *Plan) blocks() error {
 	if p.BlockThreads != 0 && !p.Schedule.Blocks {
 		return refuseUnused("cta_threads",
-			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for cta, twc and twce",
+			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for "+
+				"cta, twc and twce",
 			p.BlockThreads, p.Schedule.Name)
 	}
 	return nil
 }
 
-// unflushed refuses machines on which cores would read what others had before a device-wide barrier.
+// unflushed returns the error for machines on which cores would read stale data after a device-wide barrier.
 func (p *Plan) unflushed() error {
 	why, instead := "schedule "+p.Schedule.Name, "another workload.schedule"
 	if p.Fused {
 		why, instead = "fusion", "workload.fusion none"
 	}
 	return &KeyError{Key: "machine.core.device_barrier", Msg: fmt.Sprintf(
-		" = signal: with %s, cores read behind a device-wide barrier what others have stored before it, and no kernel has a fence there: expected flush, one core, or %s",
+		" = signal: with %s, cores read behind a device-wide barrier what others have stored before it, and no "+
+			"kernel has a fence there: expected flush, one core, or %s",
 		why, instead)}
 }
 
-// Fits refuses a plan whose warps and thread blocks a machine's cores do not have.
+// Fits returns an error for a plan with more warps, or other thread blocks, than a machine's cores have.
 func (p *Plan) Fits(machine schedule.Core) error {
 	_, err := p.core(machine)
 	return err
 }
 
-// core is the share of a machine's core that the plan's kernels have.
+// core returns the part of a machine's core that the plan's kernels use.
 func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	c := machine
 	if p.Warps < 0 || p.Warps > c.Warps {
-		return c, refuse("warps_per_core", " = %d: expected 1 to %d, the warps of the machine's cores (machine.core.warps), or 0 for all", p.Warps, c.Warps)
+		return c, refuse("warps_per_core", " = %d: expected 1 to %d, the warps of the machine's cores "+
+			"(machine.core.warps), or 0 for all", p.Warps, c.Warps)
 	}
 	if p.Warps > 0 {
 		c.Warps = p.Warps
@@ -442,7 +458,8 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 		return c, nil
 	case n < 0 || n%c.Lanes != 0 || c.Warps%(n/c.Lanes) != 0:
 		return c, refuse("cta_threads",
-			" = %d: expected a multiple of %d threads, a warp, that divides the %d threads which a core has for the kernel",
+			" = %d: expected a multiple of %d threads, a warp, that divides the %d threads which a core has for the "+
+				"kernel",
 			n, c.Lanes, c.Threads())
 	}
 	c.Block = p.BlockThreads / c.Lanes

@@ -7,13 +7,13 @@ import (
 	"heddle/kernels/ir"
 )
 
-// lists is the host's hand on units that have lists of vertices.
+// lists returns the host-side interface to the units' lists of vertices.
 func (r *run) lists() accel.ListHand { return r.Hand().(accel.ListHand) }
 
-// Lists are the vertex-lists of the device's graph units.
+// Lists returns the vertex-lists of the device's graph units.
 func (r *run) Lists() activeset.Lists { return r.lists() }
 
-// placeLists gives the units' lists memory.
+// placeLists allocates memory for the units' lists.
 func (r *run) placeLists() error {
 	if !r.Plan.Schedule.Lists {
 		return nil
@@ -27,7 +27,7 @@ func (r *run) placeLists() error {
 	return nil
 }
 
-// placeRead gives the arrays that units read their places.
+// placeRead allocates the arrays that units read.
 func (r *run) placeRead() error {
 	if !r.Plan.Schedule.Reads {
 		return nil
@@ -50,7 +50,7 @@ func (r *run) placeRead() error {
 	return nil
 }
 
-// configure writes the units' registers for a kernel. Only a gather that takes edges has them gathered.
+// configure writes the units' registers for a kernel. They fetch edges only for a gather that takes edges from them.
 func (r *run) configure(k *ir.Kernel) error {
 	hand := r.Hand()
 	if r.Plan.Schedule.Unit == "" || hand == nil {
@@ -74,7 +74,7 @@ func (r *run) configure(k *ir.Kernel) error {
 	return hand.SetUp(s)
 }
 
-// exchange has the units read what a kernel has registered.
+// exchange makes the units read the list that a kernel has registered.
 func (r *run) exchange(p *Plan) {
 	if p.Schedule.Lists && !p.Set.OfUnit {
 		r.lists().Swap(activeset.InList, activeset.OutList)

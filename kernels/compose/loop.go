@@ -15,16 +15,20 @@ import (
 	"heddle/kernels/reference"
 )
 
-// FusedLoop is a loop of a program that is one launch (UGF, §5.2.1): its operators are parts of a driver's program, and
-// one lane decides whether there is another round. At most one of them reads a set, which is its active set, and what
-// makes the set of the next round adds to that one's. The host's loop goes along, as in a fused run.
+// FusedLoop is a loop of a program that runs as one launch (UGF, §5.2.1): its operators are parts of a driver's
+// program, and one lane decides whether there is another round. At most one operator reads a set, its active set, and
+// the operator that makes the set of the next round adds to the same. The host executes the loop beside it, as in a
+// fused run.
+//
+// A session is inside the loop between Session.Begin and End: the runs of its operators have an onlooker for a machine,
+// and launches wait for parts.
 type FusedLoop struct {
 	Name string
-	Body []LoopOperator // what a round does, in order
-	// Counted says that there are as many rounds as the host has counted before; otherwise there is another one if the
-	// round has made a set that is not empty, or a queue has a bucket that is not.
+	Body []LoopOperator // the operators of a round, in order
+	// Counted loops have a number of rounds that the host knows in advance; others continue while the round has made a
+	// non-empty set, or a queue has a non-empty bucket.
 	Counted bool
-	Buckets *Buckets // of a queue that a round takes its set from; nil: Body makes it, or there is none
+	Buckets *Buckets // the queue that a round takes its set from; nil: Body makes the set, or there is none
 
 	kernels  map[*VertexOperator]*ir.Kernel
 	compiled map[*ir.Kernel]*codegen.Compiled
@@ -38,28 +42,27 @@ type FusedLoop struct {
 type LoopOperator struct {
 	Edges    *EdgeOperator
 	Vertices *VertexOperator
-	// the vertices are those of the set that the round has made; otherwise, if they are a set's, of the active one
+	// Filled: Vertices walks the set that this round has made; otherwise, if it walks a set, the active one.
 	Filled bool
 }
 
-// Buckets are how a loop takes a set out of a queue: Takes adds the vertices of the current bucket, and if there are
-// none Finds looks for the least priority that waits.
+// Buckets describes how a loop takes a set out of a queue: Takes adds the vertices of the current bucket, and if there
+// are none, Finds looks for the least priority of a waiting vertex.
 type Buckets struct {
 	Takes, Finds *VertexOperator
-	// Least is an array of two words that Finds changes: the least priority, from Greatest on, and whether there is
-	// one.
+	// Least is an array of two words that Finds sets: the least priority, initially Greatest, and whether there is one.
 	Least    string
 	Greatest uint32
 	Signed   bool
 	Delta    uint32 // priorities of a bucket
-	// Priority and Below are the parameters that say where the current bucket begins, and where it ends.
+	// Priority and Below are the parameters for the bounds of the current bucket.
 	Priority, Below string
 }
 
-// mostInLoop is how many operators a loop may have: their parameters are within a store's reach of each other.
+// mostInLoop bounds the operators of a loop, so that all parameters are within the reach of a store.
 const mostInLoop = 16
 
-// main is the operator whose active set is the loop's: the one that reads a set, or else the first.
+// main returns the operator whose active set is the loop's: the one that reads a set, or else the first.
 func (l *FusedLoop) main() (o *EdgeOperator) {
 	for _, x := range l.Body {
 		if x.Edges != nil && (o == nil || !x.Edges.Plan.Algorithm.Dense) {
@@ -69,12 +72,12 @@ func (l *FusedLoop) main() (o *EdgeOperator) {
 	return o
 }
 
-// madeBy reports whether an operator over edges makes the set of the next round.
+// madeBy reports whether an edge operator makes the set of the next round.
 func (l *FusedLoop) madeBy(o *EdgeOperator) bool {
 	return o == l.main() && !o.Plan.Algorithm.Dense && !o.Plan.Algorithm.Silent
 }
 
-// edges are the operators over edges.
+// edges returns the edge operators.
 func (l *FusedLoop) edges() (list []*EdgeOperator) {
 	for _, x := range l.Body {
 		if x.Edges != nil {
@@ -84,7 +87,7 @@ func (l *FusedLoop) edges() (list []*EdgeOperator) {
 	return list
 }
 
-// vertices are the operators over vertices, with those of the queue.
+// vertices returns the vertex operators, including those of the queue.
 func (l *FusedLoop) vertices() (list []LoopOperator) {
 	for _, x := range l.Body {
 		if x.Vertices != nil {
@@ -97,7 +100,7 @@ func (l *FusedLoop) vertices() (list []LoopOperator) {
 	return list
 }
 
-// Refused says why a loop cannot be fused on a machine; nil: it can.
+// Refused returns the reason for which a loop cannot be fused on a machine; nil: it can.
 func (l *FusedLoop) Refused(s host.Shape) error {
 	if n := len(l.Body); n > mostInLoop {
 		return fmt.Errorf("it has %d operators: expected at most %d", n, mostInLoop)
@@ -127,19 +130,19 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 	return nil
 }
 
-// once refuses an active set that cannot be walked apart from edges, or that a vertex may be in several times.
+// once returns an error for an active set that vertex operators cannot walk, or that can hold a vertex several times.
 func (p *Plan) once() error {
 	switch {
 	case p.Set.OfUnit || p.Set.Sized:
 		return fmt.Errorf("an operator over its vertices cannot walk active_set %s", p.Set.Name)
 	case p.Set.Lists && !p.Dedup.Exact() && p.Algorithm.Sum.Often():
-		return fmt.Errorf("a vertex may be in the %s several times, and an operator over its vertices would have it as often: "+
-			"give configDeduplication", p.Set.Name)
+		return fmt.Errorf("a vertex may be in the %s several times, and an operator over its vertices would have it "+
+			"as often: give configDeduplication", p.Set.Name)
 	}
 	return nil
 }
 
-// compile makes the parts of the loop's program, which lie from base on.
+// compile compiles the parts of the loop's program, at addresses from base on.
 func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region, error) {
 	l.base, l.placed = base, map[string]uint32{}
 	l.kernels, l.compiled = map[*VertexOperator]*ir.Kernel{}, map[*ir.Kernel]*codegen.Compiled{}
@@ -176,17 +179,17 @@ func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region,
 	return graph.Region{Name: "program " + l.Name, Addr: base, Size: end(before.Program) - uint64(base)}, nil
 }
 
-// kernel writes an operator over vertices, with the loop's set in place of lists of its own.
+// kernel builds the kernel of a vertex operator, with the loop's set in place of lists of its own.
 func (l *FusedLoop) kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
 	o, p := x.Vertices, l.main().Plan
 	k := emit.New(o.Name)
 	k.Launch(warps, 0)
-	alone, err := activeset.DedupByName("none") // a vertex is asked once
+	alone, err := activeset.DedupByName("none") // each vertex is visited once
 	if err != nil {
 		return nil, err
 	}
 	set := p.Set.In(k, alone)
-	// several may come one behind the other, without a gather between them
+	// Takes can run several times without a gather between, which would clear the set.
 	if l.Buckets != nil && o == l.Buckets.Takes {
 		k.Phase(isa.PhaseInit, set.Clear)
 	}
@@ -216,8 +219,8 @@ func (l *FusedLoop) kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
 	return k.Build()
 }
 
-// members are the kernels of a round, and what finds the next bucket. Operators over vertices are handed what the main
-// operator's kernels are.
+// members returns the kernels of a round, and those that take a bucket and find the next. Vertex operators receive the
+// arguments of the main operator's run.
 func (l *FusedLoop) members() (list []member) {
 	main := l.main().run
 	for _, x := range l.Body {
@@ -233,7 +236,7 @@ func (l *FusedLoop) members() (list []member) {
 	return list
 }
 
-// members are an operator's kernels, in their order.
+// members returns an operator's kernels in order.
 func (o *EdgeOperator) members() (list []member) {
 	d := o.Plan.Direction.Uses[0]
 	for _, k := range []*ir.Kernel{o.kernels.Topology[d], o.kernels.Lists[d], o.kernels.Gather[d]} {
@@ -244,13 +247,13 @@ func (o *EdgeOperator) members() (list []member) {
 	return list
 }
 
-// changes reports whether a parameter is one that the loop's driver writes.
+// changes reports whether the loop's driver writes a parameter.
 func (l *FusedLoop) changes(parameter string) bool {
 	return l != nil && l.Buckets != nil && (parameter == l.Buckets.Priority || parameter == l.Buckets.Below)
 }
 
-// Begin has the device begin a loop with a set, and with a number of rounds if it counts them: at least one. Operators
-// that follow are the loop's, up to End.
+// Begin starts a loop on the device with a set, and with at least one round if the loop is counted. Operators that the
+// session runs next are the loop's, until End or Close.
 func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	main := l.main()
 	for _, o := range l.edges() {
@@ -297,18 +300,18 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	return nil
 }
 
-// End has the device end the loop that it is in, where the host's has.
+// End runs the device to the end of the loop, where the host's loop has ended.
 func (s *Session) End() error {
 	err := s.loop.fused.finish()
 	s.bookLoop(s.Steps)
-	if n := len(s.Launched); n > 0 { // the last of its parts stands for the launch
+	if n := len(s.Launched); n > 0 { // the last part stands for the launch
 		s.Launched[n-1].Part = false
 	}
 	s.leave()
 	return err
 }
 
-// Close ends a loop that has not been waited for.
+// Close aborts a loop that has not been awaited. It may be called at any time.
 func (s *Session) Close() {
 	if s.loop != nil {
 		s.loop.fused.end()
@@ -324,7 +327,7 @@ func (s *Session) leave() {
 	s.loop = nil
 }
 
-// bookLoop books what the device has done between kernels.
+// bookLoop records the device's parts between kernels.
 func (s *Session) bookLoop(step int) {
 	if s.loop == nil {
 		return
@@ -338,7 +341,7 @@ func (s *Session) bookLoop(step int) {
 	s.bookTimes(r)
 }
 
-// verticesInLoop waits for an operator over vertices. What it keeps is the next round's set.
+// verticesInLoop awaits a vertex operator. The vertices that it keeps form the set of the next round.
 func (s *Session) verticesInLoop(ctx context.Context, o *VertexOperator) (*Frontier, error) {
 	main := s.loop.main()
 	res, err := main.run.launch(ctx, s.loop.kernels[o])
@@ -356,7 +359,7 @@ func (s *Session) verticesInLoop(ctx context.Context, o *VertexOperator) (*Front
 	return s.exchange(main)
 }
 
-// sameBucket holds the device to the bucket that the host takes out of a queue.
+// sameBucket fails unless the device takes the same bucket out of a queue as the host.
 func (s *Session) sameBucket(o *VertexOperator) error {
 	q := s.loop.Buckets
 	if q == nil || o != q.Takes {
@@ -375,7 +378,7 @@ func (s *Session) sameBucket(o *VertexOperator) error {
 	return nil
 }
 
-// round runs a loop's operators, and decides whether there is another round.
+// round writes a round of a loop, with the decision whether there is another one.
 func (d *driver) round() {
 	d.line("superstep:")
 	for _, m := range d.members {
@@ -398,13 +401,13 @@ func (d *driver) round() {
 	}
 }
 
-// takes reports whether it takes buckets out of a queue.
+// takes reports whether the loop takes buckets out of a queue.
 func (d *driver) takes() bool { return d.loop != nil && d.loop.Buckets != nil }
 
-// counts reports whether it counts rounds.
+// counts reports whether the number of rounds is known in advance.
 func (d *driver) counts() bool { return d.loop != nil && d.loop.Counted }
 
-// untilCounted ends a loop whose rounds have been counted.
+// untilCounted ends a loop after the known number of rounds.
 func (d *driver) untilCounted() {
 	d.line(" li t0, %d\n bne s5, t0, 1f", d.limit)
 	d.goOn(toEnd)
@@ -412,14 +415,14 @@ func (d *driver) untilCounted() {
 	d.goOn(toSuperStep)
 }
 
-// nextBucket looks for the next bucket, when there is nobody in the current one.
+// nextBucket looks for the next bucket when the current one is empty.
 func (d *driver) nextBucket() {
 	if d.takes() {
 		d.goOn(toSift)
 	}
 }
 
-// bucket makes the one with the least priority that waits the current one, or ends the loop if nobody waits.
+// bucket makes the bucket of the least waiting priority the current one, or ends the loop if no vertex waits.
 func (d *driver) bucket() {
 	q := d.loop.Buckets
 	rem, bge := "remu", "bgeu"
@@ -429,10 +432,10 @@ func (d *driver) bucket() {
 	d.line(" li t0, 0x%x\n lw t1, 0(t0)\n lw t2, 4(t0)\n bnez t2, 1f\n j over\n1:", d.places[q.Least])
 	d.line(" li t2, 0x%x\n sw t2, 0(t0)\n sw zero, 4(t0)", q.Greatest)
 	d.line(" li t3, %d\n %s t4, t1, t3", q.Delta, rem)
-	if q.Signed { // a bucket begins at a multiple of delta that is not above its priorities
+	if q.Signed { // rounds down: a bucket begins at a multiple of delta
 		d.line(" bgez t4, 1f\n add t4, t4, t3\n1:")
 	}
-	// beyond the greatest there is none
+	// The end of the last bucket saturates at the greatest priority.
 	d.line(" sub t5, t1, t4\n sub t3, t3, t4\n add t3, t1, t3\n %s t3, t1, 1f\n mv t3, t2\n1:", bge)
 	d.setAlways(q.Priority, "t5")
 	d.setAlways(q.Below, "t3")

@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// Meaning says what one of the choices that kernels are composed of means.
+// Meaning describes a choice that kernels are composed of.
 type Meaning struct{ Key, Name, Doc string }
 
 // Meanings lists all choices, key by key.

@@ -18,11 +18,11 @@ import (
 	"heddle/sim"
 )
 
-// Frontier is a set of vertices that goes from one operator of a program to another: ascending, each once.
+// Frontier is a set of vertices that one operator of a program passes to another, in ascending order.
 type Frontier struct{ Vertices []uint32 }
 
-// EdgeOperator is a traversal of edges in a program whose host side is not this package's: a plan, whose algorithm has
-// one super-step's functions and no Init.
+// EdgeOperator is a traversal of edges in a program whose host side is outside this package: a plan whose algorithm has
+// the functions of one super-step and no Init.
 type EdgeOperator struct {
 	Name string
 	Plan *Plan
@@ -30,10 +30,13 @@ type EdgeOperator struct {
 	kernels  Kernels
 	compiled *Compiled
 	run      *run
-	holds    *Frontier // what the device's active set is; nil: nothing that anybody knows
+	// holds is the frontier that the device's active set equals, so that reading it needs no copy; nil: unknown. Edges
+	// and exchange set it; it becomes nil when another operator takes the graph units over (Session.own), since they
+	// lose their lists.
+	holds *Frontier
 }
 
-// NewEdgeOperator plans one. The workload's keys but algorithm and recipe say how it runs.
+// NewEdgeOperator plans an operator by the workload's keys other than algorithm and recipe.
 func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, weights graph.WeightKind) (*EdgeOperator,
 	error) {
 	switch {
@@ -50,21 +53,21 @@ func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, w
 	return &EdgeOperator{Name: name, Plan: p}, nil
 }
 
-// WalksAlone reports whether one thread has all edges of the vertex whose row it walks.
+// WalksAlone reports whether one thread handles all edges of the vertex whose row it walks.
 func (p *Plan) WalksAlone() bool {
 	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose()
 }
 
-// VertexOperator applies a function to vertices, or keeps those for which it holds.
+// VertexOperator applies a function to vertices, or selects those for which it holds.
 type VertexOperator struct {
 	Name string
-	// Listed says that it is given a set; otherwise it is over all vertices.
+	// Listed operators visit a frontier, others all vertices.
 	Listed bool
-	// Emit writes the function for v, and returns whether v is kept; nil: nothing is.
+	// Emit emits the function for v, and returns the condition under which v is kept; nil: never.
 	Emit func(k *emit.Kernel, v ir.Value) (keep ir.Value)
-	// Keeps says that it keeps some.
+	// Keeps reports whether Emit returns a condition.
 	Keeps bool
-	// Whole writes the whole kernel in place of Emit, for all vertices; nil: there is an Emit.
+	// Whole emits the complete kernel, for all vertices, in place of Emit; nil: use Emit.
 	Whole func(k *emit.Kernel)
 
 	kernel  *ir.Kernel
@@ -73,13 +76,13 @@ type VertexOperator struct {
 	args    uint32
 }
 
-// Names by which vertex operators know their sets.
+// Names of the arrays and sizes of a vertex operator's sets.
 const (
 	listName, listSize = "list", "list.size"
 	keptName, keptSize = "kept", "kept.size"
 )
 
-// build writes the kernel.
+// build builds the kernel.
 func (o *VertexOperator) build(warps int) (err error) {
 	k := emit.New(o.Name)
 	k.Launch(warps, 0)
@@ -109,11 +112,14 @@ func (o *VertexOperator) build(warps int) (err error) {
 	return err
 }
 
-// Session is a device with the operators and the arrays of a program. Sets that go from one operator to another are
-// laid out anew by the host, at no cost; a set that an operator has made stays on the device where the next one to read
-// it is the same.
+// Session is a device with the operators and arrays of a program. A frontier that one operator passes to another is
+// laid out anew by the host, at no cost; one that an operator passes to itself stays on the device
+// (EdgeOperator.holds).
+//
+// The graph units belong to one operator at a time (owner): their registers and lists are set up for it, and are lost
+// when another one that uses them runs.
 type Session struct {
-	// Launched are the launches so far, and Steps how many traversals of edges they belong to.
+	// Launched lists the launches so far, and Steps counts the traversals of edges.
 	Launched []Launched
 	Steps    int
 	Times    host.Times
@@ -124,28 +130,28 @@ type Session struct {
 	workload workload.Workload
 	image    *graph.Image
 	arrays   map[string]graph.Array
-	places   map[string]uint32 // of the program's arrays
+	places   map[string]uint32 // addresses of the program's arrays
 	shared   map[*uint32]uint32
 	edges    []*EdgeOperator
 	vertices []*VertexOperator
 	loops    []*FusedLoop
-	loop     *FusedLoop    // that the device is in; nil: none
-	owner    *EdgeOperator // that the graph units were set up for last; nil: none
+	loop     *FusedLoop    // the loop that the device is running; nil: none
+	owner    *EdgeOperator // the operator that the graph units are set up for; nil: none
 }
 
-// Parts are the parts of a session.
+// Parts lists the parts of a session.
 type Parts struct {
-	Arrays   []graph.Array // of the program: their names and first contents
+	Arrays   []graph.Array // of the program, with initial contents
 	Edges    []*EdgeOperator
 	Vertices []*VertexOperator
 	Loops    []*FusedLoop // of these operators
-	// Transposed reports whether an operator is over the edges of the transposed graph.
+	// Transposed reports whether an operator traverses the transposed graph.
 	Transposed func(o *EdgeOperator) bool
-	// Words are the program's numbers, by the names of kernels' parameters, at each launch: always the same names.
+	// Words returns the program's current scalars by the names of kernels' parameters. The set of names is constant.
 	Words func() map[string]uint32
 }
 
-// NewSession compiles operators, and places them with the program's arrays.
+// NewSession compiles the operators, and lays them out with the program's arrays.
 func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts) (*Session, error) {
 	s := &Session{
 		device: d, graph: g, workload: w, arrays: map[string]graph.Array{}, places: map[string]uint32{},
@@ -186,7 +192,7 @@ func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts)
 	return s, nil
 }
 
-// compile makes all programs, and returns what memory is not for arrays.
+// compile compiles all kernels, and returns the memory that arrays must avoid.
 func (s *Session) compile() ([]graph.Region, error) {
 	reserved, shape, n := graph.Reserved(s.device.Shape().Lanes(), nil), s.device.Shape(), 0
 	base := func(i int) codegen.Options {
@@ -240,7 +246,7 @@ func (s *Session) compile() ([]graph.Region, error) {
 	return reserved, nil
 }
 
-// placeEdges puts an operator's arrays into the image.
+// placeEdges allocates the arrays of an edge operator in the image.
 func (s *Session) placeEdges(o *EdgeOperator, g *graph.Graph) (err error) {
 	o.Plan.Algorithm.Words = func(*algorithm.Problem) map[string]uint32 { return s.words() }
 	o.run, err = newRunIn(device{s.device, o.compiled}, o.Plan, o.kernels, g, s.workload, func(r *run) {
@@ -252,7 +258,7 @@ func (s *Session) placeEdges(o *EdgeOperator, g *graph.Graph) (err error) {
 	return err
 }
 
-// shares is where an array of the graph is already, if operators share it.
+// shares returns the address of an array of the graph that another operator has allocated.
 func (r *run) shares(data []uint32, own bool) (at uint32, placed bool) {
 	if own || r.shared == nil || len(data) == 0 {
 		return 0, false
@@ -267,7 +273,7 @@ func (r *run) keepShared(data []uint32, own bool, at uint32) {
 	}
 }
 
-// placeVertices puts a vertex operator's arrays into the image.
+// placeVertices allocates the arrays of a vertex operator in the image.
 func (s *Session) placeVertices(o *VertexOperator) error {
 	o.places = map[string]uint32{}
 	n := s.graph.Vertices()
@@ -289,8 +295,8 @@ func (s *Session) placeVertices(o *VertexOperator) error {
 	return err
 }
 
-// Edges runs an operator over the edges that leave a frontier; nil: over all. It returns the next frontier, of an
-// operator that makes one.
+// Edges runs an operator over the edges that leave a frontier; nil: over all edges. It returns the next frontier if the
+// operator makes one.
 func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Frontier, error) {
 	r := o.run
 	s.own(o)
@@ -321,7 +327,7 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 	return s.exchange(o)
 }
 
-// exchange makes what has been added to an operator's set the active one.
+// exchange makes the vertices that were added to an operator's set the active ones, and returns them.
 func (s *Session) exchange(o *EdgeOperator) (*Frontier, error) {
 	r := o.run
 	if _, err := r.next(); err != nil {
@@ -334,7 +340,7 @@ func (s *Session) exchange(o *EdgeOperator) (*Frontier, error) {
 	return out, nil
 }
 
-// own gives an operator the graph units: what another one has left in their lists is nobody's any more.
+// own makes an operator the owner of the graph units, which lose the lists of the previous owner.
 func (s *Session) own(o *EdgeOperator) {
 	if o.Plan.Schedule.Unit == "" || s.owner == o {
 		return
@@ -346,7 +352,7 @@ func (s *Session) own(o *EdgeOperator) {
 	s.owner = o
 }
 
-// start lays a frontier out as an operator's active set.
+// start writes a frontier as an operator's active set.
 func (s *Session) start(o *EdgeOperator, in *Frontier) error {
 	r := o.run
 	if in == nil {
@@ -355,7 +361,7 @@ func (s *Session) start(o *EdgeOperator, in *Frontier) error {
 			in.Vertices[v] = uint32(v)
 		}
 	}
-	if o.Plan.Set.OfUnit { // before the host deals vertices out, the units are told where their lists' memory is
+	if o.Plan.Set.OfUnit { // the units need the address of their lists before the host fills them
 		r.lists().Forget()
 		if err := r.configure(r.kernels.passes()[0].kernel); err != nil {
 			return err
@@ -365,7 +371,7 @@ func (s *Session) start(o *EdgeOperator, in *Frontier) error {
 	return r.set.Start(r, in.Vertices)
 }
 
-// book adds up a traversal's launches.
+// book records the launches of a traversal.
 func (s *Session) book(o *EdgeOperator, step *Step) {
 	s.bookLoop(s.Steps - 1)
 	step.traversed(o.Plan, func(kind, part string, r sim.Result, gatherOf *Step) {
@@ -375,7 +381,7 @@ func (s *Session) book(o *EdgeOperator, step *Step) {
 	s.bookTimes(o.run)
 }
 
-// bookTimes takes what a run's launches have cost.
+// bookTimes moves the times of a run's launches to the session.
 func (s *Session) bookTimes(r *run) {
 	s.Times.Cycles += r.Times.Cycles
 	s.Times.Overhead += r.Times.Overhead
@@ -384,7 +390,7 @@ func (s *Session) bookTimes(r *run) {
 	r.Times = host.Times{}
 }
 
-// Vertices runs an operator over a frontier; nil: over all vertices. It returns what it keeps.
+// Vertices runs an operator over a frontier; nil: over all vertices. It returns the vertices that it keeps.
 func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier) (*Frontier, error) {
 	if o.Listed != (in != nil) {
 		return nil, errors.New("BUG: compose: a vertex operator's frontier")
@@ -418,7 +424,7 @@ func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier)
 		block[i] = value
 	}
 	s.device.WriteWords(o.args, block)
-	if s.owner != nil { // or its units would go on with the edges of its gather
+	if s.owner != nil { // otherwise the units would continue with the edges of the owner's gather
 		if err := s.owner.run.configure(o.kernel); err != nil {
 			return nil, err
 		}
@@ -437,14 +443,14 @@ func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier)
 	return out, nil
 }
 
-// Read and Write are the host's accesses to a word of the program's arrays, which take no time.
+// Read returns a word of the program's arrays. It takes no simulated time.
 func (s *Session) Read(array string, n int) uint32 {
 	word := []uint32{0}
 	s.device.ReadWords(s.places[array]+uint32(4*n), word)
 	return word[0]
 }
 
-// Write writes one. In a fused loop the device does what the host would.
+// Write writes a word of the program's arrays. It does nothing in a fused loop, where the device does it.
 func (s *Session) Write(array string, n int, word uint32) {
 	if s.loop != nil {
 		return
@@ -452,17 +458,17 @@ func (s *Session) Write(array string, n int, word uint32) {
 	s.device.WriteWords(s.places[array]+uint32(4*n), []uint32{word})
 }
 
-// Array returns what an array holds now.
+// Array returns the current contents of an array.
 func (s *Session) Array(array string) []uint32 {
 	words := make([]uint32, s.arrays[array].Words)
 	s.device.ReadWords(s.places[array], words)
 	return words
 }
 
-// Memory is the size of the session's arrays on the host.
+// Memory returns the size of the session's arrays on the host.
 func (s *Session) Memory() Memory { return memoryOf(s.image) }
 
-// Layout is where the program's arrays are.
+// Layout returns the addresses of the arrays.
 func (s *Session) Layout() (list []graph.Region) {
 	for _, a := range s.image.Arrays() {
 		list = append(list, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})

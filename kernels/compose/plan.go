@@ -1,8 +1,8 @@
-// Package compose makes a graph program of an algorithm, a schedule, a layout, an active
-// set and a direction, runs it on a device, and checks what it computed.
+// Package compose composes a graph program from an algorithm, a schedule, a layout, an active set and a direction, runs
+// it on a device, and checks the result.
 //
-// A program is an init kernel, a gather kernel for each direction, and an apply kernel if
-// the algorithm has something to apply. The host launches them super-step by super-step.
+// A program consists of an init kernel, a gather kernel for each direction, and an apply kernel if the algorithm has
+// something to apply. The host launches them super-step by super-step (run), or a driver on the device does (driver).
 package compose
 
 import (
@@ -21,7 +21,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Plan is one choice on every axis.
+// Plan is a combination of choices, one on every axis.
 type Plan struct {
 	Algorithm *algorithm.Algorithm
 	Schedule  *schedule.Schedule
@@ -32,34 +32,34 @@ type Plan struct {
 	Direction *direction.Policy
 	Scan      schedule.Scan
 	Skip      schedule.Skip
-	Settled   bool         // pull drops vertices that nothing can improve, as the host tells
-	Sum       emit.Summing // of threads that have a destination alone
+	Settled   bool         // pull skips vertices that nothing can improve, by a bound that the host looks up
+	Sum       emit.Summing // accumulation by threads that own their destination
 	Ahead     bool         // threads that walk a row read the next edge while they handle one
 	Unroll    Unrolling    // of loops over edges
-	Spill     Spill        // of values that no register is left for
+	Spill     Spill        // storage for values that do not fit into registers
 
-	Coefficient *algorithm.Coefficient // how it is computed
+	Coefficient *algorithm.Coefficient // computation of the coefficient, if the algorithm has one
 
-	Sizes     layout.Sizes    // that the layout is made of; 0: the default
-	SlotOrder workload.Choice // of the layout's slots: rows or columns; else what suits the schedule
+	Sizes     layout.Sizes    // parameters of the layout; 0: the default
+	SlotOrder workload.Choice // of the layout's slots: rows, columns, or else the one that suits the schedule
 
-	Buckets int // that are open, if the order has some
+	Buckets int // number of open buckets, if the order has buckets
 
-	Rule direction.Rule // by which hybrid decides
+	Rule direction.Rule // of hybrid
 
-	Fused bool // the loop over super-steps is the device's, and a run one launch
+	Fused bool // the device loops over super-steps, and a run is one launch
 
-	Warps        int // of a core that run the kernels; 0: all that it has
-	BlockThreads int // of a thread block; 0: all of those
+	Warps        int // warps of each core that run the kernels; 0: all
+	BlockThreads int // threads of a thread block; 0: those of all these warps
 
 	Weights  graph.WeightKind // of the graph
-	Residual bool             // apply adds up the changes
-	Width    int              // numbers of a vertex, where they have vectors
-	isBack   bool             // of the way back
-	operator bool             // it is an operator of a program: no kernel of the plan's comes before it
+	Residual bool             // apply sums the changes
+	Width    int              // length of vertices' vectors, for algorithms that have them
+	isBack   bool             // the plan of the way back
+	operator bool             // an operator of a program: no earlier kernel of the plan fills the units' lists
 }
 
-// NewPlan finds what a workload names, and refuses what does not go together. A recipe's plan is the one for a
+// NewPlan resolves the names in a workload, and returns an error for illegal combinations. A recipe is resolved for a
 // scale-free graph.
 func NewPlan(w workload.Workload) (*Plan, error) {
 	w, err := WithRecipe(w, true)
@@ -71,14 +71,14 @@ func NewPlan(w workload.Workload) (*Plan, error) {
 		return nil, err
 	}
 	if n := w.Iterations; n > 0 && !a.Stops() {
-		return nil, refuse("max_iterations", " = %d: what %s has come to before its end cannot be verified: expected 0, as many "+
-			"super-steps as it takes; to count the first %d alone, without a result, give region.to: %d and region.verify: false",
-			n, a.Name, n, n)
+		return nil, refuse("max_iterations", " = %d: what %s has come to before its end cannot be verified: "+
+			"expected 0, as many super-steps as it takes; to count the first %d alone, without a result, give "+
+			"region.to: %d and region.verify: false", n, a.Name, n, n)
 	}
 	return newPlan(a, w)
 }
 
-// newPlan makes a plan for an algorithm, whatever the workload names.
+// newPlan returns the plan for an algorithm, which need not be the workload's.
 func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	w = resolveFor(a, w)
 	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled,
@@ -100,7 +100,8 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	}
 	p.Residual = w.Tolerance > 0 && p.Algorithm.Converges()
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
-		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected less than 1 with %s", w.Damping, p.Algorithm.Name)
+		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected "+
+			"less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
 	p.Buckets = cmp.Or(w.Buckets, activeset.DefaultBuckets)
 	p.Sizes = layout.Sizes{
@@ -108,7 +109,7 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 		ShardVertices: w.ShardVertices, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals,
 	}
 	p.SlotOrder = w.SlotOrder
-	unsized := cmp.Or(p.sized(), p.ordered()) // what does not go together at all is said first
+	unsized := cmp.Or(p.sized(), p.ordered()) // an illegal combination takes precedence as an error
 	if err := p.legal(); err != nil {
 		return p, err
 	}
@@ -116,7 +117,7 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	return p, cmp.Or(unsized, p.keys())
 }
 
-// LoopFusion is the value of workload.fusion by which a run is one launch.
+// LoopFusion is the value of workload.fusion that makes a run one launch.
 const LoopFusion workload.Choice = "loop"
 
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
@@ -130,14 +131,14 @@ const (
 	Columns workload.Choice = "columns"
 )
 
-// arrange gives the layout's slots their order: unless one is asked for, side by side for threads that walk a row each.
+// arrange sets the order of the layout's slots: the requested one, or else columns for threads that each walk a row.
 func (p *Plan) arrange() {
 	if p.Layout.Columns != nil {
 		p.Layout = p.Layout.Columns(p.SlotOrder == Columns || p.SlotOrder != Rows && p.Schedule.Owns)
 	}
 }
 
-// resolve replaces auto: by what suits the rest best.
+// resolve replaces auto by the value that best suits the other choices.
 func resolve(w workload.Workload) workload.Workload {
 	a, err := algorithm.ByName(string(w.Algorithm))
 	if err != nil {
@@ -168,13 +169,13 @@ func resolveFor(a *algorithm.Algorithm, w workload.Workload) workload.Workload {
 	return w
 }
 
-// Choice is one that auto may have made.
+// Choice is a key that auto resolves.
 type Choice struct {
 	Key string // in a workload
 	Of  func(w workload.Workload) string
 }
 
-// Resolved are the choices that auto makes, and what it makes them.
+// Resolved lists the keys that auto resolves.
 func Resolved() []Choice {
 	return []Choice{
 		{"active_set", func(w workload.Workload) string { return string(resolve(w).ActiveSet) }},
@@ -208,13 +209,13 @@ func autoSet(a *algorithm.Algorithm, w workload.Workload) workload.Choice {
 	return "queue"
 }
 
-// ofLists reports whether a schedule takes vertices from a unit's lists, of which there are enough.
+// ofLists reports whether a schedule takes vertices from a unit's lists, and the unit has enough of them for the order.
 func ofLists(w workload.Workload) bool {
 	s, err := schedule.ByName(string(w.Schedule))
 	return err == nil && s.Lists && (s.FarList || w.Order != "near-far")
 }
 
-// set is the active set's structure.
+// set returns the data structure of the active set, which the way back needs to be kept.
 func (p *Plan) set() *activeset.Choice {
 	if p.Algorithm.Back != nil {
 		return p.Set.Kept()
@@ -222,8 +223,7 @@ func (p *Plan) set() *activeset.Choice {
 	return p.Set
 }
 
-// back is the plan of the way back; nil: there is none. What is walked there is the stack, or every vertex, and nothing
-// is added.
+// back returns the plan of the way back; nil: there is none. It walks the stack, or every vertex, and adds none.
 func (p *Plan) back() *Plan {
 	if p.Algorithm.Back == nil {
 		return nil
@@ -233,10 +233,10 @@ func (p *Plan) back() *Plan {
 	return &q
 }
 
-// wayBack is in the names of kernels of the way back.
+// wayBack takes the place of the direction in the names of kernels of the way back.
 const wayBack = "back"
 
-// way names what a kernel that handles edges is for.
+// way returns the direction or wayBack, for the name of a kernel.
 func (p *Plan) way(d direction.Direction) string {
 	if p.isBack {
 		return wayBack
@@ -244,7 +244,7 @@ func (p *Plan) way(d direction.Direction) string {
 	return d.String()
 }
 
-// directions are those in which edges are handled in a run.
+// directions returns the directions in which a run handles edges, including that of the way back.
 func (p *Plan) directions() []direction.Direction {
 	if uses := p.Direction.Uses; p.Algorithm.Back == nil || slices.Contains(uses, direction.Push) {
 		return uses
@@ -252,7 +252,7 @@ func (p *Plan) directions() []direction.Direction {
 	return []direction.Direction{direction.Push, direction.Pull}
 }
 
-// width is how many numbers a vertex has.
+// width returns the length of vertices' vectors.
 func (p *Plan) width() int {
 	if p.Algorithm.Vector == "" {
 		return 1
@@ -260,7 +260,7 @@ func (p *Plan) width() int {
 	return max(1, p.Width)
 }
 
-// walks is how often an edge is handled: once, or once for each number of a vertex.
+// walks returns how often an edge is handled: once, or once for each component of the vectors.
 func (p *Plan) walks() uint64 {
 	if p.Schedule.Numbers {
 		return uint64(p.width())
@@ -268,7 +268,7 @@ func (p *Plan) walks() uint64 {
 	return 1
 }
 
-// Name says what was chosen.
+// Name names the choices. Parts at their defaults are left out. Names are stored with results.
 func (p *Plan) Name() string {
 	name := p.Algorithm.Name + "/" + p.Schedule.Name + "/" + p.Layout.Name + "/" + p.Direction.Name + "/" + p.Set.Name
 	if p.Set.Lists {
@@ -338,7 +338,7 @@ func All() []*Plan {
 	return plans
 }
 
-// AllFused returns those whose loop over super-steps may be the device's.
+// AllFused returns every legal combination that can be fused.
 func AllFused() (plans []*Plan) {
 	for _, p := range All() {
 		if p.Fused = true; p.breaks() == nil {
@@ -348,8 +348,7 @@ func AllFused() (plans []*Plan) {
 	return plans
 }
 
-// ByName returns the legal combination, fused or not, that has the name, of those that All and AllFused return; nil:
-// there is none.
+// ByName returns the combination with a name among those of All and AllFused; nil: none.
 func ByName(name string) (found *Plan) {
 	eachOf(func(p *Plan) bool {
 		return strings.HasPrefix(name, p.Algorithm.Name+"/"+p.Schedule.Name+"/"+p.Layout.Name+"/"+p.Direction.Name+"/")
@@ -365,7 +364,7 @@ func ByName(name string) (found *Plan) {
 // each calls f with every combination.
 func each(f func(p Plan)) { eachOf(func(*Plan) bool { return true }, f) }
 
-// eachOf calls f with every combination whose algorithm, schedule, layout and direction are wanted.
+// eachOf calls f with every combination whose algorithm, schedule, layout and direction wanted accepts.
 func eachOf(wanted func(p *Plan) bool, f func(p Plan)) {
 	for _, a := range algorithm.Algorithms() {
 		for _, s := range schedule.All() {
@@ -382,7 +381,7 @@ func eachOf(wanted func(p *Plan) bool, f func(p Plan)) {
 	}
 }
 
-// eachBlocks goes through the ways in which a layout forms blocks, if it has any.
+// eachBlocks varies the end by which a layout forms blocks, if it does.
 func eachBlocks(p Plan, f func(p Plan)) {
 	if !slices.Contains(p.Layout.Keys, "block_by") {
 		eachSet(p, f)
@@ -406,8 +405,8 @@ func eachSet(p Plan, f func(p Plan)) {
 	}
 }
 
-// eachManner is how kernels do what the other choices say. What is refused with the defaults, the first of their
-// values, is refused with any, and comes once.
+// eachManner varies scan, skip, settled and the choices of eachEdge. A combination that is illegal with their defaults
+// is illegal with any values, and is visited once.
 func eachManner(p Plan, f func(p Plan)) {
 	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true,
 		algorithm.Hardware
@@ -424,7 +423,7 @@ func eachManner(p Plan, f func(p Plan)) {
 	}
 }
 
-// eachEdge is how a thread handles an edge.
+// eachEdge varies sum, ahead and coefficient.
 func eachEdge(p Plan, f func(p Plan)) {
 	for _, p.Sum = range emit.Summings() {
 		for _, p.Ahead = range []bool{true, false} {

@@ -10,30 +10,32 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Recipe holds the choices of a published implementation: GraphPEG (ACM TACO 2021, §2 and §4.4)
-// says what the others do.
+// Recipe holds the choices of a published implementation, as GraphPEG (ACM TACO 2021, §2 and §4.4) describes them.
 type Recipe struct {
 	Name, Doc string
-	// choose says what it sets in a workload, on a graph that is scale-free or on another; "" is not its business.
+	// choose returns the values that it sets in a workload, on a scale-free graph or another; "": not set.
 	choose func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen
 }
 
-// chosen are keys of a workload.
+// chosen holds the keys of a workload that a recipe sets.
 type chosen struct {
 	schedule                     workload.Schedule
 	direction, set, dedup, order workload.Choice
 }
 
-// recipes are all of them.
+// recipes lists all recipes.
 var recipes = []*Recipe{
 	{
-		Name: "datadriven", Doc: "GraphPEG's Fig. 1: a thread walks the row of a vertex from a queue and pushes; what an atomic has changed goes into the next queue, with no other dedup",
+		Name: "datadriven", Doc: "GraphPEG's Fig. 1: a thread walks the row of a vertex from a queue and pushes; " +
+			"what an atomic has changed goes into the next queue, with no other dedup",
 		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("vertex", a) },
 	}, {
 		Name: "strict", Doc: "datadriven, with load-balanced partitioning in place of a vertex a thread",
 		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("strict", a) },
 	}, {
-		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops what is in the queue already, near-far for sssp. Simplified: the filter is a part of the gather, the scan one kernel and the sorted search a part of the gather, where Gunrock launches kernels for each, " +
+		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops " +
+			"what is in the queue already, near-far for sssp. Simplified: the filter is a part of the gather, the " +
+			"scan one kernel and the sorted search a part of the gather, where Gunrock launches kernels for each, " +
 			"and the filter reads a byte map, where Gunrock's has bits and tables of recent vertices too",
 		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen {
 			c := simple("strict", a)
@@ -46,8 +48,10 @@ var recipes = []*Recipe{
 			return c
 		},
 	}, {
-		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it: on scale-free graphs cooperative blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others datadriven. Simplified: " +
-			"Beamer's rule decides between push and pull, or SEP-Graph's own where hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous",
+		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it: on scale-free graphs cooperative " +
+			"blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others " +
+			"datadriven. Simplified: Beamer's rule decides between push and pull, or SEP-Graph's own where " +
+			"hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous",
 		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
 			if scaleFree {
 				return switching("cta", w, a)
@@ -60,7 +64,8 @@ var recipes = []*Recipe{
 			return chosen{schedule: "hwwl", direction: "push"}
 		},
 	}, {
-		Name: "graphpeg", Doc: "GraphPEG, which switches as sepgraph does: peg that pushes or pulls on scale-free graphs, and pushes on others",
+		Name: "graphpeg", Doc: "GraphPEG, which switches as sepgraph does: peg that pushes or pulls on scale-free " +
+			"graphs, and pushes on others",
 		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
 			if scaleFree {
 				return switching("peg", w, a)
@@ -70,7 +75,7 @@ var recipes = []*Recipe{
 	},
 }
 
-// simple pushes from a queue.
+// simple pushes from a queue, or from all vertices if all are active.
 func simple(s workload.Schedule, a *algorithm.Algorithm) chosen {
 	if a.Dense || a.Hook != nil {
 		return chosen{schedule: s, direction: "push", set: "counter", dedup: "none"}
@@ -78,7 +83,7 @@ func simple(s workload.Schedule, a *algorithm.Algorithm) chosen {
 	return chosen{schedule: s, direction: "push", set: "queue", dedup: "none"}
 }
 
-// switching pushes or pulls where there is a choice.
+// switching pushes or pulls, by the frontier, if the algorithm permits it.
 func switching(s workload.Schedule, w workload.Workload, a *algorithm.Algorithm) chosen {
 	switch {
 	case a.Dense:
@@ -89,7 +94,7 @@ func switching(s workload.Schedule, w workload.Workload, a *algorithm.Algorithm)
 	return chosen{schedule: s, direction: "hybrid"}
 }
 
-// keys are the keys that a recipe may set, by their names in a workload.
+// keys returns the keys that a recipe can set.
 func (c *chosen) keys(w *workload.Workload) []setting {
 	return []setting{
 		{"schedule", string(w.Schedule), string(c.schedule), func() { w.Schedule = c.schedule }},
@@ -100,16 +105,16 @@ func (c *chosen) keys(w *workload.Workload) []setting {
 	}
 }
 
-// setting is the value of a key in the workload, and that of the recipe.
+// setting is a key with its values in the workload and in the recipe.
 type setting struct {
 	key, own, value string
 	set             func()
 }
 
-// NoRecipe is the name of none.
+// NoRecipe is the value of workload.recipe without a recipe.
 const NoRecipe workload.Choice = "none"
 
-// recipeOf finds a workload's recipe and algorithm; nil: it has no recipe.
+// recipeOf returns a workload's recipe and algorithm; nil without a recipe.
 func recipeOf(w workload.Workload) (*Recipe, *algorithm.Algorithm, error) {
 	if w.Recipe == NoRecipe || w.Recipe == "" {
 		return nil, nil, nil
@@ -123,7 +128,7 @@ func recipeOf(w workload.Workload) (*Recipe, *algorithm.Algorithm, error) {
 	return nil, nil, fmt.Errorf("no recipe %q", w.Recipe)
 }
 
-// WithRecipe is the workload with what its recipe sets, and without the recipe.
+// WithRecipe replaces a workload's recipe by the values that it sets.
 func WithRecipe(w workload.Workload, scaleFree bool) (workload.Workload, error) {
 	r, a, err := recipeOf(w)
 	if r == nil || err != nil {
@@ -141,8 +146,8 @@ func WithRecipe(w workload.Workload, scaleFree bool) (workload.Workload, error) 
 	return w, nil
 }
 
-// quiet sets keys to their defaults that say nothing under a recipe's schedule, and something under the one that it
-// sets on other graphs: who gives them means those.
+// quiet resets keys that have no effect under the schedule that a recipe sets for this kind of graph, but have one
+// under the schedule for the other kind, for which the user has set them.
 func quiet(w *workload.Workload, here, other *chosen) {
 	s, err := schedule.ByName(string(here.schedule))
 	o, errOther := schedule.ByName(string(other.schedule))
@@ -163,7 +168,7 @@ func quiet(w *workload.Workload, here, other *chosen) {
 	}
 }
 
-// ForGraph is the workload with what its recipe sets on a graph.
+// ForGraph replaces a workload's recipe by the values that it sets for a graph.
 func ForGraph(w workload.Workload, g *graph.Graph) (workload.Workload, error) {
 	if w.Recipe == NoRecipe || w.Recipe == "" {
 		return w, nil
@@ -171,7 +176,7 @@ func ForGraph(w workload.Workload, g *graph.Graph) (workload.Workload, error) {
 	return WithRecipe(w, scaleFree(g, w.ScaleFree))
 }
 
-// scaleFree reports whether some vertex has so many times the mean of edges, into it or out of it.
+// scaleFree reports whether some vertex has at least times the mean degree, in or out.
 func scaleFree(g *graph.Graph, times float64) bool {
 	most, out, in := 0, g.CSR(), g.CSC()
 	for v := range g.Vertices() {
@@ -180,10 +185,10 @@ func scaleFree(g *graph.Graph, times float64) bool {
 	return float64(most)*float64(g.Vertices()) >= times*float64(g.Edges())
 }
 
-// Contradiction is a key that says something else than the recipe.
+// Contradiction is a key with a value other than the recipe's.
 type Contradiction struct{ Key, Says string }
 
-// Contradictions compares what a recipe sets with the keys that were given. With auto everything goes together.
+// Contradictions returns the given keys that contradict the recipe. auto contradicts nothing.
 func Contradictions(w workload.Workload, given func(key string) bool) (list []Contradiction) {
 	r, a, err := recipeOf(w)
 	if r == nil || err != nil {
@@ -204,7 +209,7 @@ func Contradictions(w workload.Workload, given func(key string) bool) (list []Co
 
 func agrees(own, sets string) bool { return sets == "" || own == sets }
 
-// either says what a recipe sets on a scale-free graph and on another.
+// either describes the values that a recipe sets on a scale-free graph and on another.
 func either(on, off string) string {
 	switch {
 	case on == off:

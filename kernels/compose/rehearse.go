@@ -18,7 +18,7 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return e.Key + e.Msg }
 
-// refuse makes one.
+// refuse returns the KeyError of a key of workload.
 func refuse(key, format string, args ...any) error {
 	return &KeyError{Key: "workload." + key, Msg: fmt.Sprintf(format, args...)}
 }
@@ -41,8 +41,8 @@ func Unused(err error) (key string, ok bool) {
 	return "", false
 }
 
-// Rehearse does what a run of the plan on the device does before its first launch, and what its kernels' launches begin
-// with: what it refuses, the run would. The device is a host.Rehearsal, of the shape that the plan was compiled for.
+// Rehearse performs a run of the plan up to its first launch, and the preparation of all launches, so that it fails if
+// the run would. The device must have the shape that the plan was compiled for.
 func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w workload.Workload) (Memory, error) {
 	r, err := c.newRun(d, g, w)
 	if err != nil {
@@ -58,8 +58,8 @@ func (c *Compiled) Rehearse(d *host.Rehearsal, g *graph.Graph, w workload.Worklo
 
 // Memory is the size of a run's arrays on the host, in bytes.
 type Memory struct {
-	Own     uint64 // of the run's
-	Derived uint64 // of the graph, besides its CSR: for all runs on it
+	Own     uint64 // arrays of the run itself
+	Derived uint64 // arrays derived from the graph beside its CSR, which all runs on it share
 }
 
 func (r *run) memory() Memory { return memoryOf(r.image) }

@@ -20,27 +20,26 @@ import (
 	"heddle/sim"
 )
 
-// Step is one super-step.
+// Step is the record of a super-step.
 type Step struct {
 	Direction direction.Direction
-	Back      bool         // on the way back, once more with the active vertices of a super-step before
-	Compact   sim.Result   // of the active set, before the gather
-	Topology  sim.Result   // of the layout, before the gather
-	Register  sim.Result   // of the schedule, before the gather
-	Gather    sim.Result   // the first launch
-	More      []sim.Result // the others, of a schedule that has several for a gather
+	Back      bool         // a step of the way back, with the active vertices of an earlier super-step
+	Compact   sim.Result   // kernel of the active set before the gather
+	Topology  sim.Result   // kernel of the layout before the gather
+	Register  sim.Result   // kernel of the schedule before the gather
+	Gather    sim.Result   // first launch
+	More      []sim.Result // further launches, if the schedule has several for a gather
 	Apply     sim.Result
-	Splits    []sim.Result // before it: of vertices that wait, or seeds of rounds
-	// Frontier is how many vertices were active, and Edges how many edges leave them; a
-	// vertex counts as often as it is in the active set. Known says that the set tells;
-	// otherwise all vertices were walked.
+	Splits    []sim.Result // launches of split or seed before the super-step
+	// Frontier counts the active vertices, as often as they are in the active set, and Edges the edges that leave them.
+	// Known is false if the set does not list its members: then all vertices were walked.
 	Frontier, Edges uint64
 	Known           bool
-	Residual        float32 // Σ|change|, when there is a tolerance
-	Balance         Balance // of the edges handled
+	Residual        float32 // Σ|change|, if there is a tolerance
+	Balance         Balance // distribution of the handled edges
 }
 
-// Handled is how many edges its gather handled.
+// Handled returns the number of edges that the gather handled.
 func (s *Step) Handled() uint64 {
 	n := s.Gather.Edges
 	for i := range s.More {
@@ -49,10 +48,10 @@ func (s *Step) Handled() uint64 {
 	return n
 }
 
-// Registered reports whether a kernel of the schedule's came first.
+// Registered reports whether Register was launched.
 func (s *Step) Registered(p *Plan) bool { return s.plan(p).Registers() }
 
-// plan is the one that the super-step is of.
+// plan returns the plan that the super-step belongs to.
 func (s *Step) plan(p *Plan) *Plan {
 	if s.Back {
 		return p.back()
@@ -60,13 +59,13 @@ func (s *Step) plan(p *Plan) *Plan {
 	return p
 }
 
-// Compacted reports whether a kernel listed the vertices that walk their rows.
+// Compacted reports whether Compact was launched.
 func (s *Step) Compacted(p *Plan) bool { return !s.Back && p.Compacts(s.Direction) }
 
-// Prepared reports whether a kernel of the layout's came first.
+// Prepared reports whether Topology was launched.
 func (s *Step) Prepared(p *Plan) bool { return s.plan(p).Prepares(s.Direction) }
 
-// Way names what its gather kernel is for.
+// Way returns the direction or wayBack.
 func (s *Step) Way() string {
 	if s.Back {
 		return wayBack
@@ -77,24 +76,25 @@ func (s *Step) Way() string {
 // Result is the result of a run.
 type Result struct {
 	Plan      *Plan
-	Source    uint32 // where it began, if the algorithm has a source
+	Source    uint32 // the source vertex, if the algorithm has one
 	Values    []uint32
 	Init      sim.Result
 	Steps     []Step
-	Splits    []sim.Result // of vertices that wait, or seeds, behind the last super-step
-	Loops     []Loop       // of a fused run
+	Splits    []sim.Result // launches of split or seed since the last super-step
+	Loops     []Loop       // parts of a fused run between kernels
 	Converged bool
 	Stopped   bool // by the algorithm's Stop
-	Left      int  // vertices that are active when max_iterations has stopped the run; all, if the set does not tell
-	Verified  bool // the values agree with the reference, after as many super-steps if some are left
+	Left      int  // vertices active when max_iterations stopped the run; all, if the set does not list its members
+	Verified  bool // the values equal the reference, stopped after as many super-steps if vertices were left
 	Times     host.Times
-	Layout    []graph.Region // where its arrays were
-	// Built is the host's time for making the layout's arrays of the graph, which is not simulated. What follows from
-	// the graph alone (CSC, the row of each edge) is made once for all runs on it.
+	Layout    []graph.Region // addresses of the arrays
+	// Built is the host time that built the layout's arrays, which is not simulated. Arrays that follow from the graph
+	// alone (CSC, the row of each edge) are built once for all runs on it.
 	Built time.Duration `checkpoint:"assembled"`
 }
 
-// machine runs kernels: a device with compiled programs, or the interpreter.
+// machine runs kernels: a device with compiled programs, the interpreter, or the memory of an exporter. Types that
+// stand in for another machine must not embed run, whose methods of the same names would be promoted (see exporter).
 type machine interface {
 	Shape() host.Shape
 	ReadWords(addr uint32, words []uint32)
@@ -109,9 +109,8 @@ type machine interface {
 	host.Keeper
 }
 
-// Run computes what a workload says on a device. An error is a workload or a graph that
-// does not fit, what a launch failed with, ctx's, or that the result is wrong; what was
-// done so far is in the result then.
+// Run runs a workload on a device and verifies the result. On an error, which may be that of an invalid workload, of a
+// launch, of ctx, or a wrong result, the result describes the run so far.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload) (Result, error) {
 	w, err := ForGraph(w, g)
 	if err != nil {
@@ -129,7 +128,16 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload
 	return c.Run(ctx, d, g, w)
 }
 
-// run is the state of one run.
+// run is the state of a run.
+//
+// Life: newRun lays out arrays and argument blocks; fuse may turn the launches into parts of one. superSteps then
+// resumes from a checkpoint or begins with the init kernel and the first active set. Each super-step is frontier (which
+// decides the direction), gather, apply, next (which exchanges the active set: turn++), and refill if the set is empty;
+// round changes in refill only. goBack traverses the super-steps in reverse, with depth for the current one. verify
+// compares the result. number is 0 except during the further launches of a gather. In a session, operators share an
+// image (prefix, shared), and before counts the super-steps of others.
+//
+// Fields without the tag "assembled" are saved in checkpoints.
 type run struct {
 	Result
 	machine
@@ -137,37 +145,37 @@ type run struct {
 	problem  algorithm.Problem
 	kernels  Kernels
 	set      activeset.State
-	arrays   *layout.Arrays `checkpoint:"assembled"` // of the graph
+	arrays   *layout.Arrays `checkpoint:"assembled"` // arrays derived from the graph
 	image    *graph.Image
-	args     map[*ir.Kernel]uint32 `checkpoint:"assembled"` // where a kernel's argument block is
-	places   map[string]uint32     // addresses of arrays that stay, by the kernels' names
+	args     map[*ir.Kernel]uint32 `checkpoint:"assembled"` // addresses of the kernels' argument blocks
+	places   map[string]uint32     // addresses of arrays that do not rotate, by the kernels' names
 	reached  uint64                // edges that leave vertices which have been active
-	pushed   uint64                // edges that frontiers have been pushed along
-	far      activeset.Pile        // vertices that wait; nil: none do
-	turn     int                   // how often the active set has been exchanged
-	round    uint32                // of an algorithm with rounds
+	pushed   uint64                // edges along which frontiers have been pushed
+	far      activeset.Pile        // waiting vertices; nil: none wait
+	turn     int                   // number of exchanges of the active set
+	round    uint32                // round of an algorithm with rounds; -1 before the first
 	left     uint64                // vertices that have not been active, with rounds
-	isBack   bool                  // it goes back
+	isBack   bool                  // the way back has begun
 	ended    bool                  // no vertex is active any more
-	number   uint32                // of the launch in a gather
-	depth    int                   // the super-step, from 0, that the way back is at
-	regions  uint32                // where the units' lists are in memory
-	bound    uint32                // what edges bring in the super-step is not below, if the plan asks
+	number   uint32                // number of the launch in a gather
+	depth    int                   // current super-step of the way back, from 0
+	regions  uint32                // address of the units' lists
+	bound    uint32                // lower bound of the contributions in the super-step, if the plan is Settled
 	fused    *fused                `checkpoint:"assembled"` // nil: the host launches kernels
-	room     int                   // places that a walk over the active set may have
-	rows     map[string]uint32     // how many virtual vertices there are, if the layout has any
-	numbers  map[string]uint32     // of the layout
-	prefix   string                // of its arrays' names, in an image that operators share; "": it has its own
+	room     int                   // largest size of a walk over the active set
+	rows     map[string]uint32     // numbers of virtual vertices, if the layout has any
+	numbers  map[string]uint32     // scalars of the layout
+	prefix   string                // of the names of its arrays in a session's image; "": it has an image of its own
 	before   int                   // super-steps of other operators, and its own that are not in Steps
-	shared   map[*uint32]uint32    `checkpoint:"assembled"` // of operators on one image: where arrays of the graph are
+	shared   map[*uint32]uint32    `checkpoint:"assembled"` // addresses of the graph's arrays in a session
 }
 
-// newRun checks what there is to compute, and puts everything in the machine's memory.
+// newRun checks the workload on the graph, and lays out the run in the machine's memory.
 func newRun(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workload) (*run, error) {
 	return newRunIn(m, p, ks, g, w, nil)
 }
 
-// newRunIn puts it into an image that operators share, if there is one.
+// newRunIn is newRun with share, which may set up an image that several operators share.
 func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workload, share func(r *run)) (*run, error) {
 	if err := p.Algorithm.Accepts(g); err != nil {
 		return nil, err
@@ -207,7 +215,7 @@ func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workloa
 	return r, nil
 }
 
-// endsOf are the vertices that a run begins at.
+// endsOf returns the source and target vertices.
 func endsOf(p *Plan, g *graph.Graph, w workload.Workload) (source, target uint32, err error) {
 	if source, err = sourceOf(p, g, w); err != nil || !p.Algorithm.Target {
 		return source, 0, err
@@ -221,15 +229,17 @@ func endsOf(p *Plan, g *graph.Graph, w workload.Workload) (source, target uint32
 	case len(drawn) == 2:
 		target = drawn[1]
 	default:
-		return 0, 0, refuse("target", ": the largest component has no two vertices with edges to draw source and target from: give a target")
+		return 0, 0, refuse("target", ": the largest component has no two vertices with edges to draw source and "+
+			"target from: give a target")
 	}
 	if source == target {
-		return 0, 0, refuse("target", ": source and target are both vertex %d: give another workload.source or workload.target", g.AsRead(source))
+		return 0, 0, refuse("target", ": source and target are both vertex %d: give another workload.source or "+
+			"workload.target", g.AsRead(source))
 	}
 	return source, target, nil
 }
 
-// sourceOf is the vertex that a run begins at.
+// sourceOf returns the source vertex.
 func sourceOf(p *Plan, g *graph.Graph, w workload.Workload) (uint32, error) {
 	switch {
 	case !p.Algorithm.FromSource:
@@ -248,7 +258,7 @@ func sourceOf(p *Plan, g *graph.Graph, w workload.Workload) (uint32, error) {
 	return drawn[0], nil
 }
 
-// start makes the first active set.
+// start returns the first active set.
 func (r *run) start() []uint32 {
 	switch a := r.Plan.Algorithm; {
 	case a.Target:
@@ -265,8 +275,7 @@ func (r *run) start() []uint32 {
 	return all
 }
 
-// superSteps launches init, and then super-steps until it is over; those that an earlier run has done are not done
-// again.
+// superSteps runs the init kernel and super-steps to the end, or resumes from a checkpoint.
 func (r *run) superSteps(ctx context.Context) error {
 	resumed, err := r.Resume(r)
 	if err == nil && !resumed {
@@ -290,7 +299,7 @@ func (r *run) superSteps(ctx context.Context) error {
 	return r.goBack(ctx)
 }
 
-// begin launches what comes before the first super-step.
+// begin launches the init kernel and makes the first active set.
 func (r *run) begin(ctx context.Context) (err error) {
 	if r.Init, err = r.launch(ctx, r.kernels.Init); err != nil {
 		return err
@@ -307,7 +316,7 @@ func (r *run) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// goBack goes back through the super-steps.
+// goBack traverses the super-steps in reverse.
 func (r *run) goBack(ctx context.Context) error {
 	if r.kernels.Back == nil {
 		return nil
@@ -327,7 +336,7 @@ func (r *run) goBack(ctx context.Context) error {
 	return nil
 }
 
-// stepBack handles the edges of a super-step's vertices once more.
+// stepBack traverses the edges of an earlier super-step's vertices again.
 func (r *run) stepBack(ctx context.Context) error {
 	if k, ok := r.set.(activeset.Keeper); ok {
 		k.Again(r.depth)
@@ -341,8 +350,8 @@ func (r *run) stepBack(ctx context.Context) error {
 	return nil
 }
 
-// gather handles a super-step's edges, behind what the layout and the schedule have before it, if there are kernels for
-// that.
+// gather traverses the edges of a super-step, after launching the kernels of the active set, the layout and the
+// schedule that precede it.
 func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, gather *ir.Kernel) (err error) {
 	r.Frontier(r.before+len(r.Steps)+1, s.Frontier, s.Edges)
 	before := r.LaneEdges()
@@ -375,7 +384,7 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, 
 	return nil
 }
 
-// compact launches the kernel that lists the vertices which walk their rows, if there is one.
+// compact launches the kernel that lists the vertices which walk their rows, if the plan has one.
 func (r *run) compact(ctx context.Context, s *Step) (err error) {
 	if !s.Compacted(r.Plan) {
 		return nil
@@ -387,7 +396,7 @@ func (r *run) compact(ctx context.Context, s *Step) (err error) {
 	return nil
 }
 
-// zero zeroes the schedule's arrays that are to be when a gather begins.
+// zero zeroes the schedule's arrays that must be zero when a gather begins. The order does not matter.
 func (r *run) zero() {
 	for name, at := range r.places {
 		if a := r.Plan.Schedule.Array(name); a != nil && a.Zero {
@@ -396,7 +405,7 @@ func (r *run) zero() {
 	}
 }
 
-// maxSteps is how many there may be; 0: until no vertex is active.
+// maxSteps returns the largest number of super-steps; 0: until no vertex is active.
 func (r *run) maxSteps() int {
 	switch {
 	case r.Plan.Algorithm.Single, r.Plan.Algorithm.Dense && r.workload.Iterations == 0:
@@ -405,7 +414,7 @@ func (r *run) maxSteps() int {
 	return r.workload.Iterations
 }
 
-// superStep is one of them.
+// superStep runs one super-step: gather, apply, and the choice of the next active set.
 func (r *run) superStep(ctx context.Context) (err error) {
 	s := r.frontier()
 	if err := r.gather(ctx, &s, r.Plan, r.kernels.Topology[s.Direction], r.kernels.Lists[s.Direction],
@@ -447,21 +456,22 @@ func (r *run) stops() bool {
 	return word[0] != 0
 }
 
-// next exchanges the active set.
+// next exchanges the active set, and returns its size, or whether it has members.
 func (r *run) next() (active uint32, err error) {
 	r.turn++
 	return r.set.Next(r)
 }
 
-// refill raises the threshold until vertices that have waited are near, or begins rounds until one
-// has vertices: the next super-step's first launches.
+// refill raises the threshold until waiting vertices are near, or begins rounds until one has vertices. Its launches
+// belong to the next super-step.
 func (r *run) refill(ctx context.Context) (active uint32, err error) {
 	for active == 0 {
 		switch {
 		case r.far != nil && r.far.Rise(r):
 			err = r.sift(ctx, r.kernels.Split)
 			r.far.Split(r)
-		case r.kernels.Seed != nil && r.left > 0 && int(int32(r.round)) < r.problem.Graph.Edges(): // no vertex has more neighbours
+		case r.kernels.Seed != nil && r.left > 0 &&
+			int(int32(r.round)) < r.problem.Graph.Edges(): // no vertex has more neighbours
 			r.round++
 			err = r.sift(ctx, r.kernels.Seed)
 		default:
@@ -484,7 +494,7 @@ func (r *run) firstRound(ctx context.Context) error {
 	return err
 }
 
-// sift launches a kernel that looks for vertices to go on with: the first launches of a super-step to come.
+// sift launches split or seed, which belongs to the next super-step.
 func (r *run) sift(ctx context.Context, k *ir.Kernel) error {
 	if err := r.BeginStep(len(r.Steps) + 1); err != nil {
 		return err
@@ -494,8 +504,8 @@ func (r *run) sift(ctx context.Context, k *ir.Kernel) error {
 	return err
 }
 
-// delta is the distance between thresholds. 0 in the workload stands for Davidson et al.'s advice:
-// 32 lanes × mean weight / mean degree.
+// delta returns the distance between thresholds. 0 in the workload stands for the advice of Davidson et al.: 32 lanes ×
+// mean weight / mean degree.
 func delta(g *graph.Graph, w workload.Workload) uint32 {
 	if w.Delta > 0 {
 		return uint32(w.Delta)
@@ -511,7 +521,7 @@ func delta(g *graph.Graph, w workload.Workload) uint32 {
 	return uint32(min(max(1, 32*sum*uint64(g.Vertices())/(m*m)), 1<<31))
 }
 
-// apply ends a super-step.
+// apply launches the apply kernel, and reads the residual if there is one.
 func (r *run) apply(ctx context.Context, s *Step) (err error) {
 	if !r.Plan.Residual {
 		s.Apply, err = r.launch(ctx, r.kernels.Apply)
@@ -526,7 +536,7 @@ func (r *run) apply(ctx context.Context, s *Step) (err error) {
 	return nil
 }
 
-// frontier looks at the active set, and decides the direction.
+// frontier begins a super-step: it counts the active vertices and their edges, and decides the direction.
 func (r *run) frontier() Step {
 	s, g := Step{Splits: r.Splits}, r.problem.Graph
 	r.Splits = nil
@@ -564,7 +574,7 @@ func (r *run) frontier() Step {
 	return s
 }
 
-// leastToCome looks up what edges bring in the coming super-step at least, at no cost.
+// leastToCome returns a lower bound of the contributions in the next super-step, at no simulated cost.
 func (r *run) leastToCome() uint32 {
 	a := r.Plan.Algorithm
 	values := make([]uint32, r.problem.Graph.Vertices())
@@ -572,7 +582,7 @@ func (r *run) leastToCome() uint32 {
 	return a.Bound(&r.problem, r.set.Active(r), values)
 }
 
-// launch runs a kernel with the parameters of the coming super-step.
+// launch runs a kernel with the parameters of the next super-step or, in a fused run, waits for it.
 func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	if r.fused != nil {
 		return r.fused.await(ctx, k)
@@ -586,7 +596,7 @@ func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	return res, err
 }
 
-// verify compares with the reference.
+// verify compares the result with the reference.
 func (r *run) verify() error {
 	at := r.places[r.Plan.Algorithm.Result]
 	r.Values = make([]uint32, r.Plan.Algorithm.Size(r.Plan.Algorithm.Result, &r.problem))
@@ -612,7 +622,7 @@ func (r *run) verify() error {
 	return err
 }
 
-// undone describes the work left when max_iterations stops a run: its check depends on it.
+// undone describes the work that is left when max_iterations stops a run, on which the check of the result depends.
 func (r *run) undone() *reference.Undone {
 	u := &reference.Undone{Known: !r.Plan.Set.Sized}
 	if u.Known {
@@ -625,13 +635,13 @@ func (r *run) undone() *reference.Undone {
 	return u
 }
 
-// distinct is how many different vertices there are in a list.
+// distinct returns the number of different vertices in a list.
 func distinct(list []uint32) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(list))))
 }
 
-// invariant: where active vertices walk whole rows, the edges handled are those that leave them, for each number of
-// theirs that has a thread.
+// invariant checks the number of edges that each super-step handled: where active vertices walk complete rows, it
+// equals the number of edges that leave them, times the components that have threads of their own.
 func (r *run) invariant() error {
 	for i := range r.Steps {
 		if err := r.invariantOf(i+1, &r.Steps[i]); err != nil {
@@ -641,7 +651,7 @@ func (r *run) invariant() error {
 	return nil
 }
 
-// invariantOf is it of super-step n.
+// invariantOf checks super-step n.
 func (r *run) invariantOf(n int, s *Step) error {
 	if !r.Plan.Algorithm.Dense && (s.Direction != direction.Push || !s.Known) {
 		return nil
@@ -653,7 +663,7 @@ func (r *run) invariantOf(n int, s *Step) error {
 	return nil
 }
 
-// handled is how often edges are handled if so many are walked: those of a rest without rows once.
+// handled returns how many times edges are handled in total: those outside rows are handled once, whatever the width.
 func (r *run) handled(edges uint64) uint64 {
 	walks := r.Plan.walks()
 	if walks == 1 || !r.Plan.Layout.Loose() {
@@ -663,7 +673,7 @@ func (r *run) handled(edges uint64) uint64 {
 	return edges*walks - (walks-1)*uint64(r.numbers[layout.RestEdges(end)])
 }
 
-// do computes and checks.
+// do runs all super-steps and verifies the result.
 func (r *run) do(ctx context.Context) (Result, error) {
 	defer r.fused.end()
 	err := r.superSteps(ctx)
@@ -676,10 +686,10 @@ func (r *run) do(ctx context.Context) (Result, error) {
 	return r.Result, err
 }
 
-// coreOf is a shape's core as schedules see it.
+// coreOf returns the core of a machine as schedules see it.
 func coreOf(s host.Shape) schedule.Core { return schedule.Core{Warps: s.Warps, Lanes: s.Threads} }
 
-// warps is how many of a core's run the kernels.
+// warps returns the number of a core's warps that run the kernels.
 func (p *Plan) warps(s host.Shape) int {
 	if p.Warps > 0 {
 		return p.Warps

@@ -1,13 +1,13 @@
 package compose
 
-// Spill is where a kernel's values go that no register is left for.
+// Spill is the storage for values of a kernel that do not fit into registers.
 type Spill string
 
-// Spills.
+// Storage for spilled values.
 const (
 	SpillMemory    Spill = "memory"    // each thread's stack
-	SpillRegisters Spill = "registers" // float registers that are free, and then the stack
+	SpillRegisters Spill = "registers" // free float registers, then the stack
 )
 
-// Spills lists them, the default first.
+// Spills lists all values, the default first.
 func Spills() []Spill { return []Spill{SpillMemory, SpillRegisters} }

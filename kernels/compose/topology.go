@@ -13,16 +13,15 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// The rows of the active vertices of a queue, where the layout has virtual ones: the new active set of GRAssembler's
+// Arrays of the rows of listed vertices, if the layout has virtual vertices: the new active set of GRAssembler's
 // initTopology (CGO 2024, §4.2).
 const (
 	activeRows = "active.rows"
 	rowsSize   = "active.rows.size"
 )
 
-// Prepares reports whether a kernel of the layout's comes before each gather of a direction: to list virtual vertices
-// where vertices to walk are listed, since other sets are asked for the vertex of each virtual one; or to write what
-// each edge brings.
+// Prepares reports whether a kernel of the layout precedes each gather of a direction: to list the virtual vertices of
+// listed vertices (other sets are tested for the vertex of each virtual one), or to write the contributions of edges.
 func (p *Plan) Prepares(d direction.Direction) bool {
 	return p.listsRows(d) || p.Layout.Gathers != ""
 }
@@ -32,7 +31,7 @@ func (p *Plan) listsRows(d direction.Direction) bool {
 	return p.Layout.Virtual != nil && (p.Set.Lists || p.Compacts(d))
 }
 
-// topology is that kernel.
+// topology builds that kernel.
 func (p *Plan) topology(d direction.Direction) (*ir.Kernel, error) {
 	if p.Layout.Gathers != "" {
 		return p.gatherAhead(d)
@@ -40,8 +39,9 @@ func (p *Plan) topology(d direction.Direction) (*ir.Kernel, error) {
 	return p.listRows(d)
 }
 
-// gatherAhead writes what each edge of an active source brings where the gather reads it: in the order in which edges
-// lie, so that of shards a window after the other. Sources in a window ascend.
+// gatherAhead builds the kernel that writes the contribution of each edge of an active source to the place where the
+// gather reads it. Edges are visited in the order of the layout: shards window by window, with ascending sources in
+// each.
 func (p *Plan) gatherAhead(d direction.Direction) (*ir.Kernel, error) {
 	g := p.begin("topology-"+p.way(d), d)
 	view := p.Layout.In(g.Kernel, d, p.Weights)
@@ -52,7 +52,7 @@ func (p *Plan) gatherAhead(d direction.Direction) (*ir.Kernel, error) {
 				g.Phase(isa.PhaseGatherSum, func() { g.Store(g.Addr(p.Layout.Gathers), at.Edge, g.contribution(&e)) })
 			}
 			counts := g.sends(e.Src)
-			if filter := p.Algorithm.EdgeFilter; filter != nil { // of an algorithm in which all vertices are active
+			if filter := p.Algorithm.EdgeFilter; filter != nil { // only algorithms with all vertices active have one
 				counts = filter(g.Kernel, &e)
 			}
 			if counts != nil {
@@ -65,7 +65,7 @@ func (p *Plan) gatherAhead(d direction.Direction) (*ir.Kernel, error) {
 	return g.Kernel.Build()
 }
 
-// listRows lists the rows of the active vertices.
+// listRows builds the kernel that lists the rows of the active vertices.
 func (p *Plan) listRows(d direction.Direction) (*ir.Kernel, error) {
 	g := p.begin("topology-"+p.way(d), d)
 	g.Phase(isa.PhaseRegistration, func() {
@@ -82,13 +82,13 @@ func (p *Plan) listRows(d direction.Direction) (*ir.Kernel, error) {
 	return g.Kernel.Build()
 }
 
-// listedRows are the virtual vertices of what is in a list of vertices.
+// listedRows is the set of the virtual vertices of listed vertices.
 type listedRows struct {
 	activeset.Set
 	k *emit.Kernel
 }
 
-// walked is the set that a schedule walks: the active set, or the virtual vertices of its members.
+// walked returns the set that a schedule walks: the active set, or the virtual vertices of its members.
 func (g *gather) walked(view layout.View) activeset.Set {
 	switch {
 	case g.Layout.Virtual == nil:
@@ -99,15 +99,15 @@ func (g *gather) walked(view layout.View) activeset.Set {
 	return schedule.AllRows{Set: g.set, View: view}
 }
 
-// Places is how many rows there are to walk.
+// Places returns the number of rows to walk.
 func (s listedRows) Places() ir.Value { return s.k.Load(ir.U32, s.k.Addr(rowsSize), s.k.U32(0)) }
 
-// Vertex is the row at a place.
+// Vertex returns the row at an index.
 func (s listedRows) Vertex(place ir.Value) ir.Value {
 	return s.k.Load(ir.U32, s.k.Addr(activeRows), place)
 }
 
-// prepare launches what the layout has before a gather.
+// prepare launches the kernel of the layout that precedes a gather, if there is one.
 func (r *run) prepare(ctx context.Context, s *Step, topology *ir.Kernel) (err error) {
 	if topology == nil {
 		return nil
@@ -126,7 +126,7 @@ func (r *run) prepare(ctx context.Context, s *Step, topology *ir.Kernel) (err er
 	return nil
 }
 
-// roomOf is how many places a walk over the active set may have.
+// roomOf returns the largest size of a walk over the active set.
 func (r *run) roomOf(p *Plan) int {
 	g := r.problem.Graph
 	if p.Layout.Virtual == nil {
@@ -142,7 +142,7 @@ func (r *run) roomOf(p *Plan) int {
 	return rows
 }
 
-// rowCounts are how many rows there are of virtual vertices.
+// rowCounts returns the numbers of virtual vertices.
 func (r *run) rowCounts() map[string]uint32 {
 	counts := map[string]uint32{}
 	if v := r.Plan.Layout.Virtual; v != nil {

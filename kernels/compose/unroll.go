@@ -9,25 +9,25 @@ import (
 	"heddle/kernels/emit"
 )
 
-// Unrolling is how many edges at a time a thread handles: a number, or as nvcc would have it.
+// Unrolling is the number of edges that a thread handles at a time, or UnrollAuto.
 type Unrolling string
 
 // UnrollAuto unrolls loops over edges as nvcc does.
 const UnrollAuto Unrolling = "auto"
 
-// Unrollings lists them, the default first.
+// Unrollings lists all values, the default first.
 func Unrollings() []Unrolling { return []Unrolling{"1", "2", "4", "8", UnrollAuto} }
 
 func (u Unrolling) given() bool { return u != "" && u != "1" }
 
-// nvcc's, of release 13.0 at -O3 for sm_90, as the SASS of kernels with such loops shows. Loops whose body only reads,
-// and sums up in a register: sixteen edges at a time, then eight, then four, and up to three alone.
+// Unrolling by nvcc 13.0 at -O3 for sm_90, as the SASS of kernels with such loops shows: loops whose body only reads
+// and accumulates in a register handle sixteen edges at a time, then eight, then four, and up to three singly.
 var (
 	nvccReads  = []int{16, 8, 4}
 	nvccWrites = []int{4}
 )
 
-// unroll is how many edges at a time threads handle in a kernel that handles them in a direction.
+// unroll returns the numbers of edges that threads handle at a time, for a kernel of a direction; nil: one.
 func (p *Plan) unroll(d direction.Direction) []int {
 	switch n, err := strconv.Atoi(string(p.Unroll)); {
 	case p.Unroll == UnrollAuto:
@@ -38,8 +38,8 @@ func (p *Plan) unroll(d direction.Direction) []int {
 	return nil
 }
 
-// nvcc unrolls no loop that may be left early, none whose step it does not know, as of one over all edges of the graph,
-// and none whose body is long.
+// nvcc returns nvcc's unrolling. It unrolls no loop that can be left early, none without a constant step, such as one
+// over all edges of the graph, and none with a long body.
 func (p *Plan) nvcc(d direction.Direction) []int {
 	switch {
 	case !p.unrolls(), !p.Schedule.Rows, p.Layout.Strided, p.leaves(d), p.long():
@@ -50,27 +50,29 @@ func (p *Plan) nvcc(d direction.Direction) []int {
 	return nvccWrites
 }
 
-// unrolls reports whether a thread or a warp goes through edges in a loop: most graph units hand them out one at a
-// time.
+// unrolls reports whether threads or warps loop over edges: most graph units hand them out one at a time.
 func (p *Plan) unrolls() bool { return p.Schedule.Unit == "" || p.Schedule.Owns }
 
-// long reports whether what is done with an edge takes some hundred instructions or more.
+// long reports whether an edge takes a hundred instructions or more.
 func (p *Plan) long() bool { return p.Coefficient != algorithm.Hardware }
 
-// refuseUnroll refuses numbers that have no effect, or make kernels too large.
+// refuseUnroll returns an error for numbers that have no effect, or make kernels too large.
 func (p *Plan) refuseUnroll() error {
 	switch {
 	case !p.Unroll.given() || p.Unroll == UnrollAuto:
 		return nil
 	case !p.unrolls():
-		return refuseUnused("unroll", " = %s: under schedule %s a graph unit hands edges out, one at a time: expected 1, the default, or auto", p.Unroll, p.Schedule.Name)
+		return refuseUnused("unroll", " = %s: under schedule %s a graph unit hands edges out, one at a time: expected 1, "+
+			"the default, or auto", p.Unroll, p.Schedule.Name)
 	case p.long():
-		return refuse("unroll", " = %s: coefficient %s takes hundreds of instructions an edge, too many to have several times: expected 1, the default, or auto", p.Unroll, p.Coefficient.Name)
+		return refuse("unroll", " = %s: coefficient %s takes hundreds of instructions an edge, too many to have "+
+			"several times: expected 1, the default, or auto", p.Unroll, p.Coefficient.Name)
 	}
 	return nil
 }
 
-// settleUnroll has auto be the number that it comes to in all kernels, so that there is one name of a kernel.
+// settleUnroll replaces auto by a number if that has the same effect in all kernels, so that equal kernels have one
+// name.
 func (p *Plan) settleUnroll() {
 	if p.Unroll != UnrollAuto {
 		return
@@ -86,15 +88,16 @@ func (p *Plan) settleUnroll() {
 	}
 }
 
-// leaves reports whether a thread may drop the rest of the row that it walks.
+// leaves reports whether a thread can drop the rest of the row that it walks.
 func (p *Plan) leaves(d direction.Direction) bool {
 	return p.Schedule.Owns && d == direction.Pull && p.Algorithm.Settles()
 }
 
-// sumsInRegister reports whether a thread keeps what it sums up in a register.
+// sumsInRegister reports whether a thread accumulates in a register.
 func (p *Plan) sumsInRegister(d direction.Direction) bool {
 	return p.owns(d) && p.Sum == emit.InRegister && !p.Algorithm.Sum.EachTells
 }
 
-// readsAhead reports whether a thread that walks a row reads the next edge meanwhile: several at a time need not.
+// readsAhead reports whether a thread that walks a row reads the next edge meanwhile, which is useless when it handles
+// several at a time.
 func (p *Plan) readsAhead(d direction.Direction) bool { return p.Ahead && len(p.unroll(d)) == 0 }

@@ -8,14 +8,14 @@ import (
 	"heddle/isa/emu"
 )
 
-// verdict is the expected result, which an exported program compares its own with.
+// verdict holds the addresses of the expected result, with which an exported program compares its own.
 type verdict struct {
-	from uint32 // least values of the result; of integers, the values
-	to   uint32 // greatest values, of floats; 0: there are none
-	lane uint32 // a word for each lane that compares
+	from uint32 // least values of the result, or for integers the exact ones
+	to   uint32 // greatest values, for floats; 0: none
+	lane uint32 // a word for the verdict of each lane
 }
 
-// layVerdict places it.
+// layVerdict writes the expected result.
 func (d *driver) layVerdict(values []uint32, steps int) (err error) {
 	v := &d.verdict
 	if v.lane, err = d.put("driver.verdict", make([]uint32, d.shape.Threads)); err != nil {
@@ -47,36 +47,41 @@ func floatRange(want, bound []float64) (least, greatest []uint32) {
 	return least, greatest
 }
 
-// check compares the result on the lanes of the first warp, and ends all warps. s1 is the next action.
+// check compares the result on the lanes of the first warp, and ends all warps. s1 is what comes next.
 func (d *driver) check() {
-	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li a0, %d\n li t0, %d\n beq s1, t0, report", ExitUnfinished, unfinished)
+	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li a0, %d\n li t0, %d\n beq s1, t0, "+
+		"report", ExitUnfinished, unfinished)
 	d.compare()
-	// All warps come here with a code when the shape is wrong, one with the verdict.
+	// With a wrong shape, all warps get here with a code; otherwise one with the verdict.
 	d.line(
-		"report:\n csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li t0, 1\n tmc t0\n li t0, 0x%x\n sw a0, 0(t0)\n fence\nend:\n tmc zero",
+		"report:\n csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li t0, 1\n tmc t0\n li t0, "+
+			"0x%x\n sw a0, 0(t0)\n fence\nend:\n tmc zero",
 		emu.ExitAddr)
 }
 
-// compare leaves the exit code in a0.
+// compare sets the exit code in a0.
 func (d *driver) compare() {
 	n, v := d.Plan.Algorithm.Size(d.Plan.Algorithm.Result, &d.problem), &d.verdict
 	d.line(" csrr s0, vx_tid\n li s1, %d\n li s2, 0x%x\n li s3, 0x%x\n li s4, 0x%x\n li s5, %d\n li s6, 0", n-1,
 		d.places[d.Plan.Algorithm.Result], v.from, v.to, (n+d.shape.Threads-1)/d.shape.Threads)
 	// A lane beyond the last value compares the last one.
-	d.line("compare:\n sltu t0, s1, s0\n neg t0, t0\n xor t1, s0, s1\n and t1, t1, t0\n xor t1, t1, s0\n slli t1, t1, 2")
+	d.line("compare:\n sltu t0, s1, s0\n neg t0, t0\n xor t1, s0, s1\n and t1, t1, t0\n xor t1, t1, s0\n slli t1, " +
+		"t1, 2")
 	d.line(" add t2, s2, t1\n add t3, s3, t1\n add t4, s4, t1")
 	if v.to == 0 {
 		d.line(" lw t2, 0(t2)\n lw t3, 0(t3)\n xor t2, t2, t3")
 	} else {
-		d.line(" flw ft0, 0(t2)\n flw ft1, 0(t3)\n flw ft2, 0(t4)\n fle.s t2, ft1, ft0\n fle.s t3, ft0, ft2\n and t2, t2, t3\n xori t2, t2, 1")
+		d.line(" flw ft0, 0(t2)\n flw ft1, 0(t3)\n flw ft2, 0(t4)\n fle.s t2, ft1, ft0\n fle.s t3, ft0, ft2\n and " +
+			"t2, t2, t3\n xori t2, t2, 1")
 	}
 	d.line(" or s6, s6, t2\n addi s0, s0, %d\n addi s5, s5, -1\n bnez s5, compare", d.shape.Threads)
 	d.line(" csrr t0, vx_tid\n slli t0, t0, 2\n li t1, 0x%x\n add t0, t0, t1\n sw s6, 0(t0)\n li t0, 1\n tmc t0",
 		v.lane)
-	d.line(" li s5, %d\n li a0, 0\n1:\n lw t0, 0(t1)\n or a0, a0, t0\n addi t1, t1, 4\n addi s5, s5, -1\n bnez s5, 1b\n snez a0, a0", d.shape.Threads)
+	d.line(" li s5, %d\n li a0, 0\n1:\n lw t0, 0(t1)\n or a0, a0, t0\n addi t1, t1, 4\n addi s5, s5, -1\n bnez s5, "+
+		"1b\n snez a0, a0", d.shape.Threads)
 }
 
-// optional reports whether a configuration of Vortex may lack an instruction.
+// optional reports whether configurations of Vortex can lack an instruction.
 func optional(r *isa.Row) bool {
 	for _, prefix := range []string{"amo", "lr.", "sc.", "vote", "shfl"} {
 		if strings.HasPrefix(r.Name, prefix) {
