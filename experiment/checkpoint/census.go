@@ -434,8 +434,8 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 	return keys
 }
 
-// whole merges overlapping pieces, and returns the disjoint ones in the order in which they, or pieces within them,
-// were reached.
+// mergePieces merges overlapping pieces, and returns the disjoint ones in the order in which they, or pieces within
+// them, were reached.
 func mergePieces(found []*piece) ([]*piece, error) {
 	sorted := slices.Clone(found)
 	slices.SortFunc(sorted, func(a, b *piece) int {
@@ -455,7 +455,7 @@ func mergePieces(found []*piece) ([]*piece, error) {
 	return out, nil
 }
 
-// take merges p, which begins within o, into o.
+// merge merges p, which begins within o, into o.
 func (o *piece) merge(p *piece) error {
 	o.order = min(o.order, p.order)
 	off := p.begin() - o.begin()
@@ -466,7 +466,8 @@ func (o *piece) merge(p *piece) error {
 		}
 		o.count = int((p.end() - o.begin()) / o.layout.size)
 	case consecutive(o.layout.t, o.count, off, p.layout.t) >= p.count:
-	case off == 0 && p.end() == o.end() && consecutive(p.layout.t, p.count, 0, o.layout.t) >= o.count: // the same memory by its outer type
+	case off == 0 && p.end() == o.end() && consecutive(p.layout.t, p.count, 0, o.layout.t) >= o.count:
+		// p is the same memory by its outer type
 		o.layout, o.count = p.layout, p.count
 	default:
 		return failf(p.layout.t.String(), "lies in a %s, which has none there", o.layout.t)

@@ -267,7 +267,7 @@ func sortable(t reflect.Type) bool {
 	return false
 }
 
-// run returns the number of consecutive values of type want at an offset into n values of type t; 0: none.
+// consecutive returns the number of consecutive values of type want at an offset into n values of type t; 0: none.
 func consecutive(t reflect.Type, n int, off uintptr, want reflect.Type) int {
 	for {
 		size := t.Size()

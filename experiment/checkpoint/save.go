@@ -46,7 +46,7 @@ func (c *Census) Save(to io.Writer) (later uint64, err error) {
 	return later, s.all()
 }
 
-// apart returns an error if a later piece encloses a piece of the census.
+// checkDisjoint returns an error if a later piece encloses a piece of the census.
 func (c *Census) checkDisjoint(later []*piece) error {
 	for _, p := range later {
 		i, _ := slices.BinarySearchFunc(c.byAddress, p.begin(),

@@ -75,8 +75,8 @@ func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	} else {
 		r.Baseline = -1
 	}
-	done, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half, verified,
-			replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum)
+	done, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half,
+			verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified,
 		p.Replay, p.Partial, p.Failure, p.Error,
@@ -226,8 +226,8 @@ func pointColumns(want Want) string {
 	if want.Config {
 		config = "config"
 	}
-	return "id, identity, position, coalesce(baseline, -1), " + config + `, graph, version, cycles, coalesce(half, 0), verified,
-		replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum`
+	return "id, identity, position, coalesce(baseline, -1), " + config + `, graph, version, cycles, coalesce(half, 0),
+		verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum`
 }
 
 func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {

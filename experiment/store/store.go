@@ -127,7 +127,7 @@ func Open(path string) (*Store, error) {
 // for the results.
 const logPages = "wal_autocheckpoint(128)"
 
-// known returns an error for a file that is not a store, or has a newer schema, before Open changes it.
+// checkFile returns an error for a file that is not a store, or has a newer schema, before Open changes it.
 func checkFile(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -173,7 +173,7 @@ func OpenRead(path string) (*Store, error) {
 	return s, err
 }
 
-// recovered lets SQLite recover a file that a killed program left.
+// recoverFile lets SQLite recover a file that a killed program left.
 func recoverFile(path string) error {
 	s, err := open(path, "rw", "busy_timeout(10000)")
 	if err != nil {
@@ -204,7 +204,7 @@ func openRead(path string) (*Store, error) {
 	return s, nil
 }
 
-// alone prevents queries from writing to other files by ATTACH or VACUUM INTO.
+// denyAttach prevents queries from writing to other files by ATTACH or VACUUM INTO.
 func (s *Store) denyAttach() error {
 	ctx := context.Background()
 	c, err := s.db.Conn(ctx)

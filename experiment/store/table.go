@@ -57,7 +57,7 @@ func Wide(points []Point) *Table {
 	return &w.Table
 }
 
-// wide builds a table of points. see must be called for all points, then head, which fixes the columns, then row.
+// wideTable builds a table of points. see must be called for all points, then head, which fixes the columns, then row.
 type wideTable struct {
 	Table
 	index map[string]int // index of each column by name
@@ -75,7 +75,7 @@ func newWide() *wideTable {
 	return &wideTable{index: map[string]int{}, seen: map[string]bool{}, cycles: map[int]result{}}
 }
 
-// see collects the axes and statistics of a point.
+// collect collects the axes and statistics of a point.
 func (w *wideTable) collect(p *Point) {
 	for _, a := range p.Axes {
 		if !w.seen[a.Key] {
@@ -106,7 +106,7 @@ func (w *wideTable) value(name string, kind Kind) {
 	}
 }
 
-// head creates the columns.
+// makeColumns creates the columns.
 func (w *wideTable) makeColumns() {
 	w.column("point", Integer)
 	for _, key := range w.axes {

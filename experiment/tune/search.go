@@ -123,7 +123,7 @@ func (s *Search) schedules(ctx context.Context) ([]int, error) {
 	return list, nil
 }
 
-// early tries the early values of axes with each candidate of the list, and replaces it by a faster one.
+// tryEarlyValues tries the early values of axes with each candidate of the list, and replaces it by a faster one.
 func (s *Search) tryEarlyValues(ctx context.Context, list []int) error {
 	for axis, a := range s.Space.Axes {
 		for _, value := range a.early {
@@ -375,7 +375,7 @@ func (s *Search) try(ctx context.Context, list []int, most uint64) error {
 	return nil
 }
 
-// note records trials.
+// record records trials.
 func (s *Search) record(trials []Trial) {
 	for _, t := range trials {
 		s.known[t.Candidate] = t
@@ -386,7 +386,7 @@ func (s *Search) record(trials []Trial) {
 	}
 }
 
-// most returns the cycles beyond which a candidate is slower than the best; 0: there is none yet.
+// bestCycles returns the cycles beyond which a candidate is slower than the best; 0: there is none yet.
 func (s *Search) bestCycles() uint64 {
 	if s.best < 0 {
 		return 0

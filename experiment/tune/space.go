@@ -154,7 +154,7 @@ func blockSizes() (values []string) {
 	return values
 }
 
-// bys returns the ends of edges by which blocks can be formed.
+// blockEnds returns the ends of edges by which blocks can be formed.
 func blockEnds() (values []string) {
 	for _, by := range layout.Bys() {
 		values = append(values, string(by))
@@ -178,7 +178,7 @@ func degrees() (values []string) {
 	return values
 }
 
-// parts returns all warps of a core, which is 0, a half and a quarter.
+// warpCounts returns all warps of a core, which is 0, a half and a quarter.
 func warpCounts(warps int) []string {
 	values := []string{"0"}
 	for n := warps / 2; n > 0 && n >= warps/4; n /= 2 {
@@ -187,7 +187,7 @@ func warpCounts(warps int) []string {
 	return values
 }
 
-// blocks returns the sizes of thread blocks: of a whole core, which is 0, and each a quarter of the one before.
+// blockThreads returns the sizes of thread blocks: of a whole core, which is 0, and each a quarter of the one before.
 func blockThreads(warps, lanes int) []string {
 	values := []string{"0"}
 	for n := warps / 4; n > 0; n /= 4 {

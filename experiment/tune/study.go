@@ -159,7 +159,7 @@ func (s *Study) BestOf(variant string) (kernels []string) {
 	return kernels
 }
 
-// times formats a speedup.
+// speedupText formats a speedup.
 func speedupText(x float64) string {
 	if math.IsNaN(x) {
 		return "–"

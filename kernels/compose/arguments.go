@@ -31,7 +31,7 @@ func (r *run) place() error {
 	for _, k := range r.kernels.All() {
 		for _, p := range k.Params {
 			_, scalar := words[p.Name]
-			_, placed := r.places[p.Name]
+			_, placed := r.addresses[p.Name]
 			if scalar || placed || sets[p.Name] {
 				continue
 			}
@@ -43,7 +43,7 @@ func (r *run) place() error {
 		if err != nil {
 			return err
 		}
-		r.args[k] = a.Addr
+		r.argumentBlocks[k] = a.Addr
 	}
 	if err := errors.Join(r.placeLists(), r.placeRead()); err != nil {
 		return err
@@ -60,10 +60,10 @@ func (r *run) place() error {
 
 // rotating returns the arrays whose names change as the active set is exchanged.
 func (r *run) rotating() []*activeset.Array {
-	if r.far == nil {
+	if r.waiting == nil {
 		return r.set.Arrays()
 	}
-	return append(r.set.Arrays(), r.far.Arrays()...)
+	return append(r.set.Arrays(), r.waiting.Arrays()...)
 }
 
 // placeSet allocates an array of the active set, zeroed.
@@ -77,27 +77,27 @@ func (r *run) placeSet(a *activeset.Array) error {
 func (r *run) placeArray(name string) (err error) {
 	var a graph.Array
 	if own := r.Plan.Schedule.Array(name); own != nil {
-		a, err = r.image.Reserve(r.prefix+name, own.Words(r.room, r.Shape().Cores*r.Shape().Warps))
-		r.places[name] = a.Addr
+		a, err = r.image.Reserve(r.prefix+name, own.Words(r.maxWalk, r.Shape().Cores*r.Shape().Warps))
+		r.addresses[name] = a.Addr
 		return err
 	}
 	switch name {
 	case r.Plan.Layout.Gathers:
 		a, err = r.image.Reserve(r.prefix+name, r.problem.Graph.Edges())
-		r.places[name] = a.Addr
+		r.addresses[name] = a.Addr
 		return err
 	case activeRows:
-		a, err = r.image.Reserve(r.prefix+name, r.room)
-		r.places[name] = a.Addr
+		a, err = r.image.Reserve(r.prefix+name, r.maxWalk)
+		r.addresses[name] = a.Addr
 		return err
 	case rowsSize:
 		a, err = r.image.Place(r.prefix+name, []uint32{0})
-		r.places[name] = a.Addr
+		r.addresses[name] = a.Addr
 		return err
 	}
 	if data, own, ok := r.built(name); ok {
 		if at, placed := r.shares(data, own); placed {
-			r.places[name] = at
+			r.addresses[name] = at
 			return nil
 		}
 		place := r.image.Share
@@ -105,7 +105,7 @@ func (r *run) placeArray(name string) (err error) {
 			place = r.image.Place
 		}
 		a, err = place(r.prefix+name, data)
-		r.places[name] = a.Addr
+		r.addresses[name] = a.Addr
 		r.keepShared(data, own, a.Addr)
 		return err
 	}
@@ -120,7 +120,7 @@ func (r *run) placeArray(name string) (err error) {
 	default:
 		a, err = r.image.Place(r.prefix+name, data)
 	}
-	r.places[name] = a.Addr
+	r.addresses[name] = a.Addr
 	return err
 }
 
@@ -156,14 +156,15 @@ func (r *run) data(name string) (data []uint32, ok bool) {
 func (r *run) words() map[string]uint32 {
 	w := map[string]uint32{
 		"vertices": uint32(r.problem.Graph.Vertices()), "edges": uint32(r.problem.Graph.Edges()),
-		"step": uint32(r.turn + 1), "source": r.Source, "target": r.problem.Target, "bound": r.bound, "round": r.round,
-		"depth": uint32(r.depth), schedule.LaunchWord: r.number,
+		"step": uint32(r.exchanges + 1), "source": r.Source, "target": r.problem.Target, "bound": r.bound,
+		"round": r.round,
+		"depth": uint32(r.depth), schedule.LaunchWord: r.launchNumber,
 	}
-	maps.Copy(w, r.numbers)
+	maps.Copy(w, r.layoutScalars)
 	maps.Copy(w, r.set.Words())
-	maps.Copy(w, r.rows)
-	if r.far != nil {
-		maps.Copy(w, r.far.Words())
+	maps.Copy(w, r.virtualRows)
+	if r.waiting != nil {
+		maps.Copy(w, r.waiting.Words())
 	}
 	if f := r.Plan.Algorithm.Words; f != nil {
 		maps.Copy(w, f(&r.problem))
@@ -172,17 +173,17 @@ func (r *run) words() map[string]uint32 {
 }
 
 // fill writes a kernel's argument block for the next launch.
-func (r *run) fill(k *ir.Kernel) { r.WriteWords(r.args[k], r.block(k)) }
+func (r *run) fill(k *ir.Kernel) { r.WriteWords(r.argumentBlocks[k], r.block(k)) }
 
 // block returns a kernel's argument block in the next super-step: scalars, and the addresses of arrays, of which those
-// of the active set depend on turn.
+// of the active set depend on the number of exchanges.
 func (r *run) block(k *ir.Kernel) []uint32 {
-	words, places := r.words(), maps.Clone(r.places)
+	words, places := r.words(), maps.Clone(r.addresses)
 	for _, a := range r.set.Arrays() {
-		places[a.Role(r.turn)] = a.Addr
+		places[a.Role(r.exchanges)] = a.Addr
 	}
-	if r.far != nil {
-		maps.Copy(places, r.far.Places())
+	if r.waiting != nil {
+		maps.Copy(places, r.waiting.Places())
 	}
 	block := make([]uint32, len(k.Params))
 	for i, p := range k.Params {

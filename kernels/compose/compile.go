@@ -90,7 +90,7 @@ func (c *Compiled) Run(ctx context.Context, d host.Device, g *graph.Graph, w wor
 	if err != nil {
 		return Result{Plan: c.Plan}, err
 	}
-	return r.do(ctx)
+	return r.runAndVerify(ctx)
 }
 
 // newRun lays out a run in the device's memory.

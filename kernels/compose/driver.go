@@ -47,7 +47,7 @@ type driver struct {
 	members  []member
 	programs map[*ir.Kernel]*codegen.Compiled
 	loop     *FusedLoop        // the loop of a program that it drives; nil: all super-steps of a run
-	placed   map[string]uint32 // addresses of its arrays from an earlier launch of the loop
+	earlier  map[string]uint32 // addresses of its arrays from an earlier launch of the loop
 	text     strings.Builder
 
 	calls   []*call
@@ -113,8 +113,8 @@ const (
 	toTake
 )
 
-// lay allocates and writes the driver's arrays. The first active set must have been made.
-func (d *driver) lay() (err error) {
+// layOut allocates and writes the driver's arrays. The first active set must have been made.
+func (d *driver) layOut() (err error) {
 	r := d.run
 	d.phases, d.changes = 1, map[string][]uint32{}
 	for _, a := range r.set.Arrays() {
@@ -125,24 +125,25 @@ func (d *driver) lay() (err error) {
 		return err
 	}
 	control := make([]uint32, controlWords/4)
-	control[baseWord/4], control[stepWord/4] = d.blocks, uint32(r.turn+1)
+	control[baseWord/4], control[stepWord/4] = d.blocks, uint32(r.exchanges+1)
 	if r.kernels.Back != nil {
 		if err := d.layEnds(control); err != nil {
 			return err
 		}
 	}
-	control[roundWord/4], control[leftWord/4] = r.round, uint32(r.left)
-	if r.far != nil {
-		control[thresholdWord/4], control[periodWord/4] = r.far.Words()["far.threshold"], r.far.Words()["far.period"]
-		control[pileWord/4], control[otherWord/4] = r.far.Places()["far.next"], r.far.Places()["far.queue"]
+	control[roundWord/4], control[leftWord/4] = r.round, uint32(r.unvisited)
+	if r.waiting != nil {
+		control[thresholdWord/4], control[periodWord/4] = r.waiting.Words()["far.threshold"],
+			r.waiting.Words()["far.period"]
+		control[pileWord/4], control[otherWord/4] = r.waiting.Places()["far.next"], r.waiting.Places()["far.queue"]
 	}
-	d.control, err = d.put("driver.control", control)
+	d.control, err = d.allocate("driver.control", control)
 	return err
 }
 
-// put allocates an array, unless an earlier launch of the loop has, and writes it.
-func (d *driver) put(name string, words []uint32) (uint32, error) {
-	if at, placed := d.placed[name]; placed {
+// allocate allocates an array, unless an earlier launch of the loop has, and writes it.
+func (d *driver) allocate(name string, words []uint32) (uint32, error) {
+	if at, placed := d.earlier[name]; placed {
 		d.WriteWords(at, words)
 		return at, nil
 	}
@@ -152,8 +153,8 @@ func (d *driver) put(name string, words []uint32) (uint32, error) {
 	}
 	a, err := d.image.Place(own, words)
 	d.WriteWords(a.Addr, words)
-	if d.placed != nil {
-		d.placed[name] = a.Addr
+	if d.earlier != nil {
+		d.earlier[name] = a.Addr
 	}
 	d.Layout = append(d.Layout, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes()})
 	return a.Addr, err
@@ -213,16 +214,16 @@ func (d *driver) layBlocks() (err error) {
 		d.stride += uint32(4 * (1 + len(c.kernel.Params)))
 	}
 	var words []uint32
-	first := r.turn
-	for ; r.turn < first+d.phases; r.turn++ {
+	first := r.exchanges
+	for ; r.exchanges < first+d.phases; r.exchanges++ {
 		for _, c := range d.calls {
-			c.run.number = uint32(c.number)
+			c.run.launchNumber = uint32(c.number)
 			words = append(append(words, 0), c.run.block(c.kernel)...)
-			c.run.number = 0
+			c.run.launchNumber = 0
 		}
 	}
-	r.turn = first
-	d.blocks, err = d.put("driver.arguments", words)
+	r.exchanges = first
+	d.blocks, err = d.allocate("driver.arguments", words)
 	return err
 }
 
@@ -230,7 +231,7 @@ func (d *driver) layBlocks() (err error) {
 func (d *driver) layEnds(control []uint32) (err error) {
 	words := make([]uint32, d.problem.Graph.Vertices()+2)
 	words[0] = uint32(len(d.start()))
-	d.ends, err = d.put("driver.ends", words)
+	d.ends, err = d.allocate("driver.ends", words)
 	control[topWord/4], control[endWord/4] = words[0], d.ends
 	return err
 }
@@ -269,17 +270,17 @@ func (d *driver) assemble() (*isa.Program, error) {
 // superSteps writes the super-steps of an algorithm, from the init kernel to the way back.
 func (d *driver) superSteps() {
 	ks := &d.kernels
-	d.run1(ks.Init)
+	d.runKernel(ks.Init)
 	if d.beginsWithRound() {
-		d.lead("advanced")
+		d.singleLane("advanced")
 		d.line(" li s0, 0x%x\n lw s4, %d(s0)\n j refill", d.control, baseWord)
 	}
 	d.line("superstep:")
 	d.pass(ks.Topology[d.direction()], ks.Lists[d.direction()], ks.Gather[d.direction()])
 	if ks.Apply != nil {
-		d.run1(ks.Apply)
+		d.runKernel(ks.Apply)
 	}
-	d.lead("advanced")
+	d.singleLane("advanced")
 	d.advance()
 	d.sifting()
 	d.goingBack()
@@ -328,14 +329,14 @@ func (d *driver) warpsTo(register string) string {
 func (d *driver) pass(list ...*ir.Kernel) {
 	for _, k := range list {
 		if k != nil {
-			d.run1(k)
+			d.runKernel(k)
 		}
 	}
 }
 
-// run1 writes the launches of a kernel on all warps, each followed by a barrier. A kernel that is launched several
+// runKernel writes the launches of a kernel on all warps, each followed by a barrier. A kernel that is launched several
 // times has one return address, from which the word before the argument block leads to the site of the call.
-func (d *driver) run1(k *ir.Kernel) {
+func (d *driver) runKernel(k *ir.Kernel) {
 	calls := d.callsOf(k)
 	for _, c := range calls {
 		d.line(" li t0, 0x%x\n lw t0, %d(t0)\n addi t0, t0, %d\n csrrw x0, mscratch, t0", d.control, baseWord, c.at)
@@ -383,8 +384,8 @@ func (d *driver) barrier(part string) {
 	d.line("%s%s:\n bar t0, t1", emu.PartPrefix, part)
 }
 
-// lead leaves a single lane of the device running; all other warps jump to others.
-func (d *driver) lead(others string) {
+// singleLane leaves a single lane of the device running; all other warps jump to others.
+func (d *driver) singleLane(others string) {
 	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n beqz t0, 1f\n j %s\n1:\n li t0, 1\n tmc t0", others)
 }
 
@@ -397,7 +398,7 @@ func (d *driver) advance() {
 	}
 	if d.Plan.Residual {
 		d.line(" li t0, 0x%x\n flw ft0, 0(t0)\n sw zero, 0(t0)\n li t1, 0x%x\n fmv.w.x ft1, t1\n fle.s s6, ft0, ft1",
-			d.places["residual"], math.Float32bits(floatNotAbove(d.workload.Tolerance)))
+			d.addresses["residual"], math.Float32bits(floatNotAbove(d.workload.Tolerance)))
 	}
 	if a.Dense {
 		d.dense()
@@ -420,9 +421,9 @@ func (d *driver) dense() {
 	if d.limit > 0 {
 		d.line(" li t0, %d\n bne s5, t0, 1f\n j over\n1:", d.limit)
 	}
-	d.goOn(toSuperStep)
+	d.decide(toSuperStep)
 	d.line("over:")
-	d.goOn(toEnd)
+	d.decide(toEnd)
 }
 
 // floatNotAbove returns the largest float32 that is at most x, so that comparing a float32 with either has the same
@@ -435,8 +436,8 @@ func floatNotAbove(x float64) float32 {
 	return f
 }
 
-// goOn stores what comes next, and ends the lane's part.
-func (d *driver) goOn(next int) {
+// decide stores what comes next, and ends the lane's part.
+func (d *driver) decide(next int) {
 	if next == toSuperStep || next == toBack {
 		d.zeroArrays()
 	}
@@ -455,14 +456,14 @@ func (d *driver) zeroArrays() {
 }
 
 func (d *driver) zeroArraysOf(r *run) {
-	if at, ok := r.places[rowsSize]; ok {
+	if at, ok := r.addresses[rowsSize]; ok {
 		d.line(" li t0, 0x%x\n sw zero, 0(t0)", at)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.places)) {
-		a, at := r.Plan.Schedule.Array(name), r.places[name]
+	for _, name := range slices.Sorted(maps.Keys(r.addresses)) {
+		a, at := r.Plan.Schedule.Array(name), r.addresses[name]
 		n := 0
 		if a != nil && a.Zero {
-			n = a.Words(r.room, d.shape.Cores*d.shape.Warps)
+			n = a.Words(r.maxWalk, d.shape.Cores*d.shape.Warps)
 		}
 		switch {
 		case n == 0:
@@ -514,14 +515,14 @@ func (d *driver) exchange() {
 		d.line(" addi s4, s4, %d\n li t0, 0x%x\n bne s4, t0, 1f\n li s4, 0x%x\n1:\n sw s4, %d(s0)", d.stride,
 			d.blocks+uint32(d.phases)*d.stride, d.blocks, baseWord)
 	}
-	d.taken()
+	d.loadAdded()
 	if len(d.changes["step"]) > 0 {
 		d.line(" lw t0, %d(s0)\n addi t0, t0, 1\n sw t0, %d(s0)", stepWord, stepWord)
 		d.set("step", "t0")
 	}
 	d.set("active.size", "s1")
 	if stop := d.Plan.Algorithm.Stop; stop != "" {
-		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n beqz t0, 1f\n j over\n1:", d.places[stop])
+		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n beqz t0, 1f\n j over\n1:", d.addresses[stop])
 	}
 	d.settledEnds()
 	if d.counts() {
@@ -533,7 +534,7 @@ func (d *driver) exchange() {
 		d.line(" lw t0, %d(s0)\n sub t0, t0, s1\n sw t0, %d(s0)", leftWord, leftWord)
 	}
 	d.checkLimit()
-	d.goOn(toSuperStep)
+	d.decide(toSuperStep)
 	d.line("refill:")
 	d.refill()
 	d.line("over:")
@@ -541,11 +542,11 @@ func (d *driver) exchange() {
 		d.line(" addi s1, s5, -2\n j deeper")
 		return
 	}
-	d.goOn(toEnd)
+	d.decide(toEnd)
 }
 
-// taken loads into s1 the number of vertices that were added, or whether there are any, and resets the counter.
-func (d *driver) taken() {
+// loadAdded loads into s1 the number of vertices that were added, or whether there are any, and resets the counter.
+func (d *driver) loadAdded() {
 	for _, a := range d.run.set.Arrays() {
 		switch role := a.Role(0); {
 		case slices.Contains([]string{"next.some", "next.size", "next.count"}, role):
@@ -565,9 +566,9 @@ func (d *driver) checkLimit() {
 	if d.limit > 0 {
 		d.line(" li t0, %d\n blt s5, t0, 1f", d.limit)
 		if d.endless {
-			d.goOn(unfinished)
+			d.decide(unfinished)
 		} else {
-			d.goOn(toEnd)
+			d.decide(toEnd)
 		}
 		d.line("1:")
 	}
@@ -578,20 +579,20 @@ func (d *driver) refill() {
 	switch {
 	case d.loop != nil:
 		d.nextBucket()
-	case d.far != nil:
-		d.rise()
+	case d.waiting != nil:
+		d.raiseThreshold()
 	case d.kernels.Seed != nil:
 		d.line(" lw t0, %d(s0)\n bnez t0, 1f\n j over\n1:", leftWord)
 		d.line(" lw t1, %d(s0)\n li t0, %d\n blt t1, t0, 1f\n j over\n1:", roundWord, d.problem.Graph.Edges())
 		d.line(" addi t1, t1, 1\n sw t1, %d(s0)", roundWord)
 		d.setAlways("round", "t1")
-		d.goOn(toSift)
+		d.decide(toSift)
 	}
 }
 
-// rise raises near-far's threshold if the far pile is not empty.
-func (d *driver) rise() {
-	for _, a := range d.far.Arrays() {
+// raiseThreshold raises near-far's threshold if the far pile is not empty.
+func (d *driver) raiseThreshold() {
+	for _, a := range d.waiting.Arrays() {
 		if a.Name == "far.count" {
 			d.line(" li t0, 0x%x\n lw s1, 0(t0)\n sw zero, 0(t0)\n bnez s1, 1f\n j over\n1:", a.Addr)
 		}
@@ -599,7 +600,7 @@ func (d *driver) rise() {
 	d.setAlways("far.size", "s1")
 	d.line(
 		" lw t1, %d(s0)\n li t0, 0x%x\n add t2, t1, t0\n sltu t3, t2, t1\n neg t3, t3\n or t2, t2, t3\n sw t2, %d(s0)",
-		thresholdWord, d.far.Delta(), thresholdWord)
+		thresholdWord, d.waiting.Delta(), thresholdWord)
 	d.setAlways("far.before", "t1")
 	d.setAlways("far.threshold", "t2")
 	d.line(" lw t1, %d(s0)\n addi t1, t1, 1\n sw t1, %d(s0)\n lw t2, %d(s0)\n lw t3, %d(s0)\n sw t3, %d(s0)\n sw "+
@@ -608,7 +609,7 @@ func (d *driver) rise() {
 	d.setAlways("far.period", "t1")
 	d.setAlways("far.next", "t3")
 	d.setAlways("far.queue", "t2")
-	d.goOn(toSift)
+	d.decide(toSift)
 }
 
 // sifter returns the kernel that selects waiting vertices, or the seeds of a round; nil: none.
@@ -625,8 +626,8 @@ func (d *driver) sifting() {
 		return
 	}
 	d.line("sift:")
-	d.run1(d.sifter())
-	d.lead("advanced")
+	d.runKernel(d.sifter())
+	d.singleLane("advanced")
 	d.line(" li s0, 0x%x\n lw s4, %d(s0)", d.control, baseWord)
 	if d.limit > 0 {
 		d.line(" lw s5, %d(s0)", stepsWord)
@@ -641,10 +642,10 @@ func (d *driver) goingBack() {
 	}
 	d.line("back:")
 	d.pass(d.kernels.TopologyBack, d.kernels.Again, d.kernels.Back)
-	d.lead("advanced")
+	d.singleLane("advanced")
 	d.line(" li s0, 0x%x\n lw s4, %d(s0)", d.control, baseWord)
 	d.line(" lw s1, %d(s0)\n addi s1, s1, -1\ndeeper:\n sw s1, %d(s0)\n bgtz s1, 1f", depthWord, depthWord)
-	d.goOn(toEnd)
+	d.decide(toEnd)
 	d.line("1:")
 	d.set("depth", "s1")
 	if len(d.changes["stack.first"]) > 0 {
@@ -652,7 +653,7 @@ func (d *driver) goingBack() {
 		d.set("stack.first", "t1")
 		d.set("stack.size", "t2")
 	}
-	d.goOn(toBack)
+	d.decide(toBack)
 }
 
 // dispatch makes all warps continue with what comes next.

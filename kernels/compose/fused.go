@@ -89,7 +89,7 @@ func (d *driver) program() (*isa.Program, error) {
 	if r.kernels.Seed != nil {
 		r.round = ^uint32(0) // the one before the first
 	}
-	err = d.lay()
+	err = d.layOut()
 	r.round = 0
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (f *fused) await(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	calls := f.driver.callsOf(k)
 	want := calls[0]
 	if len(calls) > 1 {
-		want = calls[calls[0].run.number]
+		want = calls[calls[0].run.launchNumber]
 	}
 	for {
 		p, ok := f.part()

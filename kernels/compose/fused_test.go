@@ -172,7 +172,7 @@ func TestBarriersAndFencesCount(t *testing.T) {
 			require.Equal(t, lacks != "", len(all[lacks]) > 0)
 			require.Equal(t, map[bool]int{true: 3, false: 1}[shape[0] == '1'], len(all))
 			r.fused.program = without(r.fused.program, all[lacks])
-			_, err = r.do(t.Context())
+			_, err = r.runAndVerify(t.Context())
 			return err
 		}
 		require.NoError(t, run(""), "%v", c)

@@ -181,7 +181,7 @@ func TestAllOnTheInterpreter(t *testing.T) {
 			require.NoError(t, err)
 			r, err := newRun(m, q, ks, g, w)
 			require.NoError(t, err)
-			res, err := r.do(context.Background())
+			res, err := r.runAndVerify(context.Background())
 			require.NoError(t, err)
 			require.True(t, res.Verified)
 		})

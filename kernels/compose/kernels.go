@@ -125,22 +125,22 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 
 // Registers reports whether a kernel of the schedule precedes each gather, to register vertices with a unit or to sort
 // them: not where the active set is the unit's own list, and where all vertices are active only if the unit's lists
-// have not been filled by earlier kernels (again, againVirtual), or if the schedule always needs the kernel.
+// have not been filled by earlier kernels (relist, relistVirtual), or if the schedule always needs the kernel.
 func (p *Plan) Registers() bool {
 	return p.Schedule.Register != nil && !p.Set.OfUnit &&
 		(!p.Algorithm.Dense || p.Schedule.Always || p.operator && p.Schedule.Lists ||
 			!p.Layout.Summed() && !p.Schedule.Lists)
 }
 
-// again appends a vertex to a unit's list for the next super-step, if all vertices are active in it.
-func (p *Plan) again(k *emit.Kernel, v ir.Value) {
+// relist appends a vertex to a unit's list for the next super-step, if all vertices are active in it.
+func (p *Plan) relist(k *emit.Kernel, v ir.Value) {
 	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual == nil {
 		k.ListPush(v, k.U32(activeset.OutList))
 	}
 }
 
-// againVirtual does the same for virtual vertices, which the lists hold in place of vertices.
-func (p *Plan) againVirtual(k *emit.Kernel) {
+// relistVirtual does the same for virtual vertices, which the lists hold in place of vertices.
+func (p *Plan) relistVirtual(k *emit.Kernel) {
 	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual != nil {
 		rows := p.Layout.In(k, p.Direction.Uses[0], p.Weights).RowCount()
 		k.Strided(rows, func(row ir.Value) { k.ListPush(row, k.U32(activeset.OutList)) })
@@ -158,9 +158,9 @@ func (p *Plan) init() (*ir.Kernel, error) {
 			if p.Algorithm.Vector == "" {
 				p.Algorithm.Init(k, v)
 			}
-			p.again(k, v)
+			p.relist(k, v)
 		})
-		p.againVirtual(k)
+		p.relistVirtual(k)
 	})
 	return k.Build()
 }
@@ -170,7 +170,7 @@ func (p *Plan) apply(core schedule.Core) (*ir.Kernel, error) {
 	k := p.kernel("apply")
 	k.Phase(isa.PhaseApply, func() {
 		p.applyAll(k, core)
-		p.againVirtual(k)
+		p.relistVirtual(k)
 	})
 	return k.Build()
 }
@@ -194,7 +194,7 @@ func (p *Plan) applyTo(k *emit.Kernel, residual func(change ir.Value)) func(v ir
 	}
 	return func(v ir.Value) {
 		p.Algorithm.Apply(k, v, residual)
-		p.again(k, v)
+		p.relist(k, v)
 	}
 }
 
@@ -217,7 +217,7 @@ func (p *Plan) seed() (*ir.Kernel, error) {
 	k.Phase(isa.PhaseInit, g.set.Clear)
 	k.Phase(isa.PhaseApply, func() {
 		k.Strided(k.Count("vertices"), func(v ir.Value) {
-			k.When(p.Algorithm.Seed(k, v), func() { g.add(v, nil) })
+			k.When(p.Algorithm.Seed(k, v), func() { g.activateInOrder(v, nil) })
 		})
 	})
 	return k.Build()
@@ -232,7 +232,7 @@ func (p *Plan) gather(d direction.Direction, core schedule.Core) (*ir.Kernel, er
 	if !p.Algorithm.Dense {
 		g.Phase(isa.PhaseInit, func() { g.clear(p.Schedule) })
 	}
-	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Walk(g.at(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Walk(g.makeSite(core), g.visitor()) })
 	if after := p.Algorithm.After; after != nil {
 		g.Phase(isa.PhaseGatherSum, func() { after(g.Kernel) })
 	}
@@ -261,7 +261,7 @@ func (p *Plan) compact(d direction.Direction) (*ir.Kernel, error) {
 	k := p.kernel("compact-" + p.way(d))
 	holds := p.set().In(k, p.Dedup).Holds
 	if d == direction.Pull {
-		holds = func(v ir.Value) ir.Value { return p.takes()(k, v) }
+		holds = func(v ir.Value) ir.Value { return p.destinationFilter()(k, v) }
 	}
 	k.Phase(isa.PhaseRegistration, func() { activeset.Compact(k, holds) })
 	return k.Build()
@@ -270,7 +270,7 @@ func (p *Plan) compact(d direction.Direction) (*ir.Kernel, error) {
 // register builds the kernel by which the schedule prepares the vertices that walk their rows.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+p.way(d), d)
-	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Enlist(g.at(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Enlist(g.makeSite(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
@@ -284,7 +284,7 @@ func (p *Plan) begin(name string, d direction.Direction) *gather {
 	return &gather{Kernel: k, Plan: p, dir: d, set: set}
 }
 
-func (g *gather) at(core schedule.Core) *schedule.Site {
+func (g *gather) makeSite(core schedule.Core) *schedule.Site {
 	if core.Block > 0 {
 		g.Launch(core.Warps, core.Block)
 	}
@@ -312,12 +312,13 @@ type gather struct {
 
 // owns reports whether one thread updates each sum, which then needs no atomics (GRAssembler §5.1).
 func (p *Plan) owns(d direction.Direction) bool {
-	return p.alone(d) && (p.width() == 1 || p.Schedule.Numbers)
+	return p.ownsRow(d) && (p.width() == 1 || p.Schedule.Numbers)
 }
 
-// alone reports whether the vertex that accumulates is the one whose row a thread walks, with all of its edges in that
-// row. With virtual vertices, its edges are in several rows, and an edge outside rows can be handled by any thread.
-func (p *Plan) alone(d direction.Direction) bool {
+// ownsRow reports whether the vertex that accumulates is the one whose row a thread walks, with all of its edges in
+// that row. With virtual vertices, its edges are in several rows, and an edge outside rows can be handled by any
+// thread.
+func (p *Plan) ownsRow(d direction.Direction) bool {
 	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil &&
 		p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
@@ -326,11 +327,11 @@ func (g *gather) visitor() *schedule.Visitor {
 	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
 	if g.sumsInRegister(g.dir) {
 		v.Begin = func(v ir.Value) {
-			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.number(v, g.site.Component),
+			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.component(v, g.site.Component),
 				g.readsAhead(g.dir))
 		}
 		v.End = func(v ir.Value) {
-			g.owned.End(g.number(v, g.site.Component), func() { g.enter(v) })
+			g.owned.End(g.component(v, g.site.Component), func() { g.activate(v) })
 		}
 	}
 	return v
@@ -344,14 +345,14 @@ func (g *gather) keep(v ir.Value) ir.Value {
 		return nil
 	case g.dir == direction.Push:
 		return g.sends(v)
-	case g.takes() != nil:
-		return g.takes()(g.Kernel, v)
+	case g.destinationFilter() != nil:
+		return g.destinationFilter()(g.Kernel, v)
 	}
 	return nil
 }
 
-// takes returns the filter of destinations in the direction pull; nil: none.
-func (p *Plan) takes() func(k *emit.Kernel, v ir.Value) ir.Value {
+// destinationFilter returns the filter of destinations in the direction pull; nil: none.
+func (p *Plan) destinationFilter() func(k *emit.Kernel, v ir.Value) ir.Value {
 	if p.Settled {
 		return p.Algorithm.Unsettled
 	}
@@ -372,7 +373,7 @@ func (g *gather) sends(v ir.Value) ir.Value {
 // edge handles an edge, unless the destination is already decided.
 func (g *gather) edge(e *layout.Edge, stop func()) {
 	if g.Skip == schedule.Filtered && g.dir == direction.Pull {
-		g.If(g.takes()(g.Kernel, e.Dst), func() { g.filtered(e, nil) }, stop)
+		g.If(g.destinationFilter()(g.Kernel, e.Dst), func() { g.filtered(e, nil) }, stop)
 		return
 	}
 	g.filtered(e, stop)
@@ -381,10 +382,10 @@ func (g *gather) edge(e *layout.Edge, stop func()) {
 // filtered handles an edge if its source is active. stop drops the rest of the row; nil: the caller does that.
 func (g *gather) filtered(e *layout.Edge, stop func()) {
 	if counts := g.counts(e); counts != nil {
-		g.When(counts, func() { g.take(e, stop) })
+		g.When(counts, func() { g.accumulate(e, stop) })
 		return
 	}
-	g.take(e, stop)
+	g.accumulate(e, stop)
 }
 
 // counts returns the condition under which an edge of a walked row counts; nil: always, or the sum decides.
@@ -406,33 +407,33 @@ func (g *gather) counts(e *layout.Edge) ir.Value {
 	return g.And(ends, a.EdgeFilter(g.Kernel, e))
 }
 
-// to returns the vertex that accumulates an edge's contribution.
-func (g *gather) to(e *layout.Edge) ir.Value {
+// accumulator returns the vertex that accumulates an edge's contribution.
+func (g *gather) accumulator(e *layout.Edge) ir.Value {
 	if g.Algorithm.ToSource {
 		return e.Src
 	}
 	return e.Dst
 }
 
-// take accumulates an edge's contribution.
-func (g *gather) take(e *layout.Edge, stop func()) {
+// accumulate accumulates an edge's contribution.
+func (g *gather) accumulate(e *layout.Edge, stop func()) {
 	a := g.Algorithm
 	if a.Body != nil {
-		a.Body(g.Kernel, e, g.enter)
+		a.Body(g.Kernel, e, g.activate)
 		return
 	}
 	if a.Hook != nil {
 		to, value, useful := a.Hook(g.Kernel, e)
-		g.When(useful, func() { g.sum(to, value, func() { g.add(to, value) }) })
+		g.When(useful, func() { g.addTo(to, value, func() { g.activateInOrder(to, value) }) })
 		return
 	}
 	if a.Vector != "" {
-		g.takeVector(e, g.brings(e))
+		g.accumulateVector(e, g.contributed(e))
 		return
 	}
 	enough := stop != nil && g.dir == direction.Pull && a.Settles() // the rest of the row has no effect
 	if g.owned != nil {
-		changed := g.owned.Take(func() ir.Value { return g.brings(e) })
+		changed := g.owned.Take(func() ir.Value { return g.contributed(e) })
 		if changed != nil && enough {
 			g.When(changed, stop)
 		}
@@ -442,18 +443,18 @@ func (g *gather) take(e *layout.Edge, stop func()) {
 	if enough && early {
 		stop() // before the sum takes two memory latencies, during which a unit would hand out more edges
 	}
-	value := g.brings(e)
-	to := g.to(e)
-	g.sum(to, value, func() {
-		g.add(to, value)
+	value := g.contributed(e)
+	to := g.accumulator(e)
+	g.addTo(to, value, func() {
+		g.activateInOrder(to, value)
 		if enough && !early {
 			stop()
 		}
 	})
 }
 
-// brings returns an edge's contribution, computed here or by an earlier kernel.
-func (g *gather) brings(e *layout.Edge) ir.Value {
+// contributed returns an edge's contribution, computed here or by an earlier kernel.
+func (g *gather) contributed(e *layout.Edge) ir.Value {
 	if values := g.Layout.Gathers; values != "" {
 		return g.Load(g.Algorithm.Sum.Type, g.Addr(values), e.ID)
 	}
@@ -468,8 +469,8 @@ func (g *gather) contribution(e *layout.Edge) ir.Value {
 	return g.Algorithm.Gather(g.Kernel, e)
 }
 
-// sum accumulates a contribution in element i of the result.
-func (g *gather) sum(i, value ir.Value, changed func()) {
+// addTo accumulates a contribution in element i of the result.
+func (g *gather) addTo(i, value ir.Value, changed func()) {
 	sum, into := g.Algorithm.Sum, g.Addr(g.Algorithm.Into)
 	if g.owns(g.dir) && (g.Sum == emit.InMemory || g.Sum == emit.InRegister && sum.EachTells) {
 		sum.Plain(g.Kernel, into, i, value, changed)
@@ -478,18 +479,18 @@ func (g *gather) sum(i, value ir.Value, changed func()) {
 	sum.Atomic(g.Kernel, into, i, value, changed)
 }
 
-// number returns the index of component c of vertex v; without vectors (c nil), v.
-func (g *gather) number(v, c ir.Value) ir.Value {
+// component returns the index of component c of vertex v; without vectors (c nil), v.
+func (g *gather) component(v, c ir.Value) ir.Value {
 	if c == nil {
 		return v
 	}
 	return g.Add(g.Mul(v, g.U32(uint32(g.width()))), c)
 }
 
-// takeVector accumulates factor times the source's vector: the component of the thread, or all.
-func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
+// accumulateVector accumulates factor times the source's vector: the component of the thread, or all.
+func (g *gather) accumulateVector(e *layout.Edge, factor ir.Value) {
 	if c := g.site.Component; c != nil || g.owned != nil { // with vectors of one number, there is no component
-		g.takeNumber(e, factor, c)
+		g.accumulateComponent(e, factor, c)
 		return
 	}
 	// Several components at a time, so that their loads overlap.
@@ -500,7 +501,7 @@ func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
 			terms[i] = g.term(e, factor, g.Add(first, g.U32(uint32(i))))
 		}
 		for i, t := range terms {
-			g.sum(g.number(e.Dst, g.Add(first, g.U32(uint32(i)))), t, nil)
+			g.addTo(g.component(e.Dst, g.Add(first, g.U32(uint32(i)))), t, nil)
 		}
 	})
 }
@@ -508,30 +509,30 @@ func (g *gather) takeVector(e *layout.Edge, factor ir.Value) {
 // unrolled is the number of components in a step of the loop over a vector.
 const unrolled = 4
 
-func (g *gather) takeNumber(e *layout.Edge, factor, c ir.Value) {
+func (g *gather) accumulateComponent(e *layout.Edge, factor, c ir.Value) {
 	if g.owned != nil {
 		g.owned.Take(func() ir.Value { return g.term(e, factor, c) })
 		return
 	}
-	g.sum(g.number(e.Dst, c), g.term(e, factor, c), nil)
+	g.addTo(g.component(e.Dst, c), g.term(e, factor, c), nil)
 }
 
 // term returns factor times component c of the source's vector.
 func (g *gather) term(e *layout.Edge, factor, c ir.Value) ir.Value {
-	return g.Mul(factor, g.Load(ir.F32, g.Addr(g.Algorithm.Vector), g.number(e.Src, c)))
+	return g.Mul(factor, g.Load(ir.F32, g.Addr(g.Algorithm.Vector), g.component(e.Src, c)))
 }
 
-// add activates v, whose value has changed, now or later.
-func (g *gather) add(v, value ir.Value) {
+// activateInOrder activates v, whose value has changed, now or later.
+func (g *gather) activateInOrder(v, value ir.Value) {
 	if !g.Order.Piles {
-		g.enter(v)
+		g.activate(v)
 		return
 	}
 	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { g.Order.Later(g.Set, g.Kernel, v, value) })
 }
 
-// enter activates v in the next super-step.
-func (g *gather) enter(v ir.Value) {
+// activate activates v in the next super-step.
+func (g *gather) activate(v ir.Value) {
 	if f := g.Algorithm.Changed; f != nil {
 		f(g.Kernel, v)
 	}

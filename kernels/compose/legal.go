@@ -30,8 +30,8 @@ type unusedKey struct {
 	rule
 }
 
-// added lists the rules that only registered layouts and operators of programs can break.
-var added = []rule{
+// extensionRules lists the rules that only registered layouts and operators of programs can break.
+var extensionRules = []rule{
 	{
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Body != nil },
 		"the layout has what each edge brings before it is summed up, and the function of edges does more than one sum",
@@ -46,15 +46,15 @@ var added = []rule{
 	},
 }
 
-// size is a workload's key for one of the sizes of layouts.
-type size struct {
+// layoutSize is a workload's key for one of the sizes of layouts.
+type layoutSize struct {
 	key, name string
 	text      func(s layout.Sizes) string
 	given     func(s layout.Sizes) bool // reports whether it differs from the default, for which 0 stands too
 	set       func(to *layout.Sizes, from layout.Sizes)
 }
 
-var sizes = []size{
+var sizes = []layoutSize{
 	sizeKey("block_vertices", "block", func(s *layout.Sizes) *int { return &s.BlockVertices }),
 	sizeKey("block_by", "by", func(s *layout.Sizes) *layout.By { return &s.BlockBy }),
 	sizeKey("virtual_degree", "virtual", func(s *layout.Sizes) *int { return &s.VirtualDegree }),
@@ -63,11 +63,11 @@ var sizes = []size{
 	sizeKey("dia_diagonals", "dia", func(s *layout.Sizes) *int { return &s.Diagonals }),
 }
 
-func sizeKey[T comparable](key, name string, of func(s *layout.Sizes) *T) size {
+func sizeKey[T comparable](key, name string, of func(s *layout.Sizes) *T) layoutSize {
 	var none T
 	all := layout.DefaultSizes()
 	usual := *of(&all)
-	return size{
+	return layoutSize{
 		key: key, name: name,
 		text:  func(s layout.Sizes) string { return fmt.Sprint(cmp.Or(*of(&s), usual)) },
 		given: func(s layout.Sizes) bool { return *of(&s) != none && *of(&s) != usual },
@@ -179,7 +179,7 @@ var rules = []rule{
 		func(p *Plan) bool { return p.Set.Reverse && !p.pulls() },
 		"push goes through active vertices, and rqnb lists destinations: active_set qnb",
 	}, {
-		func(p *Plan) bool { return p.Set.Reverse && p.pulls() && p.takes() == nil },
+		func(p *Plan) bool { return p.Set.Reverse && p.pulls() && p.destinationFilter() == nil },
 		"nothing tells which destinations can still take something: active_set bitmap or bytemap; " +
 			"rqnb is for bfs, bfs-parents, bc and sssp with settled",
 	}, {
@@ -321,10 +321,10 @@ func (p *Plan) sumsAlone() bool {
 	if p.Algorithm.Vector != "" && !p.Schedule.Numbers {
 		return false
 	}
-	if b := p.back(); b != nil && b.alone(direction.Push) {
+	if b := p.back(); b != nil && b.ownsRow(direction.Push) {
 		return true
 	}
-	return slices.ContainsFunc(p.Direction.Uses, p.alone)
+	return slices.ContainsFunc(p.Direction.Uses, p.ownsRow)
 }
 
 func (p *Plan) changes() bool { return len(p.Direction.Uses) > 1 }
@@ -345,9 +345,9 @@ func (p *Plan) legal() error {
 	return nil
 }
 
-// breaks is the first rule that refuses the plan, with the key if that is unused; nil: it is legal.
+// breaks returns the first rule that the plan breaks, with the key if that is unused; nil: the plan is legal.
 func (p *Plan) breaks() *unusedKey {
-	lists := [...][]rule{rules, added, nil}
+	lists := [...][]rule{rules, extensionRules, nil}
 	if p.Fused {
 		lists[2] = unfused
 	}

@@ -39,7 +39,7 @@ func (r *run) placeRead() error {
 			name string
 			read bool
 		}{{offsets, fields != 0}, {ids, fields != 0}, {weights, fields&accel.FieldWeight != 0}} {
-			if _, placed := r.places[a.name]; placed || !a.read {
+			if _, placed := r.addresses[a.name]; placed || !a.read {
 				continue
 			}
 			if err := r.placeArray(a.name); err != nil {
@@ -68,7 +68,7 @@ func (r *run) configure(k *ir.Kernel) error {
 			e := &s.Edges
 			offsets, ids, weights := r.Plan.Layout.Arrays(p.dir)
 			e.Fields, e.Pull = k.Fields(), p.dir == direction.Pull
-			e.Offsets, e.Neighbours, e.Weights = r.places[offsets], r.places[ids], r.places[weights]
+			e.Offsets, e.Neighbours, e.Weights = r.addresses[offsets], r.addresses[ids], r.addresses[weights]
 		}
 	}
 	return hand.SetUp(s)

@@ -257,18 +257,18 @@ func (l *FusedLoop) changes(parameter string) bool {
 func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	main := l.main()
 	for _, o := range l.edges() {
-		s.own(o)
+		s.takeUnits(o)
 	}
-	if !main.Plan.Algorithm.Dense && (in != main.holds || in == nil) {
+	if !main.Plan.Algorithm.Dense && (in != main.onDevice || in == nil) {
 		if err := s.start(main, in); err != nil {
 			return err
 		}
-		main.holds = in
+		main.onDevice = in
 	}
 	r := main.run
 	d := driver{
 		run: r, shape: r.Shape(), base: l.base, bytes: driverBytes, members: l.members(), programs: l.compiled,
-		loop: l, placed: l.placed, barrierID: l.barrier,
+		loop: l, earlier: l.placed, barrierID: l.barrier,
 	}
 	if l.Counted {
 		d.limit = rounds
@@ -277,7 +277,7 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 		s.Write(q.Least, 0, q.Greatest)
 		s.Write(q.Least, 1, 0)
 	}
-	if err := d.lay(); err != nil {
+	if err := d.layOut(); err != nil {
 		return err
 	}
 	f := &fused{run: r, driver: d}
@@ -288,7 +288,7 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	f.device = r.machine.(host.Parted)
 	for _, r := range f.driver.runs() {
 		r.zero()
-		if at, ok := r.places[rowsSize]; ok {
+		if at, ok := r.addresses[rowsSize]; ok {
 			r.WriteWords(at, []uint32{0})
 		}
 		if err := r.setUpGather(); err != nil {
@@ -388,14 +388,14 @@ func (d *driver) round() {
 		case q != nil && m.kernel == d.loop.kernels[q.Takes]:
 			d.line("take:")
 		}
-		d.run1(m.kernel)
+		d.runKernel(m.kernel)
 	}
-	d.lead("advanced")
+	d.singleLane("advanced")
 	d.advance()
 	if d.takes() {
 		d.line("sift:")
-		d.run1(d.loop.kernels[d.loop.Buckets.Finds])
-		d.lead("advanced")
+		d.runKernel(d.loop.kernels[d.loop.Buckets.Finds])
+		d.singleLane("advanced")
 		d.line(" li s0, 0x%x\n lw s4, %d(s0)", d.control, baseWord)
 		d.bucket()
 	}
@@ -410,15 +410,15 @@ func (d *driver) counts() bool { return d.loop != nil && d.loop.Counted }
 // untilCounted ends a loop after the known number of rounds.
 func (d *driver) untilCounted() {
 	d.line(" li t0, %d\n bne s5, t0, 1f", d.limit)
-	d.goOn(toEnd)
+	d.decide(toEnd)
 	d.line("1:")
-	d.goOn(toSuperStep)
+	d.decide(toSuperStep)
 }
 
 // nextBucket looks for the next bucket when the current one is empty.
 func (d *driver) nextBucket() {
 	if d.takes() {
-		d.goOn(toSift)
+		d.decide(toSift)
 	}
 }
 
@@ -429,7 +429,7 @@ func (d *driver) bucket() {
 	if q.Signed {
 		rem, bge = "rem", "bge"
 	}
-	d.line(" li t0, 0x%x\n lw t1, 0(t0)\n lw t2, 4(t0)\n bnez t2, 1f\n j over\n1:", d.places[q.Least])
+	d.line(" li t0, 0x%x\n lw t1, 0(t0)\n lw t2, 4(t0)\n bnez t2, 1f\n j over\n1:", d.addresses[q.Least])
 	d.line(" li t2, 0x%x\n sw t2, 0(t0)\n sw zero, 4(t0)", q.Greatest)
 	d.line(" li t3, %d\n %s t4, t1, t3", q.Delta, rem)
 	if q.Signed { // rounds down: a bucket begins at a multiple of delta
@@ -439,5 +439,5 @@ func (d *driver) bucket() {
 	d.line(" sub t5, t1, t4\n sub t3, t3, t4\n add t3, t1, t3\n %s t3, t1, 1f\n mv t3, t2\n1:", bge)
 	d.setAlways(q.Priority, "t5")
 	d.setAlways(q.Below, "t3")
-	d.goOn(toTake)
+	d.decide(toTake)
 }

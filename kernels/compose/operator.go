@@ -33,7 +33,7 @@ type EdgeOperator struct {
 	// holds is the frontier that the device's active set equals, so that reading it needs no copy; nil: unknown. Edges
 	// and exchange set it; it becomes nil when another operator takes the graph units over (Session.own), since they
 	// lose their lists.
-	holds *Frontier
+	onDevice *Frontier
 }
 
 // NewEdgeOperator plans an operator by the workload's keys other than algorithm and recipe.
@@ -252,7 +252,7 @@ func (s *Session) placeEdges(o *EdgeOperator, g *graph.Graph) (err error) {
 	o.run, err = newRunIn(device{s.device, o.compiled}, o.Plan, o.kernels, g, s.workload, func(r *run) {
 		r.image, r.prefix, r.shared = s.image, o.Name+" ", s.shared
 		for name, at := range s.places {
-			r.places[name] = at
+			r.addresses[name] = at
 		}
 	})
 	return err
@@ -299,9 +299,9 @@ func (s *Session) placeVertices(o *VertexOperator) error {
 // operator makes one.
 func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Frontier, error) {
 	r := o.run
-	s.own(o)
+	s.takeUnits(o)
 	dense := o.Plan.Algorithm.Dense
-	if !dense && (in != o.holds || in == nil) {
+	if !dense && (in != o.onDevice || in == nil) {
 		if s.loop != nil {
 			return nil, errors.New("BUG: compose: the set that an operator in a fused loop reads")
 		}
@@ -310,7 +310,7 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 		}
 	}
 	s.Steps++
-	r.before = s.Steps - 1 - len(r.Steps)
+	r.stepsBefore = s.Steps - 1 - len(r.Steps)
 	if err := r.BeginStep(s.Steps); err != nil {
 		return nil, err
 	}
@@ -336,18 +336,18 @@ func (s *Session) exchange(o *EdgeOperator) (*Frontier, error) {
 	out := &Frontier{Vertices: slices.Clone(r.set.Active(r))}
 	slices.Sort(out.Vertices)
 	out.Vertices = slices.Compact(out.Vertices)
-	o.holds = out
+	o.onDevice = out
 	return out, nil
 }
 
-// own makes an operator the owner of the graph units, which lose the lists of the previous owner.
-func (s *Session) own(o *EdgeOperator) {
+// takeUnits makes an operator the owner of the graph units, which lose the lists of the previous owner.
+func (s *Session) takeUnits(o *EdgeOperator) {
 	if o.Plan.Schedule.Unit == "" || s.owner == o {
 		return
 	}
 	if before := s.owner; before != nil && before.Plan.Schedule.Lists {
 		before.run.lists().Forget()
-		before.holds = nil
+		before.onDevice = nil
 	}
 	s.owner = o
 }

@@ -399,15 +399,15 @@ func eachSet(p Plan, f func(p Plan)) {
 	for _, p.Set = range activeset.Choices() {
 		for _, p.Dedup = range activeset.Dedups() {
 			for _, p.Order = range activeset.Orders() {
-				eachManner(p, f)
+				eachVariant(p, f)
 			}
 		}
 	}
 }
 
-// eachManner varies scan, skip, settled and the choices of eachEdge. A combination that is illegal with their defaults
+// eachVariant varies scan, skip, settled and the choices of eachEdge. A combination that is illegal with their defaults
 // is illegal with any values, and is visited once.
-func eachManner(p Plan, f func(p Plan)) {
+func eachVariant(p Plan, f func(p Plan)) {
 	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true,
 		algorithm.Hardware
 	if p.breaks() != nil {

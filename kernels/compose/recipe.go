@@ -14,11 +14,11 @@ import (
 type Recipe struct {
 	Name, Doc string
 	// choose returns the values that it sets in a workload, on a scale-free graph or another; "": not set.
-	choose func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen
+	choose func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) recipeChoices
 }
 
-// chosen holds the keys of a workload that a recipe sets.
-type chosen struct {
+// recipeChoices holds the keys of a workload that a recipe sets.
+type recipeChoices struct {
 	schedule                     workload.Schedule
 	direction, set, dedup, order workload.Choice
 }
@@ -28,16 +28,16 @@ var recipes = []*Recipe{
 	{
 		Name: "datadriven", Doc: "GraphPEG's Fig. 1: a thread walks the row of a vertex from a queue and pushes; " +
 			"what an atomic has changed goes into the next queue, with no other dedup",
-		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("vertex", a) },
+		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) recipeChoices { return simple("vertex", a) },
 	}, {
 		Name: "strict", Doc: "datadriven, with load-balanced partitioning in place of a vertex a thread",
-		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen { return simple("strict", a) },
+		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) recipeChoices { return simple("strict", a) },
 	}, {
 		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops " +
 			"what is in the queue already, near-far for sssp. Simplified: the filter is a part of the gather, the " +
 			"scan one kernel and the sorted search a part of the gather, where Gunrock launches kernels for each, " +
 			"and the filter reads a byte map, where Gunrock's has bits and tables of recent vertices too",
-		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) chosen {
+		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) recipeChoices {
 			c := simple("strict", a)
 			if c.set == "queue" {
 				c.dedup = "bytemap"
@@ -52,7 +52,7 @@ var recipes = []*Recipe{
 			"blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others " +
 			"datadriven. Simplified: Beamer's rule decides between push and pull, or SEP-Graph's own where " +
 			"hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous",
-		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
+		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) recipeChoices {
 			if scaleFree {
 				return switching("cta", w, a)
 			}
@@ -60,42 +60,42 @@ var recipes = []*Recipe{
 		},
 	}, {
 		Name: "hwwl", Doc: "GraphPEG's §4.4: datadriven, with vertices from a hardware worklist",
-		choose: func(workload.Workload, *algorithm.Algorithm, bool) chosen {
-			return chosen{schedule: "hwwl", direction: "push"}
+		choose: func(workload.Workload, *algorithm.Algorithm, bool) recipeChoices {
+			return recipeChoices{schedule: "hwwl", direction: "push"}
 		},
 	}, {
 		Name: "graphpeg", Doc: "GraphPEG, which switches as sepgraph does: peg that pushes or pulls on scale-free " +
 			"graphs, and pushes on others",
-		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) chosen {
+		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) recipeChoices {
 			if scaleFree {
 				return switching("peg", w, a)
 			}
-			return chosen{schedule: "peg", direction: "push"}
+			return recipeChoices{schedule: "peg", direction: "push"}
 		},
 	},
 }
 
 // simple pushes from a queue, or from all vertices if all are active.
-func simple(s workload.Schedule, a *algorithm.Algorithm) chosen {
+func simple(s workload.Schedule, a *algorithm.Algorithm) recipeChoices {
 	if a.Dense || a.Hook != nil {
-		return chosen{schedule: s, direction: "push", set: "counter", dedup: "none"}
+		return recipeChoices{schedule: s, direction: "push", set: "counter", dedup: "none"}
 	}
-	return chosen{schedule: s, direction: "push", set: "queue", dedup: "none"}
+	return recipeChoices{schedule: s, direction: "push", set: "queue", dedup: "none"}
 }
 
 // switching pushes or pulls, by the frontier, if the algorithm permits it.
-func switching(s workload.Schedule, w workload.Workload, a *algorithm.Algorithm) chosen {
+func switching(s workload.Schedule, w workload.Workload, a *algorithm.Algorithm) recipeChoices {
 	switch {
 	case a.Dense:
-		return chosen{schedule: s}
+		return recipeChoices{schedule: s}
 	case a.PushOnly, a.Hook != nil, w.Order != "none":
-		return chosen{schedule: s, direction: "push"}
+		return recipeChoices{schedule: s, direction: "push"}
 	}
-	return chosen{schedule: s, direction: "hybrid"}
+	return recipeChoices{schedule: s, direction: "hybrid"}
 }
 
 // keys returns the keys that a recipe can set.
-func (c *chosen) keys(w *workload.Workload) []setting {
+func (c *recipeChoices) keys(w *workload.Workload) []setting {
 	return []setting{
 		{"schedule", string(w.Schedule), string(c.schedule), func() { w.Schedule = c.schedule }},
 		{"direction", string(w.Direction), string(c.direction), func() { w.Direction = c.direction }},
@@ -141,14 +141,14 @@ func WithRecipe(w workload.Workload, scaleFree bool) (workload.Workload, error) 
 		}
 	}
 	other := r.choose(w, a, !scaleFree)
-	quiet(&w, &c, &other)
+	resetUnused(&w, &c, &other)
 	w.Recipe = NoRecipe
 	return w, nil
 }
 
-// quiet resets keys that have no effect under the schedule that a recipe sets for this kind of graph, but have one
-// under the schedule for the other kind, for which the user has set them.
-func quiet(w *workload.Workload, here, other *chosen) {
+// resetUnused resets keys that have no effect under the schedule that a recipe sets for this kind of graph, but have
+// one under the schedule for the other kind, for which the user has set them.
+func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 	s, err := schedule.ByName(string(here.schedule))
 	o, errOther := schedule.ByName(string(other.schedule))
 	if err != nil || errOther != nil {

@@ -132,42 +132,42 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload
 //
 // Life: newRun lays out arrays and argument blocks; fuse may turn the launches into parts of one. superSteps then
 // resumes from a checkpoint or begins with the init kernel and the first active set. Each super-step is frontier (which
-// decides the direction), gather, apply, next (which exchanges the active set: turn++), and refill if the set is empty;
-// round changes in refill only. goBack traverses the super-steps in reverse, with depth for the current one. verify
-// compares the result. number is 0 except during the further launches of a gather. In a session, operators share an
-// image (prefix, shared), and before counts the super-steps of others.
+// decides the direction), gather, apply, next (which exchanges the active set), and refill if the set is empty; round
+// changes in refill only. goBack traverses the super-steps in reverse, with depth for the current one. verify compares
+// the result. launchNumber is 0 except during the further launches of a gather. In a session, operators share an image
+// (prefix, shared), and stepsBefore counts the super-steps of others.
 //
 // Fields without the tag "assembled" are saved in checkpoints.
 type run struct {
 	Result
 	machine
-	workload workload.Workload
-	problem  algorithm.Problem
-	kernels  Kernels
-	set      activeset.State
-	arrays   *layout.Arrays `checkpoint:"assembled"` // arrays derived from the graph
-	image    *graph.Image
-	args     map[*ir.Kernel]uint32 `checkpoint:"assembled"` // addresses of the kernels' argument blocks
-	places   map[string]uint32     // addresses of arrays that do not rotate, by the kernels' names
-	reached  uint64                // edges that leave vertices which have been active
-	pushed   uint64                // edges along which frontiers have been pushed
-	far      activeset.Pile        // waiting vertices; nil: none wait
-	turn     int                   // number of exchanges of the active set
-	round    uint32                // round of an algorithm with rounds; -1 before the first
-	left     uint64                // vertices that have not been active, with rounds
-	isBack   bool                  // the way back has begun
-	ended    bool                  // no vertex is active any more
-	number   uint32                // number of the launch in a gather
-	depth    int                   // current super-step of the way back, from 0
-	regions  uint32                // address of the units' lists
-	bound    uint32                // lower bound of the contributions in the super-step, if the plan is Settled
-	fused    *fused                `checkpoint:"assembled"` // nil: the host launches kernels
-	room     int                   // largest size of a walk over the active set
-	rows     map[string]uint32     // numbers of virtual vertices, if the layout has any
-	numbers  map[string]uint32     // scalars of the layout
-	prefix   string                // of the names of its arrays in a session's image; "": it has an image of its own
-	before   int                   // super-steps of other operators, and its own that are not in Steps
-	shared   map[*uint32]uint32    `checkpoint:"assembled"` // addresses of the graph's arrays in a session
+	workload       workload.Workload
+	problem        algorithm.Problem
+	kernels        Kernels
+	set            activeset.State
+	arrays         *layout.Arrays `checkpoint:"assembled"` // arrays derived from the graph
+	image          *graph.Image
+	argumentBlocks map[*ir.Kernel]uint32 `checkpoint:"assembled"` // addresses of the kernels' argument blocks
+	addresses      map[string]uint32     // addresses of arrays that do not rotate, by the kernels' names
+	reached        uint64                // edges that leave vertices which have been active
+	pushed         uint64                // edges along which frontiers have been pushed
+	waiting        activeset.Pile        // waiting vertices; nil: none wait
+	exchanges      int                   // number of exchanges of the active set
+	round          uint32                // round of an algorithm with rounds; -1 before the first
+	unvisited      uint64                // vertices that have not been active, with rounds
+	isBack         bool                  // the way back has begun
+	ended          bool                  // no vertex is active any more
+	launchNumber   uint32                // number of the launch in a gather
+	depth          int                   // current super-step of the way back, from 0
+	regions        uint32                // address of the units' lists
+	bound          uint32                // lower bound of the contributions in the super-step, if the plan is Settled
+	fused          *fused                `checkpoint:"assembled"` // nil: the host launches kernels
+	maxWalk        int                   // largest size of a walk over the active set
+	virtualRows    map[string]uint32     // numbers of virtual vertices, if the layout has any
+	layoutScalars  map[string]uint32     // scalars of the layout
+	prefix         string                // of its arrays' names in a session's image; "": it has its own image
+	stepsBefore    int                   // super-steps of other operators, and its own that are not in Steps
+	shared         map[*uint32]uint32    `checkpoint:"assembled"` // addresses of the graph's arrays in a session
 }
 
 // newRun checks the workload on the graph, and lays out the run in the machine's memory.
@@ -191,9 +191,9 @@ func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workloa
 			Threshold: w.Threshold, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient,
 		},
 		set: p.set().New(g.Vertices(), g.Edges(), p.Dedup), arrays: layout.NewArrays(g),
-		args: map[*ir.Kernel]uint32{}, places: map[string]uint32{}, left: uint64(g.Vertices()),
+		argumentBlocks: map[*ir.Kernel]uint32{}, addresses: map[string]uint32{}, unvisited: uint64(g.Vertices()),
 	}
-	r.room, r.rows = r.roomOf(p), r.rowCounts()
+	r.maxWalk, r.virtualRows = r.roomOf(p), r.rowCounts()
 	if share != nil {
 		share(r)
 	}
@@ -205,9 +205,9 @@ func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workloa
 	if err := p.accepts(g); err != nil {
 		return nil, err
 	}
-	r.numbers = p.Layout.NumbersOf(g)
+	r.layoutScalars = p.Layout.NumbersOf(g)
 	if p.Order.Piles {
-		r.far = p.Order.New(p.Set, g.Vertices(), delta(g, w), p.Buckets)
+		r.waiting = p.Order.New(p.Set, g.Vertices(), delta(g, w), p.Buckets)
 	}
 	if err := r.place(); err != nil {
 		return nil, err
@@ -353,9 +353,9 @@ func (r *run) stepBack(ctx context.Context) error {
 // gather traverses the edges of a super-step, after launching the kernels of the active set, the layout and the
 // schedule that precede it.
 func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, gather *ir.Kernel) (err error) {
-	r.Frontier(r.before+len(r.Steps)+1, s.Frontier, s.Edges)
+	r.Frontier(r.stepsBefore+len(r.Steps)+1, s.Frontier, s.Edges)
 	before := r.LaneEdges()
-	r.number = 0
+	r.launchNumber = 0
 	r.zero()
 	if err := r.compact(ctx, s); err != nil {
 		return err
@@ -373,7 +373,7 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, 
 		return err
 	}
 	for n := 1; n < len(p.Schedule.Launches); n++ {
-		r.number = uint32(n)
+		r.launchNumber = uint32(n)
 		res, err := r.launch(ctx, gather)
 		s.More = append(s.More, res)
 		if err != nil {
@@ -398,9 +398,9 @@ func (r *run) compact(ctx context.Context, s *Step) (err error) {
 
 // zero zeroes the schedule's arrays that must be zero when a gather begins. The order does not matter.
 func (r *run) zero() {
-	for name, at := range r.places {
+	for name, at := range r.addresses {
 		if a := r.Plan.Schedule.Array(name); a != nil && a.Zero {
-			r.WriteWords(at, make([]uint32, a.Words(r.room, r.Shape().Cores*r.Shape().Warps)))
+			r.WriteWords(at, make([]uint32, a.Words(r.maxWalk, r.Shape().Cores*r.Shape().Warps)))
 		}
 	}
 }
@@ -452,13 +452,13 @@ func (r *run) stops() bool {
 		return false
 	}
 	word := []uint32{0}
-	r.ReadWords(r.places[r.Plan.Algorithm.Stop], word)
+	r.ReadWords(r.addresses[r.Plan.Algorithm.Stop], word)
 	return word[0] != 0
 }
 
 // next exchanges the active set, and returns its size, or whether it has members.
 func (r *run) next() (active uint32, err error) {
-	r.turn++
+	r.exchanges++
 	return r.set.Next(r)
 }
 
@@ -467,13 +467,13 @@ func (r *run) next() (active uint32, err error) {
 func (r *run) refill(ctx context.Context) (active uint32, err error) {
 	for active == 0 {
 		switch {
-		case r.far != nil && r.far.Rise(r):
-			err = r.sift(ctx, r.kernels.Split)
-			r.far.Split(r)
-		case r.kernels.Seed != nil && r.left > 0 &&
+		case r.waiting != nil && r.waiting.Rise(r):
+			err = r.launchSifter(ctx, r.kernels.Split)
+			r.waiting.Split(r)
+		case r.kernels.Seed != nil && r.unvisited > 0 &&
 			int(int32(r.round)) < r.problem.Graph.Edges(): // no vertex has more neighbours
 			r.round++
-			err = r.sift(ctx, r.kernels.Seed)
+			err = r.launchSifter(ctx, r.kernels.Seed)
 		default:
 			return 0, nil
 		}
@@ -494,8 +494,8 @@ func (r *run) firstRound(ctx context.Context) error {
 	return err
 }
 
-// sift launches split or seed, which belongs to the next super-step.
-func (r *run) sift(ctx context.Context, k *ir.Kernel) error {
+// launchSifter launches split or seed, which belongs to the next super-step.
+func (r *run) launchSifter(ctx context.Context, k *ir.Kernel) error {
 	if err := r.BeginStep(len(r.Steps) + 1); err != nil {
 		return err
 	}
@@ -527,7 +527,7 @@ func (r *run) apply(ctx context.Context, s *Step) (err error) {
 		s.Apply, err = r.launch(ctx, r.kernels.Apply)
 		return err
 	}
-	at := r.places["residual"]
+	at := r.addresses["residual"]
 	r.WriteWords(at, []uint32{0})
 	if s.Apply, err = r.launch(ctx, r.kernels.Apply); err != nil {
 		return err
@@ -561,10 +561,10 @@ func (r *run) frontier() Step {
 	}
 	r.reached += s.Edges
 	if !r.Plan.Algorithm.CountsFirst || len(r.Steps) > 0 {
-		r.left -= min(r.left, s.Frontier)
+		r.unvisited -= min(r.unvisited, s.Frontier)
 	}
 	if r.Plan.Settled {
-		r.bound = r.leastToCome()
+		r.bound = r.contributionBound()
 	}
 	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta,
 		Rule: r.Plan.Rule})
@@ -574,11 +574,11 @@ func (r *run) frontier() Step {
 	return s
 }
 
-// leastToCome returns a lower bound of the contributions in the next super-step, at no simulated cost.
-func (r *run) leastToCome() uint32 {
+// contributionBound returns a lower bound of the contributions in the next super-step, at no simulated cost.
+func (r *run) contributionBound() uint32 {
 	a := r.Plan.Algorithm
 	values := make([]uint32, r.problem.Graph.Vertices())
-	r.ReadWords(r.places[a.Into], values)
+	r.ReadWords(r.addresses[a.Into], values)
 	return a.Bound(&r.problem, r.set.Active(r), values)
 }
 
@@ -591,14 +591,14 @@ func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
 	if err := r.configure(k); err != nil {
 		return sim.Result{}, err
 	}
-	res, err := r.Launch(ctx, k, r.args[k])
+	res, err := r.Launch(ctx, k, r.argumentBlocks[k])
 	r.Times.Add(res, uint64(r.workload.LaunchOverhead))
 	return res, err
 }
 
 // verify compares the result with the reference.
 func (r *run) verify() error {
-	at := r.places[r.Plan.Algorithm.Result]
+	at := r.addresses[r.Plan.Algorithm.Result]
 	r.Values = make([]uint32, r.Plan.Algorithm.Size(r.Plan.Algorithm.Result, &r.problem))
 	r.ReadWords(at, r.Values)
 	o := algorithm.Outcome{Result: r.Values, Steps: len(r.Steps), Stopped: r.Stopped, Ended: r.ended}
@@ -628,8 +628,8 @@ func (r *run) undone() *reference.Undone {
 	if u.Known {
 		u.Active = r.set.Active(r)
 	}
-	if r.far != nil {
-		w := r.far.Words()
+	if r.waiting != nil {
+		w := r.waiting.Words()
 		u.Waits, u.Waiting, u.Settled = true, w["far.threshold"], w["far.before"]
 	}
 	return u
@@ -670,11 +670,11 @@ func (r *run) handled(edges uint64) uint64 {
 		return edges * walks
 	}
 	end := r.Plan.Layout.Rows(r.Plan.Direction.Uses[0])
-	return edges*walks - (walks-1)*uint64(r.numbers[layout.RestEdges(end)])
+	return edges*walks - (walks-1)*uint64(r.layoutScalars[layout.RestEdges(end)])
 }
 
-// do runs all super-steps and verifies the result.
-func (r *run) do(ctx context.Context) (Result, error) {
+// runAndVerify runs all super-steps and verifies the result.
+func (r *run) runAndVerify(ctx context.Context) (Result, error) {
 	defer r.fused.end()
 	err := r.superSteps(ctx)
 	if err == nil && r.fused != nil {

@@ -96,7 +96,7 @@ func stoppedRun(t *testing.T, r *rand.Rand, p *Plan, g *graph.Graph, w workload.
 		stopped, err = newRun(m, q, ks, g, w)
 		require.NoError(t, err)
 	}
-	res, err := stopped.do(context.Background())
+	res, err := stopped.runAndVerify(context.Background())
 	require.NoError(t, err, what)
 	require.True(t, res.Verified && len(res.Steps) <= w.Iterations, what)
 	require.False(t, res.Left > 0 && len(res.Steps) < w.Iterations, what)

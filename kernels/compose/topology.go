@@ -112,7 +112,7 @@ func (r *run) prepare(ctx context.Context, s *Step, topology *ir.Kernel) (err er
 	if topology == nil {
 		return nil
 	}
-	at, lists := r.places[rowsSize]
+	at, lists := r.addresses[rowsSize]
 	size := []uint32{0}
 	if lists {
 		r.WriteWords(at, size)
@@ -120,8 +120,9 @@ func (r *run) prepare(ctx context.Context, s *Step, topology *ir.Kernel) (err er
 	if s.Topology, err = r.launch(ctx, topology); err != nil || !lists {
 		return err
 	}
-	if r.ReadWords(at, size); int(size[0]) > r.room {
-		return fmt.Errorf("BUG: compose: the active vertices have %d virtual ones, and there are %d", size[0], r.room)
+	if r.ReadWords(at, size); int(size[0]) > r.maxWalk {
+		return fmt.Errorf("BUG: compose: the active vertices have %d virtual ones, and there are %d", size[0],
+			r.maxWalk)
 	}
 	return nil
 }

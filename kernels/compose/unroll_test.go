@@ -72,7 +72,7 @@ func interpretUnrolled(t *testing.T, p *Plan, g *graph.Graph, w workload.Workloa
 	require.NoError(t, err)
 	r, err := newRun(m, q, ks, g, w)
 	require.NoError(t, err)
-	res, err := r.do(context.Background())
+	res, err := r.runAndVerify(context.Background())
 	require.NoError(t, err)
 	require.True(t, res.Verified)
 }

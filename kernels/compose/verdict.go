@@ -18,17 +18,17 @@ type verdict struct {
 // layVerdict writes the expected result.
 func (d *driver) layVerdict(values []uint32, steps int) (err error) {
 	v := &d.verdict
-	if v.lane, err = d.put("driver.verdict", make([]uint32, d.shape.Threads)); err != nil {
+	if v.lane, err = d.allocate("driver.verdict", make([]uint32, d.shape.Threads)); err != nil {
 		return err
 	}
 	least, greatest := values, []uint32(nil)
 	if f := d.Plan.Algorithm.Range; f != nil {
 		least, greatest = floatRange(f(&d.problem, steps))
 	}
-	if v.from, err = d.put("driver.expected", least); err != nil || greatest == nil {
+	if v.from, err = d.allocate("driver.expected", least); err != nil || greatest == nil {
 		return err
 	}
-	v.to, err = d.put("driver.greatest", greatest)
+	v.to, err = d.allocate("driver.greatest", greatest)
 	return err
 }
 
@@ -63,7 +63,7 @@ func (d *driver) check() {
 func (d *driver) compare() {
 	n, v := d.Plan.Algorithm.Size(d.Plan.Algorithm.Result, &d.problem), &d.verdict
 	d.line(" csrr s0, vx_tid\n li s1, %d\n li s2, 0x%x\n li s3, 0x%x\n li s4, 0x%x\n li s5, %d\n li s6, 0", n-1,
-		d.places[d.Plan.Algorithm.Result], v.from, v.to, (n+d.shape.Threads-1)/d.shape.Threads)
+		d.addresses[d.Plan.Algorithm.Result], v.from, v.to, (n+d.shape.Threads-1)/d.shape.Threads)
 	// A lane beyond the last value compares the last one.
 	d.line("compare:\n sltu t0, s1, s0\n neg t0, t0\n xor t1, s0, s1\n and t1, t1, t0\n xor t1, t1, s0\n slli t1, " +
 		"t1, 2")

@@ -6,9 +6,9 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Edges emits a loop over numbers of edges: from, from+step, … below an end that is not below from, all u32. Unrolled,
-// body has several numbers at a time, so that a thread has their loads under way together, and what is left one at a
-// time. leave drops all that comes after.
+// Edges emits a loop over numbers of edges: from, from+step, … below an end that is at least from, all u32. If the
+// kernel unrolls, body receives several numbers at a time, so that their loads are in flight together, and the
+// remaining ones singly. leave skips all further iterations.
 func (k *Kernel) Edges(from, below, step ir.Value, body func(at []ir.Value, leave func())) {
 	for _, n := range k.Unroll {
 		g := k.groups(n, from, below, step, false)
@@ -25,8 +25,8 @@ func (k *Kernel) Edges(from, below, step ir.Value, body func(at []ir.Value, leav
 	})
 }
 
-// Whole emits the steps of a loop from, from+step, … that end at or before below, several at a time as Unroll says, and
-// returns where the first that is left begins: all, if loops are not unrolled.
+// Whole emits the steps of a loop from, from+step, … that end at or before below, several at a time as Unroll
+// specifies, and returns the beginning of the first remaining step: from, if loops are not unrolled.
 func (k *Kernel) Whole(from, below, step ir.Value, body func(at []ir.Value)) (rest ir.Value) {
 	for _, n := range k.Unroll {
 		g := k.groups(n, from, below, step, true)
@@ -36,16 +36,17 @@ func (k *Kernel) Whole(from, below, step ir.Value, body func(at []ir.Value)) (re
 	return from
 }
 
-// groups are a loop's steps, so many at a time.
+// groups is a loop over groups of size steps.
 type groups struct {
 	k               *Kernel
 	size            int
 	from, end, step ir.Value
-	rest            *ir.Variable // where the first step that is left begins
+	rest            *ir.Variable // beginning of the first remaining step
 	moves           bool         // the loop sets rest
 }
 
-// groups finds where the loop over groups of a size ends. whole: a step ends at or before below; else it begins before.
+// groups computes the end of the loop over groups of a size. With whole, all steps must end at or before below;
+// otherwise they must begin before it.
 func (k *Kernel) groups(size int, from, below, step ir.Value, whole bool) *groups {
 	g := &groups{k: k, size: size, from: from, step: step}
 	n := k.Sub(below, from)
@@ -57,7 +58,7 @@ func (k *Kernel) groups(size int, from, below, step ir.Value, whole bool) *group
 		g.rest = k.Var(g.end)
 		return g
 	}
-	least := k.times(step, size) // that must be left for a group
+	least := k.times(step, size) // distance to below that a group needs
 	if !whole {
 		least = k.Add(k.times(step, size-1), k.U32(1))
 	}
@@ -66,7 +67,7 @@ func (k *Kernel) groups(size int, from, below, step ir.Value, whole bool) *group
 	return g
 }
 
-// times is a small multiple of a step.
+// times returns a small multiple of a step.
 func (k *Kernel) times(step ir.Value, n int) ir.Value { return k.Mul(step, k.U32(uint32(n))) }
 
 // loop emits the loop over groups.
@@ -96,7 +97,7 @@ func (k *Kernel) EdgesOfThread(first, n, step ir.Value, body func(at []ir.Value)
 		k.Edges(k.Min(first, n), n, step, func(at []ir.Value, _ func()) { body(at) })
 		return
 	}
-	// Steps in which all lanes of a warp have an edge come first: they go round together.
+	// Steps in which all lanes of a warp have an edge come first, so that the lanes stay together.
 	for _, size := range k.Unroll {
 		g := &groups{k: k, size: size, from: base, step: step, rest: k.Var(base), moves: true}
 		least := k.Add(k.times(step, size-1), k.NumLanes())
@@ -107,8 +108,8 @@ func (k *Kernel) EdgesOfThread(first, n, step ir.Value, body func(at []ir.Value)
 	k.For(k.Add(base, k.LaneID()), n, step, func(i ir.Value) { body([]ir.Value{i}) })
 }
 
-// Beside adds a number to each of a loop's steps, as Edges, Whole and EdgesOfThread give them: all but the first from
-// the first's sum, so that one address will do for what lies side by side.
+// Beside adds x to each of the steps that Edges, Whole and EdgesOfThread pass to their bodies. All but the first sum
+// derive from the first, so that neighbouring words share one address register.
 func (k *Kernel) Beside(at []ir.Value, x ir.Value) []ir.Value {
 	sums := []ir.Value{k.Add(at[0], x)}
 	for _, t := range at[1:] {
@@ -117,7 +118,7 @@ func (k *Kernel) Beside(at []ir.Value, x ir.Value) []ir.Value {
 	return sums
 }
 
-// firstOfWarp is the number of the warp's first lane, where lanes begin at their own numbers among all threads; nil:
+// firstOfWarp returns the number of the warp's first lane if each lane begins at its own number among all threads; nil:
 // they do not.
 func (k *Kernel) firstOfWarp(first, step ir.Value) ir.Value {
 	if len(k.Unroll) == 0 || k.block != 0 || step.Op != ir.OpNumThreads {

@@ -5,21 +5,20 @@ import (
 	"heddle/kernels/ir"
 )
 
-// rows are as many rows as a warp has lanes: by row, the sum of degrees up to it, its
-// vertex, and what takes an edge's number in the sum to its own.
+// rows gives access to as many rows as a warp has lanes: by row, the prefix sum of degrees including it, its vertex,
+// and the difference between an edge's number in the graph and in the sum.
 type rows struct{ upto, vertex, shift func(i ir.Value) ir.Value }
 
-// search finds the row of the edge with number n in the sum. All lanes search, as a lane
-// that has no edge may hold what another asks for.
+// search returns the row of the edge with number n in the sum. All lanes must take part, as a lane without an edge may
+// hold a value that another needs.
 func (s *Site) search(r rows, n ir.Value) (vertex, id ir.Value) {
 	owner := s.FirstAbove(n, s.Core.Lanes, r.upto)
 	return r.vertex(owner), s.Add(n, r.shift(owner))
 }
 
-// Deal gives the edges with numbers from first up to last, which are the same in all lanes
-// of the warp, to its lanes, neighbouring edges to neighbouring lanes. find finds the row of
-// an edge n of a step whose numbers are below limit. Only a step that has fewer edges than
-// lanes asks who has one.
+// Deal distributes the edges with numbers from first up to last, which are equal in all lanes of the warp, over its
+// lanes, neighbouring edges to neighbouring lanes. find returns the row of edge n in a step whose numbers are below
+// limit. Only a step with fewer edges than lanes tests which lanes have one.
 func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
 	lanes := s.U32(uint32(s.Core.Lanes))
 	s.Phase(isa.PhaseSchedule, func() {
@@ -33,8 +32,8 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 	})
 }
 
-// dealAll is several of Deal's steps, all of whose lanes have an edge. All edges' rows are found before any is handled,
-// as to find one may go on to the next rows.
+// dealAll emits several steps of Deal in which all lanes have an edge. It finds the rows of all edges before it handles
+// any, since find may move on to the next rows.
 func (s *Site) dealAll(v *Visitor, at []ir.Value, find func(n, limit ir.Value) (vertex, id ir.Value)) {
 	lanes := s.U32(uint32(s.Core.Lanes))
 	vertices, ids := make([]ir.Value, len(at)), make([]ir.Value, len(at))
@@ -47,8 +46,8 @@ func (s *Site) dealAll(v *Visitor, at []ir.Value, find func(n, limit ir.Value) (
 	}
 }
 
-// eachRound has thread blocks go round places, one a thread. The warps of a block go round equally often, as its
-// barriers need; a block whose first thread has no place does not, as a GPU would not launch it.
+// eachRound makes thread blocks iterate over indices, one for each thread. All warps of a block iterate equally often,
+// as its barriers require. A block whose first thread has no index does not run, as a GPU would not launch it.
 func (s *Site) eachRound(places ir.Value, body func(place ir.Value)) {
 	number, block := s.InBlock()
 	stride := s.Mul(s.NumCores(), s.NumLanes())

@@ -6,9 +6,9 @@ import (
 	"heddle/kernels/layout"
 )
 
-// edge maps edges to threads. Every edge is looked at, whether its vertex is active or not.
-// There are more edges than threads, so that no core is idle; neighbouring edges go to warps
-// of one core, since narrow warps share the lines of the list.
+// edge maps edges to threads, and visits every edge whether its vertex is active or not. There are more edges than
+// threads, so that no core is idle; neighbouring edges go to warps of one core, since narrow warps share the lines of
+// the list.
 var edge = &Schedule{
 	Name:       "edge",
 	Doc:        "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
@@ -26,9 +26,9 @@ var edge = &Schedule{
 	},
 }
 
-// visitOf hands an edge over if the end that the direction walks, which is not its row's, is kept.
+// visitOf visits an edge if the end that the direction walks, which is not that of its row, is kept.
 func (s *Site) visitOf(v *Visitor, at layout.Slot) {
-	s.held(at.Edge, at.Vertex, func() {
+	s.whereEdge(at.Edge, at.Vertex, func() {
 		e := s.ReadEdge(at.Edge, at.Vertex)
 		s.Keep(v, e.End(layout.Base(s.Dir)), func() {
 			s.Edge()
@@ -37,7 +37,7 @@ func (s *Site) visitOf(v *Visitor, at layout.Slot) {
 	})
 }
 
-// where runs body in the lanes for which there says so; nil: in all.
+// where runs body in the lanes for which there holds; nil: in all.
 func (s *Site) where(there func() ir.Value, body func()) {
 	var yes ir.Value
 	if there != nil {
@@ -50,7 +50,7 @@ func (s *Site) where(there func() ir.Value, body func()) {
 	s.When(yes, body)
 }
 
-// held runs body in the lanes whose number is an edge's.
-func (s *Site) held(id, base ir.Value, body func()) {
+// whereEdge runs body in the lanes whose number belongs to an edge, as layouts may have gaps.
+func (s *Site) whereEdge(id, base ir.Value, body func()) {
 	s.where(func() ir.Value { return s.View.Holds(id, base) }, body)
 }

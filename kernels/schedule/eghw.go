@@ -6,30 +6,32 @@ import (
 	"heddle/kernels/layout"
 )
 
-// eghw has the unit do all of the edge schedule but the filter (SparseWeaver, HPCA 2025, §V-H).
+// eghw lets the unit do everything but the filter (SparseWeaver, HPCA 2025, §V-H).
 var eghw = &Schedule{
-	Name:       "eghw",
-	Doc:        "a core's threads push their vertices to edge-generating hardware, which loads the edges and deals them out",
+	Name: "eghw",
+	Doc: "a core's threads push their vertices to edge-generating hardware, which loads the edges and deals " +
+		"them out",
 	Unit:       "eghw",
 	Rows:       true,
 	Reads:      true,
 	Scratchpad: Nothing,
 	EachEdge: func(s *Site, v *Visitor) {
 		places, mine := s.Set.Places(), s.SpreadThread()
-		// An epoch: a vertex a thread, for which the unit has room; the same trips in all warps, for the barriers.
+		// An epoch has a vertex for each thread, which the unit has room for. All warps iterate equally often, as the
+		// barriers require.
 		s.For(s.U32(0), places, s.NumThreads(), func(at ir.Value) {
 			place := s.Add(at, mine)
 			s.When(s.Lt(place, places), func() {
 				vertex := s.Set.Vertex(place)
 				s.Keep(v, vertex, func() { s.EghwPush(vertex) })
 			})
-			s.Barrier() // nobody sees the end before all have pushed
+			s.Barrier() // no warp sees the end before all have pushed
 			s.Phase(isa.PhaseSchedule, func() { eghwEdges(s, v) })
 		})
 	},
 }
 
-// eghwEdges takes edges until there are none.
+// eghwEdges takes edges from the unit until there are none.
 func eghwEdges(s *Site, v *Visitor) {
 	s.EghwEdges(func(base, other, weight ir.Value) {
 		s.Edge()
@@ -40,5 +42,5 @@ func eghwEdges(s *Site, v *Visitor) {
 		e := s.View.Given(src, dst, weight)
 		s.Gather(v, &e, GoOn)
 	})
-	s.Barrier() // nobody pushes anew before all have seen the end
+	s.Barrier() // no warp pushes again before all have seen the end
 }

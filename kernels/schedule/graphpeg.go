@@ -6,11 +6,11 @@ import (
 	"heddle/kernels/ir"
 )
 
-// graphPEG has the unit walk the active vertices and load their edges (GraphPEG, ACM TACO 2021,
-// Fig. 4).
+// graphPEG lets the unit walk the active vertices and load their edges (GraphPEG, ACM TACO 2021, Fig. 4).
 var graphPEG = &Schedule{
-	Name:       "peg",
-	Doc:        "the GraphPEGs walk their vertex-lists, load the edges and hand warps full batches, balanced between cores",
+	Name: "peg",
+	Doc: "the GraphPEGs walk their vertex-lists, load the edges and hand warps full batches, balanced " +
+		"between cores",
 	Unit:       "peg",
 	Rows:       true,
 	Lists:      true,

@@ -5,8 +5,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// hwwl has threads take vertices from hardware worklists (GraphPEG, ACM TACO 2021, §4.4,
-// after Kim & Batten, MICRO 2014), and walk their rows.
+// hwwl lets threads take vertices from hardware worklists (GraphPEG, ACM TACO 2021, §4.4, after Kim & Batten, MICRO
+// 2014), and walk their rows.
 var hwwl = &Schedule{
 	Name:       "hwwl",
 	Doc:        "each thread walks the row of a vertex that it takes from its core's hardware worklist",

@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// ToLists puts the rows that their vertices walk into a unit's lists.
+// ToLists appends the rows to walk to a unit's lists.
 func ToLists(s *Site, v *Visitor) {
 	s.Strided(s.Set.Places(), func(place ir.Value) {
 		row := s.Set.Vertex(place)

@@ -8,28 +8,29 @@ import (
 // Rest holds the edges of a graph that are not in a layout's own slots (GRAssembler, Algorithm 1, line 2).
 type Rest struct {
 	View layout.View
-	Bare bool // it has no rows
+	Bare bool // the edges are not in rows
 }
 
-// ofRest is the suffix of the names of a schedule's arrays for the layout's rest.
+// ofRest is the suffix of the names of a schedule's arrays for the rest of a layout.
 const ofRest = ".rest"
 
-// Addr is a parameter that holds an array's address. The schedule's own arrays are others for each part of the layout.
+// Addr returns the parameter that holds an array's address. Each part of the layout has copies of the schedule's
+// arrays.
 func (s *Site) Addr(array string) ir.Value {
-	for i := range s.own {
-		if s.own[i].Name == array {
-			array += s.of
+	for i := range s.arrays {
+		if s.arrays[i].Name == array {
+			array += s.arraySuffix
 			break
 		}
 	}
 	return s.Kernel.Addr(array)
 }
 
-// Walk emits the code that visits every edge of every active vertex once, in all parts of the layout, one part after
-// the other: what is left of a row is walked by the thread that owns it, and a rest without rows by all threads, edge
+// Walk emits the code that visits every edge of every active vertex once, in all parts of the layout in turn. Edges of
+// a row that are in the rest are walked by the thread that owns the row, and a rest without rows by all threads, edge
 // by edge.
 func (x *Schedule) Walk(s *Site, v *Visitor) {
-	s.own = x.Arrays
+	s.arrays = x.Arrays
 	if s.Rest == nil || x.Owns && !s.Rest.Bare {
 		x.EachEdge(s, v)
 		return
@@ -50,9 +51,9 @@ func (x *Schedule) Walk(s *Site, v *Visitor) {
 	})
 }
 
-// Enlist emits the schedule's own kernel, for all parts of the layout whose rows the schedule walks by what that makes.
+// Enlist emits the schedule's own kernel, for all parts of the layout whose rows the schedule walks by its results.
 func (x *Schedule) Enlist(s *Site, v *Visitor) {
-	s.own = x.Arrays
+	s.arrays = x.Arrays
 	x.Register(s, v)
 	if s.Rest == nil || s.Rest.Bare || x.Owns {
 		return
@@ -60,13 +61,13 @@ func (x *Schedule) Enlist(s *Site, v *Visitor) {
 	s.inRest(func() { x.Register(s, v) })
 }
 
-// inRest has what body emits read the layout's rest, if there is one.
+// inRest makes the code that body emits read the rest of the layout, if there is one.
 func (s *Site) inRest(body func()) {
 	if s.Rest == nil {
 		return
 	}
-	view, rest, of := s.View, s.Rest, s.of
-	s.View, s.Rest, s.of = rest.View, nil, ofRest
+	view, rest, of := s.View, s.Rest, s.arraySuffix
+	s.View, s.Rest, s.arraySuffix = rest.View, nil, ofRest
 	body()
-	s.View, s.Rest, s.of = view, rest, of
+	s.View, s.Rest, s.arraySuffix = view, rest, of
 }

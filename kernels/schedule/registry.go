@@ -8,7 +8,7 @@ import (
 	"heddle/components/accel"
 )
 
-// All returns all schedules: those in software, then those of each registered unit.
+// All returns all schedules: software schedules, then those of each registered unit.
 func All() []*Schedule {
 	list := Software()
 	for _, u := range accel.Registered() {
@@ -17,7 +17,7 @@ func All() []*Schedule {
 	return list
 }
 
-// OfUnit returns the schedules that need the graph unit of that name.
+// OfUnit returns the schedules of a graph unit.
 func OfUnit(name string) (list []*Schedule) {
 	for _, s := range ofUnits {
 		if s.Unit == name {
@@ -27,7 +27,7 @@ func OfUnit(name string) (list []*Schedule) {
 	return list
 }
 
-// ByName returns the schedule of that name.
+// ByName returns the schedule with a name.
 func ByName(name string) (*Schedule, error) {
 	list := All()
 	if i := slices.IndexFunc(list, func(s *Schedule) bool { return s.Name == name }); i >= 0 {
@@ -36,8 +36,8 @@ func ByName(name string) (*Schedule, error) {
 	return nil, fmt.Errorf("no schedule %q", name)
 }
 
-// Add adds a schedule when the program starts: in software, or of the unit that it names. An error names the
-// field that is missing, the unit that does not exist, or the name that is taken.
+// Add registers a schedule when the program starts, as a software schedule or for the unit that it names. It returns an
+// error for a missing field, an unknown unit, or a name that is taken.
 func Add(s *Schedule) error {
 	if s == nil {
 		return errors.New("it is nil")

@@ -1,9 +1,9 @@
-// Package schedule holds edge schedules: who handles which edge (GRAssembler, CGO 2024,
-// §2.2 and Table 2; SparseWeaver, HPCA 2025, §III-A). Each is one EachEdge that emits
-// registration, distribution, and the walk over a thread's edges.
+// Package schedule holds edge schedules, which map edges to threads (GRAssembler, CGO 2024, §2.2 and Table 2;
+// SparseWeaver, HPCA 2025, §III-A). Each has a function EachEdge that emits registration, distribution, and the walk
+// over a thread's edges.
 //
-// A schedule asks a layout for rows and edges and an active set for vertices, and knows
-// neither by name; what is done with an edge it is told as a Visitor.
+// A schedule obtains rows and edges from a layout and vertices from an active set, and knows neither by name; a Visitor
+// handles the edges.
 package schedule
 
 import (
@@ -20,55 +20,53 @@ import (
 	"heddle/kernels/layout"
 )
 
-// Site is where a schedule emits.
+// Site is the context in which a schedule emits: the kernel, the layout and the active set.
 type Site struct {
 	*emit.Kernel
 	View layout.View
-	Rest *Rest      // what the layout has beside; nil: nothing
+	Rest *Rest      // the part of the layout beside View; nil: none
 	Rows layout.End // the end that rows belong to
 	Dir  direction.Direction
-	// Set has the rows to walk: their numbers are its vertices, and as a vertex has one row, the vertices' own, unless
-	// Virtual says that those are of virtual vertices.
+	// Set contains the rows to walk. A row has the number of its vertex or, with Virtual, of its virtual vertex.
 	Set     activeset.Set
 	Virtual bool
 	Scan    Scan
 	Core    Core
-	// All says that every vertex walks its row.
+	// All: every vertex walks its row.
 	All bool
-	// Ahead has a thread that walks a row read the next edge while it handles one.
+	// Ahead: a thread that walks a row reads the next edge while it handles one.
 	Ahead bool
-	// Width is how many numbers a vertex has; 0: one. A schedule may give each to a thread of its own: it says in
-	// Component which one, while it emits what is done with a row. nil: the thread does all.
+	// Width is the length of vertices' vectors; 0: 1. A schedule that assigns each component to a thread sets Component
+	// to the thread's while it emits the handling of a row; nil: the thread handles all.
 	Width     int
 	Component ir.Value
 
-	own []Array // of the schedule
-	of  string  // what their names end with: one for each part of the layout
+	arrays      []Array // the schedule's arrays
+	arraySuffix string  // suffix of their names for the current part of the layout
 }
 
-// AllRows are all rows of a layout with virtual vertices, whatever is active: who walks them asks for each one's
-// vertex.
+// AllRows is the set of all rows of a layout with virtual vertices, active or not: the walk tests the vertex of each.
 type AllRows struct {
 	activeset.Set
 	View layout.View
 }
 
-// Places is how many rows there are.
+// Places returns the number of rows.
 func (r AllRows) Places() ir.Value { return r.View.RowCount() }
 
-// Vertex is the row at a place.
+// Vertex returns the row at an index.
 func (r AllRows) Vertex(place ir.Value) ir.Value { return place }
 
-// Core is the part of a core that a kernel may use, for schedules that unroll by it.
+// Core is the part of a core that a kernel uses. Schedules depend on it at compile time.
 type Core struct {
 	Warps, Lanes int
 	Block        int // warps of a thread block, a divisor of Warps; 0: all
 }
 
-// Threads returns how many lanes of a core run a kernel.
+// Threads returns the number of a core's lanes that run a kernel.
 func (c Core) Threads() int { return c.Warps * c.Lanes }
 
-// BlockWarps returns how many warps a thread block has.
+// BlockWarps returns the number of warps of a thread block.
 func (c Core) BlockWarps() int {
 	if c.Block == 0 {
 		return c.Warps
@@ -76,7 +74,7 @@ func (c Core) BlockWarps() int {
 	return c.Block
 }
 
-// InBlock is the warp's number in its thread block, and first the number of the block's first warp in the core; nil: 0.
+// InBlock returns the warp's number in its thread block, and the number of the block's first warp in the core; nil: 0.
 func (s *Site) InBlock() (number, first ir.Value) {
 	size := s.Core.BlockWarps()
 	if size == s.Core.Warps {
@@ -87,7 +85,7 @@ func (s *Site) InBlock() (number, first ir.Value) {
 	return s.Sub(s.WarpID(), first), first
 }
 
-// OfBlock is the number in the core of a warp that has that number in the thread block.
+// OfBlock returns the number in the core of a warp with a number in the thread block.
 func (s *Site) OfBlock(first, number ir.Value) ir.Value {
 	if first == nil {
 		return number
@@ -95,95 +93,97 @@ func (s *Site) OfBlock(first, number ir.Value) ir.Value {
 	return s.Add(first, number)
 }
 
-// Scan says by what lanes of a warp exchange values.
+// Scan is the means by which lanes of a warp exchange values.
 type Scan string
 
-// Scans.
+// Means of exchange.
 const (
 	Shuffle    Scan = "shuffle"
 	Scratchpad Scan = "scratchpad"
 )
 
-// Skip says when kernels tell a unit to drop the rest of a vertex's edges.
+// Skip is the time at which kernels tell a unit to drop the rest of a vertex's edges.
 type Skip string
 
-// Skips.
+// Times of dropping.
 const (
-	Early    Skip = "early"    // with each edge that decides the vertex, before it is summed up
-	Filtered Skip = "filtered" // with each edge whose vertex is decided when it is handed out (SparseWeaver, HPCA 2025, Fig. 9)
+	Early    Skip = "early"    // at each edge that decides the vertex, before its contribution is added
+	Filtered Skip = "filtered" // at each edge whose vertex is already decided (SparseWeaver, HPCA 2025, Fig. 9)
 )
 
-// Skips lists them.
+// Skips returns all values, the default first.
 func Skips() []Skip { return []Skip{Early, Filtered} }
 
-// Scans lists them.
+// Scans returns all values, the default first.
 func Scans() []Scan { return []Scan{Shuffle, Scratchpad} }
 
-// Visitor says what is done.
+// Visitor holds the callbacks by which a schedule emits the handling of rows and edges.
 type Visitor struct {
-	// Keep reports whether a vertex walks its row; nil: yes.
+	// Keep returns the condition under which a vertex walks its row; nil: always.
 	Keep func(v ir.Value) ir.Value
 	// Begin and End enclose a row that one thread walks alone. Only schedules that own rows call them.
 	Begin, End func(v ir.Value)
-	// Edge handles an edge. stop drops the rest of the row, where the schedule can.
+	// Edge handles an edge. stop drops the rest of the row if the schedule can.
 	Edge func(e *layout.Edge, stop func())
 }
 
-// Schedule is a choice.
+// Schedule describes a mapping of edges to threads: its code, and the properties by which package compose decides which
+// combinations are legal and which kernels they need.
 type Schedule struct {
 	Name string
 	Doc  string
-	// Rows says that it asks a layout for the rows of the direction.
+	// Rows: it walks the rows that the layout has for the direction.
 	Rows bool
-	// Owns says that a row is walked by one thread.
+	// Owns: each row is walked by one thread. Implies Rows.
 	Owns bool
-	// Numbers says that each number of a vertex has a thread, if it has several.
+	// Numbers: each component of vertices' vectors has a thread of its own.
 	Numbers bool
-	// Scans says that it has lanes exchange values.
+	// Scans: lanes exchange values, so that the workload's key scan applies.
 	Scans bool
-	// Blocks says that it shares by thread blocks, which may be parts of a core.
+	// Blocks: thread blocks, which may be parts of a core, share work, so that the workload's key cta_threads applies.
 	Blocks bool
-	// Crosses reports whether a kernel reads, behind a device-wide barrier, words that other cores have stored.
+	// Crosses: a kernel reads words that other cores stored before a device-wide barrier.
 	Crosses bool
-	// Unit is the name of the graph unit that it needs, whose row has it; empty: none.
+	// Unit is the name of the graph unit that it needs; "": none. Schedules registered by Add need one for Drops,
+	// Lists, Reads and Register.
 	Unit string
-	// Drops says that the unit can be told to hand out no more edges of a vertex.
+	// Drops: the unit can be told to drop the remaining edges of a vertex.
 	Drops bool
-	// Lists says that the unit is given the vertices in its lists, before the launch, and ListOps by which instructions
-	// kernels use these; FarList, that there is one for a far pile.
+	// Lists: the unit takes the vertices from its lists, which are filled before the launch by the instructions of
+	// ListOps. FarList: it has a list for near-far's far pile.
 	Lists   bool
 	ListOps ir.ListOps
 	FarList bool
-	// Reads says that the unit reads the rows.
+	// Reads: the unit reads the rows.
 	Reads bool
-	// Register emits a kernel of its own that comes before each gather in which not every vertex walks its row, and has
-	// the vertices that do; nil: there is none.
+	// Register emits a kernel that precedes each gather in which only some vertices walk their rows, and prepares
+	// those; nil: none.
 	Register func(s *Site, v *Visitor)
-	// Always has Register come before gathers in which every vertex walks its row, too.
+	// Always: Register also precedes gathers in which every vertex walks its row.
 	Always bool
-	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: there is one.
-	// Site.LaunchNumber tells the kernel which it is.
+	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: a single one. The kernel
+	// distinguishes them by Site.LaunchNumber.
 	Launches []string
-	// EachEdge emits the code that visits every edge of every active vertex once. It begins in the phase registration.
-	// Of a layout that has a rest it is asked for both one after the other, unless it Owns rows: then Site.Row walks
+	// EachEdge emits the code that visits every edge of every active vertex once, beginning in the phase registration.
+	// For a layout with a rest, it is called for both parts in turn, unless the schedule Owns rows: then Site.Row walks
 	// both.
 	EachEdge func(s *Site, v *Visitor)
-	// Scratchpad is how many words of a core's it takes; nil of one that is added: none.
+	// Scratchpad returns the number of words of a core's scratchpad that it needs; nil, in a registered schedule: none.
 	Scratchpad func(c Core, scan Scan) int
-	// Arrays are those in memory that are its own.
+	// Arrays lists its own arrays in memory.
 	Arrays []Array
 }
 
-// Array is one that a schedule's kernels fill and read, within a launch.
+// Array is an array that a schedule's kernels fill and read within a launch.
 type Array struct {
 	Name string
-	// Words is how long it is, for as many places as a walk over the active set may have, on a device of so many warps.
+	// Words returns its length, given the largest size of a walk over the active set, and the warps of the device.
 	Words func(places, warps int) int
-	// Zero says that it holds zeros when Register begins.
+	// Zero: the array is zeroed before Register, or before the gather without one.
 	Zero bool
 }
 
-// Array finds one of the schedule's, by its name or its name for a layout's rest; nil: there is none.
+// Array returns the schedule's array with a name, or a name for a layout's rest; nil: none.
 func (s *Schedule) Array(name string) *Array {
 	name = strings.TrimSuffix(name, ofRest)
 	for i := range s.Arrays {
@@ -194,20 +194,20 @@ func (s *Schedule) Array(name string) *Array {
 	return nil
 }
 
-// software holds the schedules that need no graph unit, one file each, and then those that were added.
+// software holds the schedules that need no graph unit, one file each, followed by registered ones.
 var software = []*Schedule{vertex, edge, warp, cta, twc, twce, strict}
 
-// ofUnits holds the schedules of graph units, one file each, and then those that were added.
+// ofUnits holds the schedules of graph units, one file each, followed by registered ones.
 var ofUnits = []*Schedule{weaver, graphPEG, hwwl, eghw}
 
-// Own is how many of Software are heddle's own: they come first.
+// Own is the number of built-in schedules, which come first in Software.
 var Own = len(software)
 
 // Software returns the schedules that need no graph unit.
 func Software() []*Schedule { return slices.Clone(software) }
 
-// Check refuses a schedule that lacks something, or whose name one of others has. What takes nothing of the scratchpad
-// need not say so.
+// Check returns an error for an incomplete or inconsistent schedule, or one with a name among others. It sets
+// Scratchpad if that is nil.
 func (s *Schedule) Check(others []string) error {
 	if err := registry.Name(s.Name, others); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (s *Schedule) Check(others []string) error {
 	return nil
 }
 
-// Nothing is the scratchpad of a schedule that needs none.
+// Nothing is the Scratchpad of schedules that need none.
 func Nothing(Core, Scan) int { return 0 }
 
 // Keep runs body if v walks its row.
@@ -247,19 +247,20 @@ func (s *Site) Keep(v *Visitor, vertex ir.Value, body func()) {
 	body()
 }
 
-// LaunchNumber is the number of the launch, of a schedule that has several for a gather.
+// LaunchNumber returns the number of the launch in a gather.
 func (s *Site) LaunchNumber() ir.Value { return s.Count(LaunchWord) }
 
-// LaunchWord is the parameter that has it.
+// LaunchWord is the parameter for LaunchNumber.
 const LaunchWord = "launch"
 
-// Work is a thread's registration: a row and its vertex, its first edge, and how many it has.
+// Work is a thread's registration: a row and its vertex, its first edge, and the number of edges.
 type Work struct{ Row, Vertex, Start, Degree ir.Value }
 
-// End is where the vertex's row ends.
+// End returns the end of the row.
 func (w *Work) End(s *Site) ir.Value { return s.Add(w.Start, w.Degree) }
 
-// Register reads the row at a place, if there is one, and its edges, if its vertex walks them.
+// Register reads the row at an index in the lanes for which there holds, and the bounds of its edges if its vertex
+// walks it; the degree is 0 otherwise.
 func (s *Site) Register(v *Visitor, place ir.Value, there ir.Value) Work {
 	vertex, start, degree := s.Var(s.U32(0)), s.Var(s.U32(0)), s.Var(s.U32(0))
 	row := vertex
@@ -280,49 +281,49 @@ func (s *Site) Register(v *Visitor, place ir.Value, there ir.Value) Work {
 	return Work{row.Get(), vertex.Get(), start.Get(), degree.Get()}
 }
 
-// Visit hands an edge over.
+// Visit reads an edge and passes it to the visitor.
 func (s *Site) Visit(v *Visitor, id, vertex ir.Value, stop func()) {
-	s.held(id, vertex, func() {
+	s.whereEdge(id, vertex, func() {
 		s.Edge()
 		e := s.ReadEdge(id, vertex)
 		s.Gather(v, &e, stop)
 	})
 }
 
-// visitAll hands edges of a vertex's row over, one after the other.
+// visitAll visits edges of a vertex's row in turn.
 func (s *Site) visitAll(v *Visitor, ids []ir.Value, vertex ir.Value, stop func()) {
 	for _, id := range ids {
 		s.Visit(v, id, vertex, stop)
 	}
 }
 
-// ReadEdge reads an edge of the row of base.
+// ReadEdge reads an edge of base's row.
 func (s *Site) ReadEdge(id, base ir.Value) (e layout.Edge) {
 	s.Phase(isa.PhaseEdgeAccess, func() { e = s.View.Edge(id, base) })
 	return e
 }
 
-// ahead reads the other end of edge id, or of the one behind the last, which is not asked for.
-func (s *Site) ahead(id, base ir.Value) (other ir.Value) {
+// readOther reads the other end of edge id, which may be one past the last, whose value is not used.
+func (s *Site) readOther(id, base ir.Value) (other ir.Value) {
 	s.Phase(isa.PhaseEdgeAccess, func() { other = s.View.Other(id, base) })
 	return other
 }
 
-// visitTo hands an edge over whose other end has been read.
+// visitTo visits an edge whose other end has been read.
 func (s *Site) visitTo(v *Visitor, id, vertex, other ir.Value, stop func()) {
-	s.held(id, vertex, func() {
+	s.whereEdge(id, vertex, func() {
 		s.Edge()
 		e := s.View.EdgeTo(id, vertex, other)
 		s.Gather(v, &e, stop)
 	})
 }
 
-// Gather has the visitor handle an edge. To drop the rest of its row is the schedule's.
+// Gather passes an edge to the visitor, which calls stop to drop the rest of the row.
 func (s *Site) Gather(v *Visitor, e *layout.Edge, stop func()) {
 	s.Phase(isa.PhaseGatherSum, func() {
 		v.Edge(e, func() { s.Phase(isa.PhaseSchedule, stop) })
 	})
 }
 
-// GoOn is for schedules that cannot drop the rest of a row.
+// GoOn is the stop of schedules that cannot drop the rest of a row.
 func GoOn() {}

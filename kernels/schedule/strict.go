@@ -6,11 +6,12 @@ import (
 )
 
 // strict partitions the edges of all active vertices (load-balanced partitioning: Davidson, Baxter, Garland, Owens,
-// IPDPS 2014, §III; GRAssembler's STRICT). A chunk is a warp's, so that cores have as many edges too, and no warp waits
-// for others of its core while it walks.
+// IPDPS 2014, §III; GRAssembler's STRICT). Chunks belong to warps, so that cores have equally many edges too, and no
+// warp waits for others of its core while it walks.
 var strict = &Schedule{
 	Name: "strict",
-	Doc:  "all warps get equally many of the active vertices' edges: a scan of all degrees over the device, a search for each warp's first row, binary search per edge",
+	Doc: "all warps get equally many of the active vertices' edges: a scan of all degrees over the device, a " +
+		"search for each warp's first row, binary search per edge",
 	Rows: true, Scans: true, Crosses: true,
 	Arrays: []Array{
 		{Name: "strict.upto", Words: func(places, _ int) int { return places }},
@@ -33,7 +34,7 @@ var strict = &Schedule{
 	},
 }
 
-// Where lanes exchange what they hold of rows, if that is by the scratchpad.
+// Arrays in which lanes exchange their parts of rows, if they do so through the scratchpad.
 var (
 	strictUpto   = Exchange{"strict.upto", 1}
 	strictVertex = Exchange{"strict.vertex", 1}
@@ -45,11 +46,11 @@ type partition struct {
 	*Site
 	places, total ir.Value
 	upto          func(place ir.Value) ir.Value
-	// rows are those of the warp's lanes: from place at on, the lane's own being place.
+	// rows returns the rows of the warp's lanes, from index at on; place is the lane's own index.
 	rows func(at, place, upto ir.Value) rows
 }
 
-// partition has the sums of degrees. Where every vertex walks its row, the layout's offsets are the sums.
+// partition returns the sums of degrees. If every vertex walks its row, these are the layout's offsets.
 func (s *Site) partition() *partition {
 	if s.All {
 		return &partition{
@@ -75,8 +76,8 @@ func (s *Site) partition() *partition {
 	}
 }
 
-// lastOf is the last of as many sums as there are places. Active vertices without edges have no virtual ones, and so no
-// sum.
+// lastOf returns the last of the sums. With virtual vertices there may be none, since vertices without edges have no
+// virtual ones.
 func (s *Site) lastOf(sums, places ir.Value) ir.Value {
 	if !s.Virtual {
 		return s.Load(ir.U32, sums, s.Sub(places, s.U32(1)))
@@ -85,11 +86,12 @@ func (s *Site) lastOf(sums, places ir.Value) ir.Value {
 	return s.Select(s.Gt(places, s.U32(0)), last, s.U32(0))
 }
 
-// scanDegrees stores, for every entry of the active set, the sum of the degrees up to it, and what takes an edge's
-// number in the sum to its own. Each warp scans as many entries as the others, if there are so many, and then adds what
-// lies before them.
+// scanDegrees stores, for every entry of the active set, the prefix sum of degrees including it, and the difference
+// between an edge's number in the graph and in the sum. Each warp scans an equal share of the entries, and then adds
+// the sum of the shares before its own.
 func scanDegrees(s *Site, v *Visitor) {
-	number, sums, shifts, totals := s.SpreadNumber(), s.Addr("strict.upto"), s.Addr("strict.shift"), s.Addr("strict.totals")
+	number, sums, shifts, totals := s.SpreadNumber(), s.Addr("strict.upto"), s.Addr("strict.shift"),
+		s.Addr("strict.totals")
 	first, last := s.shareOf(number, s.Set.Places())
 	own := s.warpSums(v, first, last, sums, shifts)
 	s.When(s.And(s.Lt(first, last), s.Eq(s.LaneID(), s.U32(0))), func() { s.Store(totals, number, own) })
@@ -103,14 +105,14 @@ func scanDegrees(s *Site, v *Visitor) {
 	})
 }
 
-// shareOf deals n things out to the device's warps, whole steps of a warp to each.
+// shareOf divides n items among the device's warps, in complete steps of a warp.
 func (s *Site) shareOf(warp, n ir.Value) (first, last ir.Value) {
 	share := s.Mul(s.Div(s.Add(n, s.Sub(s.NumThreads(), s.U32(1))), s.NumThreads()), s.NumLanes())
 	first = s.Mul(warp, share)
 	return first, s.Min(s.Add(first, share), n)
 }
 
-// warpSums is scanDegrees over the warp's own places.
+// warpSums does the same as scanDegrees within the warp's own share.
 func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total ir.Value) {
 	before := s.Var(s.U32(0))
 	s.For(first, last, s.NumLanes(), func(from ir.Value) {
@@ -128,7 +130,7 @@ func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total i
 	return before.Get()
 }
 
-// sumBelow adds up the first n totals.
+// sumBelow sums the first n totals.
 func (s *Site) sumBelow(n, totals ir.Value) (sum ir.Value) {
 	mine := s.Var(s.U32(0))
 	s.For(s.LaneID(), n, s.NumLanes(), func(i ir.Value) { mine.Set(s.Add(mine.Get(), s.Load(ir.U32, totals, i))) })
@@ -136,8 +138,8 @@ func (s *Site) sumBelow(n, totals ir.Value) (sum ir.Value) {
 	return sum
 }
 
-// walk deals the edges with numbers from first up to last out to the warp's lanes, as many rows at a time as there are
-// lanes. Behind rows without edges, of which a map has many in a row, the next one with edges is searched for.
+// walk distributes the edges with numbers from first up to last over the warp's lanes, as many rows at a time as there
+// are lanes. It searches for the next row after rows without edges, of which a map has long runs.
 func (p *partition) walk(v *Visitor, first, last ir.Value) {
 	n, lanes := p.Var(first), p.U32(uint32(p.Core.Lanes))
 	p.While(func() ir.Value { return p.Lt(n.Get(), last) }, func() {
@@ -154,15 +156,16 @@ func (p *partition) walk(v *Visitor, first, last ir.Value) {
 	})
 }
 
-// load reads the rows from place at on, a row a lane. Lanes behind the last place read that, which ends where it does.
+// load reads the rows from index at on, one for each lane. Lanes beyond the last row read that row, which ends at the
+// same edge.
 func (p *partition) load(at ir.Value) (r rows, end ir.Value) {
 	place := p.Min(p.Add(at, p.LaneID()), p.Sub(p.places, p.U32(1)))
 	r = p.rows(at, place, p.upto(place))
-	return r, p.agreed(r.upto(p.U32(uint32(p.Core.Lanes - 1))))
+	return r, p.uniform(r.upto(p.U32(uint32(p.Core.Lanes - 1))))
 }
 
-// search finds rows of which one has edge n: as many as the warp has lanes, from the place that it returns. Each
-// lane asks for the end of one part of what is left.
+// search returns an index such that one of the rows from there on, as many as the warp has lanes, contains edge n. In
+// each step, every lane tests the end of one part of the remaining range.
 func (p *partition) search(n ir.Value) ir.Value {
 	lanes := uint32(p.Core.Lanes)
 	parts := p.U32(max(2, lanes))
@@ -171,14 +174,14 @@ func (p *partition) search(n ir.Value) ir.Value {
 		part := p.Div(p.Add(left.Get(), p.Sub(parts, p.U32(1))), parts)
 		behind := p.Min(p.Mul(p.Add(p.LaneID(), p.U32(1)), part), left.Get())
 		upto := p.upto(p.Sub(p.Add(at.Get(), behind), p.U32(1)))
-		skip := p.Mul(p.agreed(p.partOf(n, upto)), part)
+		skip := p.Mul(p.uniform(p.partOf(n, upto)), part)
 		at.Set(p.Add(at.Get(), skip))
 		left.Set(p.Min(part, p.Sub(left.Get(), skip)))
 	})
 	return at.Get()
 }
 
-// partOf is the first part whose sum is above n. The lane of a warp of one asks for the first of two.
+// partOf returns the first part whose sum is above n. A warp of one lane tests the first of two parts.
 func (p *partition) partOf(n, upto ir.Value) ir.Value {
 	if p.Core.Lanes == 1 {
 		return p.ToU32(p.Le(upto, n))

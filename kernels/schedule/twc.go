@@ -5,11 +5,12 @@ import (
 	"heddle/kernels/ir"
 )
 
-// twc sorts the active vertices into three queues in memory by their degrees, and launches a kernel for each (Merrill,
+// twc sorts the active vertices by degree into three queues in memory, and launches a kernel for each (Merrill,
 // Garland, Grimshaw, PPoPP 2012; GRAssembler §2.2; GraphIt's TWC).
 var twc = &Schedule{
 	Name: "twc",
-	Doc:  "vertices are sorted by degree into three queues in memory, and three launches follow: a thread, a warp and a thread block walk a vertex's row (TWC)",
+	Doc: "vertices are sorted by degree into three queues in memory, and three launches follow: a thread, a warp " +
+		"and a thread block walk a vertex's row (TWC)",
 	Rows: true, Scans: true, Blocks: true,
 	Launches: []string{"threads", "warps", "blocks"},
 	Arrays: []Array{
@@ -33,25 +34,25 @@ var twc = &Schedule{
 	},
 }
 
-// The queues of vertices that a thread, a warp and a block walk, and how many each has.
+// twcQueues names the queues of vertices that threads, warps and blocks walk; twcCounts has their sizes.
 var twcQueues = [...]string{"twc.threads", "twc.warps", "twc.blocks"}
 
 const twcCounts = "twc.counts"
 
 var twcExchange = Exchange{"twc.exchange", 1}
 
-// twcBits is how many bits of a word count a queue's vertices among a warp's lanes.
+// twcBits is the width of the field of a word that counts the vertices of a queue among a warp's lanes.
 const twcBits = 10
 
-// sortByDegree enters each vertex that walks its row into its queue: that of blocks if it has an edge for each thread
-// of one, that of warps if for each lane. A warp takes room for all its lanes at once.
+// sortByDegree appends each vertex that walks its row to its queue: that of blocks if it has an edge for each thread of
+// a block, that of warps if it has one for each lane. A warp reserves room for all its lanes at once.
 func sortByDegree(s *Site, v *Visitor) {
 	places, counts := s.Set.Places(), s.Addr(twcCounts)
 	lanes, threads := s.U32(uint32(s.Core.Lanes)), s.U32(uint32(s.Core.BlockWarps()*s.Core.Lanes))
 	s.For(s.SpreadWarp(), places, s.NumThreads(), func(at ir.Value) {
 		place := s.Add(at, s.LaneID())
 		w := s.Register(v, place, s.Lt(place, places))
-		field := s.U32(twcBits) // how far a queue's count is shifted
+		field := s.U32(twcBits) // offset of the field for warps
 		shift := s.Select(s.Ge(w.Degree, threads), s.U32(2*twcBits), s.Select(s.Ge(w.Degree, lanes), field, s.U32(0)))
 		one := s.Select(s.Gt(w.Degree, s.U32(0)), s.Shl(s.U32(1), shift), s.U32(0))
 		upto, total := s.WarpScan(one, twcExchange)
@@ -69,10 +70,10 @@ func sortByDegree(s *Site, v *Visitor) {
 	})
 }
 
-// queued is how many vertices a queue has.
+// queued returns the size of a queue.
 func (s *Site) queued(q int) ir.Value { return s.Load(ir.U32, s.Addr(twcCounts), s.U32(uint32(q))) }
 
-// walkThreads has each thread walk a row.
+// walkThreads makes each thread walk a row.
 func (s *Site) walkThreads(v *Visitor) {
 	s.For(s.SpreadThread(), s.queued(0), s.NumThreads(), func(i ir.Value) {
 		row := s.Load(ir.U32, s.Addr(twcQueues[0]), i)
@@ -82,13 +83,13 @@ func (s *Site) walkThreads(v *Visitor) {
 	})
 }
 
-// walkWarps has each warp walk a row.
+// walkWarps makes each warp walk a row.
 func (s *Site) walkWarps(v *Visitor) {
 	warps := s.Mul(s.NumCores(), s.U32(uint32(s.Core.Warps)))
 	s.walkRows(v, 1, s.SpreadNumber(), warps, s.LaneID(), uint32(s.Core.Lanes))
 }
 
-// walkBlocks has each thread block walk a row.
+// walkBlocks makes each thread block walk a row.
 func (s *Site) walkBlocks(v *Visitor) {
 	size := uint32(s.Core.BlockWarps())
 	number, first := s.InBlock()
@@ -101,8 +102,9 @@ func (s *Site) walkBlocks(v *Visitor) {
 	s.walkRows(v, 2, s.Add(s.Mul(block, s.NumCores()), s.CoreID()), blocks, mine, size*uint32(s.Core.Lanes))
 }
 
-// walkRows has groups of that many threads walk rows, group number taking every groups-th: neighbouring edges by
-// neighbouring threads, of which the thread is mine. Only a row's last step has threads without an edge.
+// walkRows makes groups of threads walk rows: group number takes every groups-th row, and neighbouring threads take
+// neighbouring edges, the thread being number mine of its group. Only the last step of a row has threads without an
+// edge.
 func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, threads uint32) {
 	step := s.U32(threads)
 	s.For(number, s.queued(q), groups, func(i ir.Value) {

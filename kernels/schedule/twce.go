@@ -5,11 +5,12 @@ import (
 	"heddle/kernels/ir"
 )
 
-// twce cuts each row into what a whole thread block, a warp and a thread take at a time (ETWC: UGF, §5.2.2 and
-// Algorithm 1; GRAssembler's TWCE).
+// twce splits each row into chunks for a whole thread block, a warp and a thread (ETWC: UGF, §5.2.2 and Algorithm 1;
+// GRAssembler's TWCE).
 var twce = &Schedule{
-	Name:       "twce",
-	Doc:        "each row is cut into multiples of a thread block's threads, of a warp's lanes, and a rest, which blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
+	Name: "twce",
+	Doc: "each row is cut into multiples of a thread block's threads, of a warp's lanes, and a rest, which " +
+		"blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
 	Rows:       true,
 	Scans:      true,
 	Blocks:     true,
@@ -22,26 +23,26 @@ var twce = &Schedule{
 	},
 }
 
-// What a queue holds is a record: where a chunk begins and ends, and the vertex whose it is. The three queues follow
-// each other in one array, since a stage is over before the next begins.
+// Offsets in a record of a queue: the bounds of a chunk, and its vertex. The three queues share one array, since a
+// stage ends before the next begins.
 const (
 	chunkStart = iota
 	chunkEnd
 	chunkVertex
 )
 
-// cut has a thread block go through its threads' rows in three stages.
+// cut makes a thread block walk its threads' rows in three stages.
 func (s *Site) cut(v *Visitor, w Work) {
 	threads, lanes := uint32(s.Core.BlockWarps()*s.Core.Lanes), uint32(s.Core.Lanes)
 	rest := s.remainder(w.Degree, threads)
 	byBlock := s.Sub(w.Degree, rest)
 	byThread := s.remainder(rest, lanes)
 	byWarp := s.Sub(rest, byThread)
-	c := &chunks{Site: s, v: v, vertex: w.Vertex}
+	c := &chunks{Site: s, visitor: v, vertex: w.Vertex}
 	c.number, c.block = s.InBlock()
 
-	// Two counts of at most a block's threads in one word. As there may be no other barrier between the two scans, each
-	// has an array.
+	// Two counts of at most a block's threads share a word. The two scans have different arrays, as there may be no
+	// other barrier between them.
 	has := func(n ir.Value) ir.Value { return s.ToU32(s.Gt(n, s.U32(0))) }
 	both := s.Add(s.Shl(has(byBlock), s.U32(16)), has(byWarp))
 	upto, total, _ := s.blockScan(both, "twce.chunks")
@@ -55,7 +56,7 @@ func (s *Site) cut(v *Visitor, w Work) {
 	c.stage(s.Sub(w.End(s), byThread), byThread, s.Sub(upto, one), total, c.asThreads)
 }
 
-// remainder is x modulo a constant.
+// remainder returns x modulo a constant.
 func (s *Site) remainder(x ir.Value, n uint32) ir.Value {
 	if n&(n-1) == 0 {
 		return s.And(x, s.U32(n-1))
@@ -66,19 +67,19 @@ func (s *Site) remainder(x ir.Value, n uint32) ir.Value {
 // chunks is a thread block in one of its stages.
 type chunks struct {
 	*Site
-	v             *Visitor
-	vertex        ir.Value // the thread's
-	number, block ir.Value // of the warp, as InBlock has them
+	visitor       *Visitor
+	vertex        ir.Value // the thread's vertex
+	number, block ir.Value // the results of InBlock
 }
 
-// stage queues the threads' chunks, as many as total in the block, and has take go through them. A stage without any is
-// left out; all warps of the block agree on that.
+// stage queues the threads' chunks, total in the block, and lets take walk them. A stage without chunks is skipped,
+// which is uniform over the block.
 func (c *chunks) stage(start, size, place, total ir.Value, take func(queue, total ir.Value)) {
 	c.When(c.Gt(total, c.U32(0)), func() {
 		if c.Scan != Shuffle {
-			c.Barrier() // records are where lanes have exchanged values in blockScan, and slower warps' still do
+			c.Barrier() // blockScan uses records for the exchange, and slower warps may still be in it
 		}
-		queue := c.room(records, c.OfBlock(c.block, c.U32(0)))
+		queue := c.warpPart(records, c.OfBlock(c.block, c.U32(0)))
 		c.When(c.Gt(size, c.U32(0)), func() {
 			mine := c.record(queue, place)
 			c.Store(mine, c.U32(chunkStart), start)
@@ -87,11 +88,11 @@ func (c *chunks) stage(start, size, place, total ir.Value, take func(queue, tota
 		})
 		c.Barrier()
 		c.Phase(isa.PhaseSchedule, func() { take(queue, total) })
-		c.Barrier() // nobody queues anew before all have taken
+		c.Barrier() // no warp queues again before all have taken
 	})
 }
 
-// asBlock has all threads of the block take each chunk together.
+// asBlock makes all threads of the block walk each chunk together.
 func (c *chunks) asBlock(queue, total ir.Value) {
 	mine := c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID())
 	c.For(c.U32(0), total, c.U32(1), func(n ir.Value) {
@@ -99,29 +100,29 @@ func (c *chunks) asBlock(queue, total ir.Value) {
 	})
 }
 
-// asWarps has each warp take every so manieth chunk.
+// asWarps makes each warp walk chunks, in turn with the other warps of the block.
 func (c *chunks) asWarps(queue, total ir.Value) {
 	c.For(c.number, total, c.U32(uint32(c.Core.BlockWarps())), func(n ir.Value) {
 		c.together(c.record(queue, n), c.LaneID(), uint32(c.Core.Lanes))
 	})
 }
 
-// together walks a chunk of a multiple of that many threads' edges.
+// together walks a chunk by a group of threads, of whose number its length is a multiple.
 func (c *chunks) together(record, mine ir.Value, threads uint32) {
 	start, end, vertex := c.shared(record)
 	begin := c.Whole(start, end, c.U32(threads), func(from []ir.Value) {
-		c.visitAll(c.v, c.Beside(from, mine), vertex, GoOn)
+		c.visitAll(c.visitor, c.Beside(from, mine), vertex, GoOn)
 	})
 	c.For(begin, end, c.U32(threads), func(from ir.Value) {
-		c.Visit(c.v, c.Add(from, mine), vertex, GoOn)
+		c.Visit(c.visitor, c.Add(from, mine), vertex, GoOn)
 	})
 }
 
-// shared reads a record for all lanes of the warp. The scratchpad serves one lane a cycle even of one word: where lanes
-// can exchange values, three read a word each.
+// shared reads a record for all lanes of the warp. As the scratchpad serves one lane a cycle even for the same word,
+// three lanes read a word each if lanes can shuffle.
 func (c *chunks) shared(record ir.Value) (start, end, vertex ir.Value) {
 	if c.Scan != Shuffle || c.Core.Lanes < recordWords {
-		word := func(n uint32) ir.Value { return c.agreed(c.Load(ir.U32, record, c.U32(n))) }
+		word := func(n uint32) ir.Value { return c.uniform(c.Load(ir.U32, record, c.U32(n))) }
 		return word(chunkStart), word(chunkEnd), word(chunkVertex)
 	}
 	mine := c.Load(ir.U32, record, c.Min(c.LaneID(), c.U32(recordWords-1)))
@@ -129,13 +130,13 @@ func (c *chunks) shared(record ir.Value) (start, end, vertex ir.Value) {
 	return word(chunkStart), word(chunkEnd), word(chunkVertex)
 }
 
-// asThreads has each thread take a chunk: there are no more than threads.
+// asThreads makes each thread walk a chunk; there are at most as many chunks as threads.
 func (c *chunks) asThreads(queue, total ir.Value) {
 	mine := c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID())
 	c.When(c.Lt(mine, total), func() {
 		record := c.record(queue, mine)
 		start, end := c.Load(ir.U32, record, c.U32(chunkStart)), c.Load(ir.U32, record, c.U32(chunkEnd))
 		vertex := c.Load(ir.U32, record, c.U32(chunkVertex))
-		c.Edges(start, end, c.U32(1), func(ids []ir.Value, _ func()) { c.visitAll(c.v, ids, vertex, GoOn) })
+		c.Edges(start, end, c.U32(1), func(ids []ir.Value, _ func()) { c.visitAll(c.visitor, ids, vertex, GoOn) })
 	})
 }

@@ -26,7 +26,7 @@ var vertex = &Schedule{
 	},
 }
 
-// Numbers is how many numbers that many vertices have.
+// Numbers returns the number of components of all vertices' vectors.
 func (s *Site) Numbers(vertices ir.Value) ir.Value {
 	if s.Width <= 1 {
 		return vertices
@@ -34,8 +34,8 @@ func (s *Site) Numbers(vertices ir.Value) ir.Value {
 	return s.Mul(vertices, s.U32(uint32(s.Width)))
 }
 
-// PlaceOf takes number i of all vertices' apart: its vertex's place, and which of its numbers it is. Neighbouring
-// lanes have neighbouring numbers (SparseWeaver §V-I: the weight dimension first). Width is a power of two.
+// PlaceOf returns the index of the vertex of component i, counted over all vectors, and sets Component. Neighbouring
+// lanes have neighbouring components (SparseWeaver §V-I: the weight dimension first). Width must be a power of two.
 func (s *Site) PlaceOf(i ir.Value) (place ir.Value) {
 	if s.Width <= 1 {
 		return i
@@ -44,8 +44,8 @@ func (s *Site) PlaceOf(i ir.Value) (place ir.Value) {
 	return s.Shr(i, s.U32(uint32(bits.TrailingZeros(uint(s.Width)))))
 }
 
-// Row walks a row of a vertex, in all parts of the layout. Ahead, the other end of the next edge is read while this one
-// is handled, so that the thread does not wait for one load after the other.
+// Row walks a row of a vertex in all parts of the layout. With Ahead, the other end of the next edge is read while the
+// current one is handled, so that the latencies of loads overlap.
 func (s *Site) Row(v *Visitor, row, vertex ir.Value) {
 	edges := s.View.Neighbours(row, vertex)
 	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
@@ -56,7 +56,7 @@ func (s *Site) Row(v *Visitor, row, vertex ir.Value) {
 	s.Phase(isa.PhaseGatherSum, func() { v.End(vertex) })
 }
 
-// walkRest walks the row of the layout's rest, unless the rest of the row was dropped. Most rows have none there.
+// walkRest walks the part of a row in the rest of the layout, which most rows lack, unless the row was dropped.
 func (s *Site) walkRest(v *Visitor, row, vertex ir.Value, dropped *ir.Variable) {
 	walk := func() {
 		var edges layout.Span
@@ -70,7 +70,7 @@ func (s *Site) walkRest(v *Visitor, row, vertex ir.Value, dropped *ir.Variable) 
 	s.When(s.Eq(dropped.Get(), s.U32(0)), walk)
 }
 
-// walk walks a row. dropped is a variable that is not 0 where what is left of it was dropped; nil: it is nowhere.
+// walk walks a row. dropped is a variable that is not 0 in threads that dropped the rest of it; nil: no thread does.
 func (s *Site) walk(v *Visitor, vertex ir.Value, edges layout.Span) (dropped *ir.Variable) {
 	var drops bool
 	if s.Rest != nil {
@@ -99,9 +99,9 @@ func (s *Site) walkRow(v *Visitor, vertex ir.Value, edges layout.Span, stop func
 		})
 		return
 	}
-	next := s.Var(s.ahead(edges.Begin, vertex))
+	next := s.Var(s.readOther(edges.Begin, vertex))
 	s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
 		s.visitTo(v, id, vertex, next.Get(), func() { stop(func() { l.BreakIf(s.Bool(true)) }) })
-		next.Set(s.ahead(s.Add(id, edges.Step), vertex))
+		next.Set(s.readOther(s.Add(id, edges.Step), vertex))
 	})
 }

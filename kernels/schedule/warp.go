@@ -23,12 +23,13 @@ var warp = &Schedule{
 	},
 }
 
-// share deals a warp's rows out to its lanes.
+// share distributes the edges of a warp's rows over its lanes.
 func (s *Site) share(v *Visitor, w Work) {
 	sums := Exchange{"warp.upto", 1}
 	upto, total := s.WarpScan(w.Degree, sums)
 	r := rows{
-		s.Shown(sums, upto), s.Shown(Exchange{"warp.vertex", 1}, w.Vertex), s.Shown(Exchange{"warp.shift", 1}, s.Sub(w.End(s), upto)),
+		s.Shown(sums, upto), s.Shown(Exchange{"warp.vertex", 1}, w.Vertex),
+		s.Shown(Exchange{"warp.shift", 1}, s.Sub(w.End(s), upto)),
 	}
 	s.Deal(v, s.U32(0), total, func(n, _ ir.Value) (vertex, id ir.Value) { return s.search(r, n) })
 }

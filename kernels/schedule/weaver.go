@@ -5,7 +5,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// weaver has the unit deal edges out (SparseWeaver, HPCA 2025, Fig. 9).
+// weaver lets the unit distribute the edges (SparseWeaver, HPCA 2025, Fig. 9).
 var weaver = &Schedule{
 	Name:       "weaver",
 	Doc:        "a core's threads register their vertices with the Weaver, which deals out the edges",
@@ -16,7 +16,7 @@ var weaver = &Schedule{
 	EachEdge: func(s *Site, v *Visitor) {
 		capacity, slot := s.WeaverCapacity(), s.ThreadInCore()
 		places, mine := s.Set.Places(), weaverVertex(s, capacity)
-		// The same trips in all warps of a core: the barriers need them.
+		// All warps of a core iterate equally often, as the barriers require.
 		s.For(s.U32(0), places, s.Mul(s.NumCores(), capacity), func(at ir.Value) {
 			place := s.Add(at, mine)
 			s.When(s.And(s.Lt(slot, capacity), s.Lt(place, places)), func() {
@@ -27,25 +27,25 @@ var weaver = &Schedule{
 					s.WeaverReg(vertex, edges.Begin, s.Sub(edges.End, edges.Begin))
 				})
 			})
-			s.Barrier() // nobody takes an edge before all have registered
+			s.Barrier() // no warp takes an edge before all have registered
 			s.Phase(isa.PhaseSchedule, func() { weaverEdges(s, v) })
 		})
 	},
 }
 
-// weaverVertex is the number of the thread's vertex in an epoch, in which each core registers as
-// many as its table holds. As in SpreadThread neighbouring lanes have neighbours and
-// neighbouring warps' are of different cores; but a core's last warp may have fewer.
+// weaverVertex returns the number of the thread's vertex in an epoch, in which each core registers as many vertices as
+// its table holds. As in SpreadThread, neighbouring lanes have neighbouring vertices, and neighbouring warps' vertices
+// are on different cores; but the last warp of a core may have fewer.
 func weaverVertex(s *Site, capacity ir.Value) ir.Value {
 	row := s.Mul(s.WarpID(), s.NumLanes())
 	width := s.Min(s.Sub(capacity, row), s.NumLanes())
 	return s.Add(s.Add(s.Mul(row, s.NumCores()), s.Mul(s.CoreID(), width)), s.LaneID())
 }
 
-// weaverEdges takes edges until there are none.
+// weaverEdges takes edges from the unit until there are none.
 func weaverEdges(s *Site, v *Visitor) {
 	s.WeaverEdges(func(vertex, id ir.Value, _ *ir.Loop) {
 		s.Visit(v, id, vertex, func() { s.WeaverSkip(vertex) })
 	})
-	s.Barrier() // nobody registers anew before all have seen the end
+	s.Barrier() // no warp registers again before all have seen the end
 }
