@@ -2,8 +2,8 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// addresses gives every memory instruction its address in one argument and a constant
-// that fits its immediate; atomics have none.
+// addresses brings the address of every memory instruction into one argument plus a constant that fits its immediate;
+// atomics have no immediate.
 func addresses(k *ir.Kernel) { addressBlock(k, k.Body) }
 
 func addressBlock(k *ir.Kernel, b *ir.Block) {
@@ -20,7 +20,7 @@ func addressBlock(k *ir.Kernel, b *ir.Block) {
 	b.Instrs = out
 }
 
-// address rewrites one instruction and returns what computes its address.
+// address rewrites one instruction, and returns the instructions that compute its address.
 func address(k *ir.Kernel, i *ir.Instr) (before []*ir.Instr) {
 	k.Phase = i.Phase
 	add := func(op ir.Op, t ir.Type, x, y ir.Value) ir.Value {
@@ -63,7 +63,7 @@ func address(k *ir.Kernel, i *ir.Instr) (before []*ir.Instr) {
 	return before
 }
 
-// constantPart takes a constant off a sum; the rest is nil if there is none.
+// constantPart splits a constant off a sum; rest is nil if there is none.
 func constantPart(v ir.Value) (rest ir.Value, c uint32) {
 	if c, ok := v.IsConst(); ok {
 		return nil, c

@@ -9,11 +9,10 @@ import (
 	"heddle/isa/emu"
 )
 
-// Allocation is by linear scan: a virtual register has one place for all of its life,
-// which reaches from its first to its last position. Registers are each lane's own and
-// an instruction writes those of active lanes only, so what a lane holds that is off is
-// safe, and lives are as in a program of one lane; but for code that lanes run which
-// wait elsewhere (visit), which counts as reachable from there and back.
+// Allocation is by linear scan: a virtual register has one location for its whole life, from its first to its last
+// position. Each lane has registers of its own, and an instruction writes those of active lanes only, so that values of
+// inactive lanes are safe and lives are as in a program for one lane. The exception is code that is executed by lanes
+// which wait elsewhere (visit): it counts as reachable from there and back.
 
 // bitset is a set of registers.
 type bitset []uint64
@@ -61,7 +60,7 @@ func (c *code) chunks() []chunk {
 		if i.row == nil && i.label != 0 {
 			cut(n)
 			start[i.label] = len(list)
-			if visited[i.label] { // lanes come and go here, not behind what follows
+			if visited[i.label] { // lanes enter and leave at the label, not after the next instruction
 				cut(n + 1)
 			}
 		}
@@ -88,7 +87,7 @@ func (c *code) chunks() []chunk {
 	return list
 }
 
-// live finds what is live at the chunks' ends.
+// live computes the registers that are live at the ends of chunks.
 func (c *code) live(list []chunk) {
 	words := (len(c.float) + 63) / 64
 	for n := range list {
@@ -114,27 +113,27 @@ func (c *code) live(list []chunk) {
 	}
 }
 
-// life is a virtual register's life.
+// life is the live range of a virtual register, with its location.
 type life struct {
 	r        reg
 	from, to int
-	weight   float64 // how often it is used, more in loops
-	again    *inst   // computes it anywhere; nil: none does
+	weight   float64 // number of uses, weighted by loops
+	again    *inst   // an instruction that recomputes it anywhere; nil: none
 	place    isa.Reg
 	slot     int  // on the stack, or one of these
-	moved    bool // an integer register that has a float register's place
+	moved    bool // an integer that lives in a float register
 }
 
-// parameter reports whether it is one of the kernel's, and so in the argument block, at the same address for all lanes:
-// a load from there is one word, where one from the stack is a word a lane.
+// parameter reports whether it is a parameter of the kernel. Reloading it from the argument block takes one word for
+// all lanes, where a load from the stack takes a word for each lane.
 func (l *life) parameter() bool { return l.again != nil && l.again.a != 0 }
 
 const (
 	inRegister    = -1
-	computedAgain = -2 // wherever it is needed
+	computedAgain = -2 // recomputed at every use
 )
 
-// lives finds the registers' lives, by their start.
+// lives computes the lives of registers, sorted by start.
 func (c *code) lives() []life {
 	list := c.chunks()
 	c.live(list)
@@ -182,7 +181,7 @@ func (c *code) lives() []life {
 	return out
 }
 
-// again finds what can be computed anywhere by one instruction: constants, and who a lane is; and parameters.
+// again finds the values that one instruction recomputes anywhere: constants, the lane's coordinates, and parameters.
 func (c *code) again(all []life) {
 	defs := make([]int, len(all))
 	for n := range c.insts {
@@ -201,7 +200,7 @@ func (c *code) again(all []life) {
 	}
 }
 
-// touch books an instruction's registers: arguments are read before the value is written.
+// touch calls touch for an instruction's registers: arguments are read before the value is written.
 func (c *code) touch(i *inst, p int, all []life, touch func(reg, int)) {
 	w := 1.0
 	for range min(i.depth, 6) {
@@ -217,23 +216,23 @@ func (c *code) touch(i *inst, p int, all []life, touch func(reg, int)) {
 	}
 }
 
-// Registers for what lives on the stack: its pointer, and three of each kind to work on.
+// Registers reserved for spilled values: the stack pointer, and three scratch registers of each kind.
 const (
 	stackPointer = isa.Reg(2)
 	firstScratch = isa.Reg(5)
 	numScratch   = 3
 )
 
-// allocation is where virtual registers are.
+// allocation holds the locations of virtual registers.
 type allocation struct {
 	lives []life // by register
 	slots int
 	used  uint64 // registers used, a bit each
-	out   int    // virtual registers that have no register
-	moved int    // that have one of the other kind
+	out   int    // number of virtual registers without a register
+	moved int    // number of integers in float registers
 }
 
-// allocate gives every virtual register a place.
+// allocate assigns every virtual register a location.
 func (c *code) allocate(o Options) *allocation {
 	lives := c.lives()
 	a := c.scan(lives, noScratch, o.Registers)
@@ -247,9 +246,9 @@ func (c *code) allocate(o Options) *allocation {
 	return a
 }
 
-// allocateMoving gives integers that no register is left for float registers, as long as there are some: those that a
-// scan has put on the stack, and parameters, which take two instructions to load again, until there are no more of
-// them. If none is left on the stack, nobody needs its pointer.
+// allocateMoving moves integers into free float registers: those that a scan has put on the stack, and parameters,
+// which take two instructions to reload. It scans again until there are no more of them. If nothing is left on the
+// stack, the stack pointer becomes free.
 func (c *code) allocateMoving(lives []life, limit int) *allocation {
 	lives = slices.Clone(lives)
 	for {
@@ -280,11 +279,11 @@ type reserved uint8
 
 const (
 	noScratch   reserved = iota // none: everything has a register
-	withScratch                 // those to work on
+	withScratch                 // the scratch registers
 	withStack                   // and the stack pointer
 )
 
-// freeRegisters returns the registers to give away, a bit each. Saved ones come last.
+// freeRegisters returns the registers that can be allocated, a bit each.
 func freeRegisters(keep reserved, limit int) uint64 {
 	x, f := uint64(0), uint64(0)
 	for r := isa.Reg(1); r < 32; r++ {
@@ -309,8 +308,8 @@ func freeRegisters(keep reserved, limit int) uint64 {
 
 const xRegisters = 1<<32 - 1
 
-// scan is one linear scan. Lives that overlap get different registers; if there is none
-// left, the one that is used least for its length goes to the stack.
+// scan performs one linear scan. Overlapping lives get different registers; if none is left, the life with the fewest
+// uses for its length is evicted.
 func (c *code) scan(lives []life, keep reserved, limit int) *allocation {
 	lives = slices.Clone(lives)
 	a := &allocation{lives: make([]life, len(c.float))}
@@ -349,11 +348,11 @@ func (c *code) scan(lives []life, keep reserved, limit int) *allocation {
 	return a
 }
 
-// inFloats reports whether a life has a float register if it has any.
+// inFloats reports whether a life competes for float registers.
 func (c *code) inFloats(l *life) bool { return c.float[l.r] || l.moved }
 
-// evict takes their register from the cheapest of the active lives and the new one. What can be computed again is,
-// which is no slower than a load; parameters are loaded again, and the others go to the stack.
+// evict takes the register from the cheapest of the active lives and the new one. Values that can be recomputed are,
+// which is no slower than a load; parameters are reloaded, and others go to the stack.
 func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*life {
 	cheap, at := l, -1
 	cost := func(l *life) float64 {
@@ -380,15 +379,14 @@ func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*li
 	return active
 }
 
-// againIsCheaper is how much less an addition weighs than a load from the stack.
+// againIsCheaper is the cost of a load from the stack relative to an addition.
 const againIsCheaper = 4
 
-// maxSlots is how many words of the stack a load reaches below the stack pointer.
+// maxSlots is the number of words of the stack within the reach of a load below the stack pointer.
 const maxSlots = 2048 / 4
 
-// The words of a warp's lanes in one slot lie together, as on GPUs, so that they are one
-// request; a load reaches so many slots of the widest warps. With more slots every lane
-// has a stack of its own.
+// The words of a warp's lanes in one slot are adjacent, as on GPUs, so that they form one request. A load reaches
+// joinedMax slots of the widest warps; with more slots, every lane has a stack of its own.
 const (
 	stackLanes = 32
 	slotBytes  = 4 * stackLanes
@@ -396,7 +394,7 @@ const (
 	slotMiddle = joinedMax / 2 // where the stack pointer is
 )
 
-// machine is an instruction on registers of the machine.
+// machine is an instruction on physical registers.
 type machine struct {
 	isa.Inst
 	to    label
@@ -405,7 +403,7 @@ type machine struct {
 	phase isa.Phase
 }
 
-// assign rewrites the code on registers of the machine.
+// assign rewrites the code on physical registers.
 func (c *code) assign(a *allocation) ([]machine, error) {
 	if a.slots > maxSlots {
 		return nil, fmt.Errorf("%d values live on the stack, and at most %d can: the kernel keeps too many", a.slots,
@@ -463,11 +461,10 @@ func (a *allocation) offset(slot int) int32 {
 	return int32(-4 * (slot + 1))
 }
 
-// rewrite gives one instruction its registers, with loads before and a store behind for
-// what lives on the stack.
+// rewrite rewrites one instruction, with loads before and a store after it for values on the stack.
 func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
 	if i.row.Name == "split" && i.rd != 0 && (a.lives[i.rd].slot >= 0 || a.lives[i.rd].moved) {
-		// Behind a split only some lanes would store the depth. One that does not part gives it too.
+		// After a split, only some lanes would store the depth. A split that does not diverge yields it too.
 		depth := *i
 		depth.a, depth.edge = 0, 0
 		out = a.rewriteOne(c, &depth, out)
@@ -478,7 +475,7 @@ func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
 	return a.rewriteOne(c, i, out)
 }
 
-// compute puts the value in a register. A parameter's address needs a register of its own if it is a float's.
+// compute recomputes the value in a register. For a float parameter, the address needs an integer register.
 func (l *life) compute(out []machine, to, address isa.Reg, p isa.Phase) []machine {
 	i := isa.Inst{Row: l.again.row, Rd: to, Imm: l.again.imm, CSR: l.again.csr}
 	if l.parameter() {
@@ -536,7 +533,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	if !x.rd {
 		return append(out, m)
 	}
-	if !x.tied { // what was read may be overwritten
+	if !x.tied { // the destination may be that of an operand
 		next = 0
 	}
 	m.Rd = place(i.rd, x.tied)
@@ -563,8 +560,8 @@ func (a *allocation) keepResult(c *code, i *inst, from isa.Reg, out []machine) [
 	return out
 }
 
-// asFloat is an instruction that only moves a word, as one that finds or leaves it in a float register where the word
-// is kept in one.
+// asFloat converts an instruction that only moves a word into one that reads or writes it in the float register where
+// the word is kept.
 func (a *allocation) asFloat(i *inst) *inst {
 	in := func(r reg) bool { return r != 0 && a.lives[r].moved && a.lives[r].slot == inRegister }
 	name, x := "", *i
@@ -601,7 +598,7 @@ func (a *allocation) asFloat(i *inst) *inst {
 	return &x
 }
 
-// direct reports whether an instruction takes or leaves an integer's word in the float register that it is kept in.
+// direct reports whether an instruction can access an integer in the float register where it is kept.
 func (a *allocation) direct(i *inst, r reg) bool {
 	switch i.row.Name {
 	case "flw", "fmv.w.x":

@@ -13,21 +13,21 @@ type reg int
 // label is a place in the code; 0 is none.
 type label int
 
-// inst is an instruction on virtual registers, or, without a row, a label.
+// inst is an instruction on virtual registers or, if row is nil, a label.
 type inst struct {
 	row         *isa.Row
 	rd, a, b, c reg
 	imm         int32
 	csr         uint16
 	rm          uint8
-	to          label // where a branch or jump goes
-	label       label // without a row: which it is
+	to          label // target of a branch or jump
+	label       label // the label, if row is nil
 	not         bool  // the .n form
-	// who handles an edge by executing it: 0, nobody; 1, each lane; more, a thread block of so many warps
+	// edge marks that executing it handles an edge: 0: none; 1: one in each lane; n: one in a thread block of n warps.
 	edge  uint8
 	phase isa.Phase
-	depth int  // loops around it
-	entry bool // without a row: what all warps begin with belongs here
+	depth int  // number of enclosing loops
+	entry bool // a placeholder for the code that all warps begin with
 }
 
 // code is a program on virtual registers.
@@ -35,13 +35,13 @@ type code struct {
 	insts  []inst
 	float  []bool // by register: a float register
 	labels int
-	args   reg   // where the argument block is; 0: nothing asks
-	pinned []reg // live in all of the program
-	quick  []reg // live where there is no stack yet
+	args   reg   // address of the argument block; 0: not used
+	pinned []reg // live in the whole program
+	quick  []reg // live before the stack is set up
 	visits []visit
 }
 
-// visit is a piece of code that lanes also run which wait elsewhere: they come from there and go back.
+// visit is a piece of code that lanes waiting elsewhere execute too: they come from there and return.
 type visit struct {
 	begin, end label
 	from       []label
@@ -54,11 +54,11 @@ func (c *code) newF() reg { c.float = append(c.float, true); return reg(len(c.fl
 
 func (c *code) newLabel() label { c.labels++; return label(c.labels) }
 
-// access says how an instruction uses its register fields.
+// access describes how an instruction uses its register fields.
 type access struct{ rd, a, b, c, tied, rm bool }
 
-// accesses are those of all instructions, by their numbers; it is asked when a kernel is compiled, as a graph unit may
-// bring its own when the program starts.
+// accesses returns the access of all instructions, by number. It is computed when the first kernel is compiled, as
+// graph units can register instructions when the program starts.
 var accesses = sync.OnceValue(func() (all []access) {
 	for _, r := range isa.All() {
 		var x access
@@ -102,5 +102,5 @@ func (i *inst) eachUse(f func(reg)) {
 // jumps reports whether an instruction always goes elsewhere.
 func (i *inst) jumps() bool { return i.row != nil && (i.row.Name == "jal" || i.ends()) }
 
-// ends tells of the instruction that ends a warp.
+// ends reports whether an instruction ends the warp.
 func (i *inst) ends() bool { return i.row.Name == "tmc" && i.a == 0 }

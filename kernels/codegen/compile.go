@@ -8,33 +8,32 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Options of a compilation.
+// Options configures a compilation.
 type Options struct {
-	Base       uint32 // where the program is loaded; 0: emu.CodeBase
+	Base       uint32 // load address; 0: emu.CodeBase
 	MaskByUnit bool   // the machine's Weaver sets the thread mask (its mask_by_unit)
-	// Return makes the kernel a part of a larger program, which enters it with all warps and lanes, and goes on at that
-	// address; 0: the kernel is a program, which starts the warps and ends them.
+	// Return makes the kernel a part of a larger program, which enters it with all warps and lanes and continues at
+	// this address; 0: the kernel is a complete program, which starts the warps and ends them.
 	Return uint32
-	// FloatSpills keeps integers that no register is left for in float registers that are free, rather than on the
-	// stack.
+	// FloatSpills spills integers to free float registers first, rather than to the stack.
 	FloatSpills bool
-	// Registers limits how many integer and how many float registers are used, at least 4; 0: all. For tests.
+	// Registers limits the integer registers and the float registers, at least 4; 0: no limit. For tests.
 	Registers int
-	// After is called after each pass with its name; nil: not.
+	// After is called after each pass with its name; may be nil.
 	After func(pass string, k *ir.Kernel)
 }
 
 // Phase is a range of addresses.
 type Phase struct {
 	isa.Phase
-	From, To uint32 // To is the address behind
+	From, To uint32 // To is exclusive
 }
 
-// Compiled is a program with what is known about it.
+// Compiled is a program with information about it.
 type Compiled struct {
 	Program *isa.Program
 	Kernel  *ir.Kernel // after all passes
-	Phases  []Phase    // by address; a phase may have several ranges
+	Phases  []Phase    // sorted by address; a phase can have several ranges
 	Stats   Stats
 }
 
@@ -43,19 +42,19 @@ type Stats struct {
 	Instrs     int // instructions of the program
 	XRegisters int // registers used
 	FRegisters int
-	Spills     int // virtual registers that live on the stack
-	Moved      int // integer virtual registers that live in float registers
-	// PerEdge is the instructions of one step of the innermost loops that contain an
-	// Edge, in the order of the program.
+	Spills     int // virtual registers on the stack
+	Moved      int // integers in float registers
+	// PerEdge counts the instructions of one iteration of each innermost loop that contains an Edge, in the order of
+	// the program.
 	PerEdge   []int
 	EdgeLoops []EdgeLoop // these loops
 }
 
 // EdgeLoop is an innermost loop with Edges.
 type EdgeLoop struct {
-	Edges  int // in its code: handled in a step, or some of them, each on its branch
-	Instrs int // of a step, all branches together
-	Loads  int // under way at once at most, before the first of them is used
+	Edges  int // Edge operations in its code, of which an iteration executes those on its branches
+	Instrs int // of an iteration, with all branches
+	Loads  int // largest number of loads in flight before the first of them is used
 }
 
 // Compile translates a kernel. The kernel is not changed.

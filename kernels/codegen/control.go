@@ -30,7 +30,7 @@ func (l *lowering) control(i *ir.Instr) {
 	}
 }
 
-// branches is an If that all lanes take the same way.
+// branches lowers an If whose condition is uniform to plain branches.
 func (l *lowering) branches(i *ir.Instr) {
 	then, els := i.Blocks[0], i.Blocks[1]
 	end := l.code.newLabel()
@@ -54,8 +54,8 @@ func (l *lowering) branches(i *ir.Instr) {
 	l.label(end)
 }
 
-// split is an If whose lanes part: split runs one side, join the other. Both sides come
-// to the same join, which matches this split only.
+// split lowers a divergent If: split runs one side, join the other. Both sides reach the same join, which belongs to
+// this split only.
 func (l *lowering) split(i *ir.Instr) {
 	cond, then, els := i.Args[0], i.Blocks[0], i.Blocks[1]
 	not := false
@@ -86,9 +86,8 @@ func (l *lowering) split(i *ir.Instr) {
 	l.full, l.mask = full, mask
 }
 
-// masks is an If whose lanes part, in AllLanes: the lanes that it turned on may have
-// splits open already, and the IPDOM stack has room for one lane less than there are
-// once. So tmc runs the sides.
+// masks lowers a divergent If in AllLanes. The lanes that AllLanes has turned on may have open splits, and the IPDOM
+// stack has only as many entries as a warp has lanes less one, so the sides are run by tmc instead.
 func (l *lowering) masks(i *ir.Instr) {
 	then, els := i.Blocks[0], i.Blocks[1]
 	saved, on, off := l.activeMask(), l.code.newX(), l.code.newX()
@@ -97,7 +96,7 @@ func (l *lowering) masks(i *ir.Instr) {
 	full, mask := l.full, l.mask
 	l.emit("vote.ballot", on, l.condition(i.Args[0], false), 0, 0)
 	if len(els.Instrs) > 0 {
-		l.emit("xor", off, on, saved, 0) // here, where the lanes of both sides are on
+		l.emit("xor", off, on, saved, 0) // computed while the lanes of both sides are active
 	}
 	l.full, l.mask = false, on
 	l.branch("beq", on, 0, otherwise)
@@ -115,14 +114,14 @@ func (l *lowering) masks(i *ir.Instr) {
 	l.full, l.mask = full, mask
 }
 
-// wait adds places where lanes wait while others run; what it returns takes them away.
+// wait adds labels at which lanes wait while others run; the function that it returns removes them.
 func (l *lowering) wait(at ...label) func() {
 	outer := l.waits
 	l.waits = append(l.waits[:len(l.waits):len(l.waits)], at...)
 	return func() { l.waits = outer }
 }
 
-// activeMask returns a register with the mask of the lanes that are on.
+// activeMask returns a register with the mask of active lanes.
 func (l *lowering) activeMask() reg {
 	switch {
 	case l.mask != 0:
@@ -135,13 +134,13 @@ func (l *lowering) activeMask() reg {
 	return r
 }
 
-// loopKind is how a loop's lanes leave it.
+// loopKind is the way in which lanes leave a loop.
 type loopKind uint8
 
 const (
 	together loopKind = iota // all at once: plain branches
-	byPred                   // at one place, its end: pred narrows the mask and restores it when none is left
-	byBallot                 // at several places: the mask is narrowed by tmc, and restored behind the loop
+	byPred                   // only at its end: pred narrows the mask, and restores it when no lane is left
+	byBallot                 // at several points: tmc narrows the mask, and restores it after the loop
 )
 
 func (l *lowering) kindOf(i *ir.Instr) loopKind {
@@ -175,8 +174,8 @@ func lastBreak(i *ir.Instr) *ir.Instr {
 	return nil
 }
 
-// loop is body, latch, test, and back to the body. It is entered at the test, or, past
-// a guard, at the body.
+// loop lowers a loop as body, latch, test and branch to the body. It is entered at the test or, after a guard, at the
+// body.
 func (l *lowering) loop(i *ir.Instr) {
 	kind := l.kindOf(i)
 	c := &loopContext{next: l.code.newLabel(), exit: l.code.newLabel()}
@@ -213,7 +212,7 @@ func (l *lowering) loop(i *ir.Instr) {
 	}
 }
 
-// enter lowers the way into a loop. It returns the register that holds the mask in the loop, or 0.
+// enter lowers the entry of a loop. It returns the register that holds the mask in the loop, or 0.
 func (l *lowering) enter(i *ir.Instr, kind loopKind, c *loopContext, saved, stays reg, test label) (known reg) {
 	guard := i.Args[0]
 	always := guard != nil && isBits(guard, 1)
@@ -240,7 +239,7 @@ func (l *lowering) enter(i *ir.Instr, kind loopKind, c *loopContext, saved, stay
 	return known
 }
 
-// asksMask reports whether something in a loop needs the mask of the lanes in it.
+// asksMask reports whether an instruction in a loop needs the mask of active lanes.
 func (l *lowering) asksMask(i *ir.Instr) bool {
 	found := false
 	for _, b := range i.Blocks {
@@ -249,7 +248,7 @@ func (l *lowering) asksMask(i *ir.Instr) bool {
 	return found
 }
 
-// narrow leaves the loop with lanes for which a condition does not hold.
+// narrow removes the lanes for which a condition does not hold from the loop.
 func (l *lowering) narrow(c *loopContext, v ir.Value, not bool) {
 	p := l.condition(v, not)
 	l.emit("vote.ballot", c.mask, p, 0, 0)
@@ -257,7 +256,7 @@ func (l *lowering) narrow(c *loopContext, v ir.Value, not bool) {
 	l.emit("tmc", 0, c.mask, 0, 0)
 }
 
-// bottom lowers a loop's test and the way back.
+// bottom lowers the test of a loop and the branch back.
 func (l *lowering) bottom(i *ir.Instr, kind loopKind, c *loopContext, saved, stays reg, body label) {
 	last := lastBreak(i)
 	if last == nil {
@@ -284,7 +283,7 @@ func (l *lowering) bottom(i *ir.Instr, kind loopKind, c *loopContext, saved, sta
 	}
 }
 
-// leave is a break that is not a loop's test.
+// leave lowers a break other than a loop's test.
 func (l *lowering) leave(i *ir.Instr) {
 	c, p := l.loops[i.Loop], i.Args[0]
 	if !l.u.Varying[p.ID] {
@@ -294,8 +293,8 @@ func (l *lowering) leave(i *ir.Instr) {
 	l.narrow(c, p, true)
 }
 
-// weaverEdges takes edges until there is none. Once a lane gets none, it gets none any
-// more, and leaves.
+// weaverEdges lowers the loop over the Weaver's edges. A lane that receives none will never receive another, and
+// leaves.
 func (l *lowering) weaverEdges(i *ir.Instr) {
 	c := &loopContext{next: l.code.newLabel(), exit: l.code.newLabel(), mask: l.code.newX()}
 	l.loops[i] = c
@@ -331,7 +330,7 @@ func (l *lowering) weaverEdges(i *ir.Instr) {
 	}
 	l.label(c.next)
 	l.emit("weaver.dec.id", vid, 0, 0, 0)
-	l.emit("weaver.dec.loc", loc, 0, 0, 0) // before it is known whether there is an edge: it takes time
+	l.emit("weaver.dec.loc", loc, 0, 0, 0) // before the test for an edge, to overlap the latencies
 	if l.o.MaskByUnit {
 		l.branch("bne", vid, none, body)
 	} else {
@@ -343,7 +342,7 @@ func (l *lowering) weaverEdges(i *ir.Instr) {
 	l.full, l.mask = full, mask
 }
 
-// lanesWithEdges goes on with the lanes that have an edge. -1 is odd and negative.
+// lanesWithEdges continues with the lanes that have an edge; the others have -1, which is odd and negative.
 func (l *lowering) lanesWithEdges(c *loopContext, vid reg, body label) {
 	without := l.code.newX()
 	if !l.even {
@@ -358,7 +357,7 @@ func (l *lowering) lanesWithEdges(c *loopContext, vid reg, body label) {
 	l.jump(body)
 }
 
-// evenVertices reports whether every vertex that a kernel registers is an even number.
+// evenVertices reports whether every value that a kernel registers as a vertex is even.
 func evenVertices(k *ir.Kernel) bool {
 	even := true
 	k.Body.Walk(func(i *ir.Instr) {
@@ -371,7 +370,7 @@ func evenVertices(k *ir.Kernel) bool {
 
 func isEven(k *ir.Kernel, v ir.Value) bool { return isEvenTo(k, v, 8) }
 
-// isEvenTo looks so far; beyond, a number may be odd.
+// isEvenTo examines operands up to depth far; beyond that, a number counts as odd.
 func isEvenTo(k *ir.Kernel, v ir.Value, far int) bool {
 	if far == 0 {
 		return false
@@ -399,7 +398,7 @@ func isEvenTo(k *ir.Kernel, v ir.Value, far int) bool {
 	return false
 }
 
-// evenVariable: it starts even, and what is added to itself is even.
+// evenVariable reports whether a variable is initially even, and only even numbers are added to it.
 func evenVariable(k *ir.Kernel, v *ir.Var) bool {
 	even := true
 	k.Body.Walk(func(i *ir.Instr) {
@@ -415,8 +414,8 @@ func evenVariable(k *ir.Kernel, v *ir.Var) bool {
 	return even
 }
 
-// allLanes turns the other lanes on. Only a lane that is on knows the mask, and behind
-// it those that are off must not be asked; so each notes in a register of its own that it is on.
+// allLanes turns the other lanes on. Only active lanes know the mask, so each active lane first records in a register
+// of its own that it is active.
 func (l *lowering) allLanes(i *ir.Instr) {
 	if l.full {
 		l.block(i.Blocks[0])

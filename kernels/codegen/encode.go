@@ -14,7 +14,7 @@ import (
 func (c *code) finish(name string, o Options) (*Compiled, error) {
 	a := c.allocate(o)
 	r := c.reordered()
-	if b := r.allocate(o); b.slots <= a.slots { // otherwise what it wins is lost to the stack
+	if b := r.allocate(o); b.slots <= a.slots { // with more spills, reordering would not pay
 		c, a = r, b
 	}
 	list, err := c.assign(a)
@@ -34,7 +34,7 @@ func (c *code) finish(name string, o Options) (*Compiled, error) {
 	return out, nil
 }
 
-// labels returns the address of every label, from a base.
+// addresses32 returns the address of every label, counted from base.
 func addresses32(list []machine, base uint32) map[label]uint32 {
 	at := map[label]uint32{}
 	for _, m := range list {
@@ -47,7 +47,7 @@ func addresses32(list []machine, base uint32) map[label]uint32 {
 	return at
 }
 
-// relax replaces conditional branches that reach too far by the opposite one around a jump.
+// relax replaces conditional branches whose targets are too far away by the opposite branch around a jump.
 func relax(list []machine) []machine {
 	const reach = 4096 - 256
 	for again := true; again; {
@@ -85,7 +85,7 @@ var oppositeBranch = map[string]string{"beq": "bne", "bne": "beq", "blt": "bge",
 // span is a range of a program's instructions.
 type span struct{ from, to uint32 }
 
-// perEdge finds the smallest loops around edges, edge by edge; without a loop, the program.
+// perEdge returns the innermost loop around each edge, or the program if there is none.
 func perEdge(list []machine) (out []span) {
 	at := addresses32(list, 0)
 	var loops []span
@@ -123,7 +123,7 @@ func perEdgeInstrs(list []machine) (out []int) {
 	return out
 }
 
-// edgeLoops summarises the loops around edges: neighbouring edges of one loop are handled by one step of it.
+// edgeLoops summarises the loops around edges. Consecutive edges of one loop are handled by one iteration.
 func edgeLoops(list []machine) (out []EdgeLoop) {
 	last := span{}
 	for _, s := range perEdge(list) {
@@ -136,8 +136,8 @@ func edgeLoops(list []machine) (out []EdgeLoop) {
 	return out
 }
 
-// loadsUnderWay is how many loads at most have been issued in a range, and the register of none has been read: in the
-// order of the program, whichever way its branches go.
+// loadsUnderWay returns the largest number of loads in a range that are issued before any of their registers is read,
+// in the order of the program, ignoring branches.
 func loadsUnderWay(list []machine, in span) (most int) {
 	waits := map[isa.Reg]bool{}
 	pc := uint32(0)

@@ -2,8 +2,7 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// hoist moves what computes the same in every step of a loop before the loop. A lane
-// that does not come into the loop computes it for nothing.
+// hoist moves loop-invariant computations before the loop. A lane that does not enter the loop executes them in vain.
 func hoist(k *ir.Kernel) { hoistBlock(k, k.Body) }
 
 func hoistBlock(k *ir.Kernel, b *ir.Block) {
@@ -25,7 +24,7 @@ func hoistBlock(k *ir.Kernel, b *ir.Block) {
 
 type hoister struct {
 	made  []bool // by ID: values computed in the loop
-	set   []bool // by ID: variables made or set there
+	set   []bool // by ID: variables created or set in the loop
 	moved []*ir.Instr
 }
 
@@ -42,7 +41,7 @@ func newHoister(k *ir.Kernel, loop *ir.Instr) *hoister {
 	return h
 }
 
-// block moves instructions out of a block of the loop. maybe: not every step comes there.
+// block moves instructions out of a block of the loop. maybe: not every iteration reaches the block.
 func (h *hoister) block(b *ir.Block, maybe bool) {
 	var stay []*ir.Instr
 	for _, i := range b.Instrs {
@@ -61,7 +60,7 @@ func (h *hoister) block(b *ir.Block, maybe bool) {
 	b.Instrs = stay
 }
 
-// slow are operations not to be done in vain.
+// slow lists operations that must not be executed in vain.
 var slow = map[ir.Op]bool{ir.OpDiv: true, ir.OpRem: true, ir.OpSqrt: true}
 
 func (h *hoister) fixed(i *ir.Instr) bool {

@@ -7,14 +7,13 @@ import (
 	"heddle/kernels/ir"
 )
 
-// induction turns for loops into loops. A value that grows by the same amount in every
-// step, such as the address of an element, becomes a variable that is added to. If
-// nothing else needs the index, the loop's test is on such an address.
+// induction turns for loops into general loops by strength reduction. A value that grows by a constant in every step,
+// such as the address of an element, becomes a variable that is incremented. If nothing else needs the index, the
+// loop's test uses such an address.
 //
-// An array does not reach around the end of the address space; so while a loop walks
-// through one, comparing addresses is comparing indices. That holds only for an array
-// that the loop does walk through: the access must be made in every step, and whether
-// there is a first step is asked of the index.
+// An array does not wrap around the end of the address space, so within it comparing addresses is equivalent to
+// comparing indices. That requires that the loop does access the array in every step, so the test before the first step
+// still uses the index.
 func induction(k *ir.Kernel) { inductBlock(k, k.Body) }
 
 func inductBlock(k *ir.Kernel, b *ir.Block) {
@@ -42,7 +41,7 @@ type inductor struct {
 	latch  []*ir.Instr
 	steps  []stepper
 	coefs  map[ir.Value]coefficient
-	copies map[[2]ir.Value]ir.Value // what at has computed
+	copies map[[2]ir.Value]ir.Value // results of at
 }
 
 // coefficient is the result of affine.
@@ -54,9 +53,9 @@ type coefficient struct {
 // stepper is a variable that grows by a fixed amount.
 type stepper struct {
 	v     *ir.Var
-	value ir.Value // what it stands for in the body
+	value ir.Value // the value that it replaces in the body
 	coef  uint32
-	end   ir.Value // what it is for the index below
+	end   ir.Value // its value at the end of the loop
 }
 
 func newInductor(k *ir.Kernel, f *ir.Instr) *inductor {
@@ -68,14 +67,14 @@ func (d *inductor) from() ir.Value  { return d.f.Args[0] }
 func (d *inductor) below() ir.Value { return d.f.Args[1] }
 func (d *inductor) step() ir.Value  { return d.f.Args[2] }
 
-// add appends to what comes before the loop.
+// add appends an instruction before the loop.
 func (d *inductor) add(op ir.Op, t ir.Type, args ...ir.Value) ir.Value {
 	i := d.k.New(op, t, args...)
 	d.before = append(d.before, i)
 	return i
 }
 
-// loop rewrites the loop and returns what comes before it.
+// loop rewrites the loop, and returns the instructions before it.
 func (d *inductor) loop() []*ir.Instr {
 	d.pointers()
 	d.k.Phase = d.f.Phase
@@ -112,14 +111,14 @@ func (d *inductor) pointers() {
 		s.v = d.variable(d.at(s.value, d.from()), d.amount(s.coef))
 		s.end = d.at(s.value, d.below())
 	}
-	for _, s := range d.steps { // the value becomes what the variable holds
+	for _, s := range d.steps { // the value becomes a read of the variable
 		*s.value = ir.Instr{ID: s.value.ID, Op: ir.OpGet, Type: s.value.Type, Var: s.v, Phase: s.value.Phase}
 	}
 	d.sweep()
 }
 
-// beside reports whether a value is a fixed distance from another one that grows as it does, in a loop of unrolled
-// steps: it takes one addition an iteration, as a variable would, and no register of its own from one to the next.
+// beside reports whether a value of an unrolled loop has a constant distance from another that becomes a variable. It
+// then takes one addition in each iteration, as a variable would, but no register across iterations.
 func (d *inductor) beside(i *ir.Instr) bool {
 	if d.f.Copies < 2 || i.Op != ir.OpAdd || i.Args[0] == d.index {
 		return false
@@ -128,15 +127,15 @@ func (d *inductor) beside(i *ir.Instr) bool {
 	return ok && c != 0 && d.fixed(i.Args[1])
 }
 
-// fixed reports whether a value is computed outside of the loop.
+// fixed reports whether a value is computed outside the loop.
 func (d *inductor) fixed(v ir.Value) bool { return v.ID >= len(d.made) || !d.made[v.ID] }
 
-// sweep drops what computed the values, up from the last.
+// sweep drops the instructions that computed replaced values, from the last to the first.
 func (d *inductor) sweep() {
 	for changed := true; changed; {
 		changed = false
 		use := users(d.k)
-		for _, i := range d.latch { // not in the kernel yet
+		for _, i := range d.latch { // the latch is not in the kernel yet
 			for _, a := range i.Args {
 				use[a.ID] = append(use[a.ID], i)
 			}
@@ -149,7 +148,7 @@ func (d *inductor) sweep() {
 	}
 }
 
-// always calls f for instructions that every step executes, breaks apart.
+// always calls f for the instructions that every step executes, disregarding breaks.
 func (d *inductor) always(b *ir.Block, f func(*ir.Instr)) {
 	for _, i := range b.Instrs {
 		f(i)
@@ -168,7 +167,7 @@ func (d *inductor) onlyFor(use []*ir.Instr) bool {
 	return true
 }
 
-// affine reports whether a value is coef·index + something fixed.
+// affine reports whether a value is coef·index plus an invariant.
 func (d *inductor) affine(v ir.Value) (coef uint32, ok bool) {
 	c, known := d.coefs[v]
 	if !known {
@@ -213,7 +212,7 @@ func (d *inductor) findAffine(v ir.Value) (coef uint32, ok bool) {
 	return 0, false
 }
 
-// at computes, before the loop, what an affine value is for that index.
+// at computes an affine value for an index, before the loop.
 func (d *inductor) at(v, index ir.Value) ir.Value {
 	if v == d.index {
 		return index
@@ -233,7 +232,7 @@ func (d *inductor) at(v, index ir.Value) ir.Value {
 	return c
 }
 
-// amount is coef·step.
+// amount returns coef·step.
 func (d *inductor) amount(coef uint32) ir.Value {
 	switch c, ok := d.step().IsConst(); {
 	case ok:
@@ -246,7 +245,7 @@ func (d *inductor) amount(coef uint32) ir.Value {
 	return d.add(ir.OpMul, d.step().Type, d.step(), d.k.Const(d.step().Type, coef))
 }
 
-// cast gives an integer another integer type.
+// cast converts between integer types.
 func (d *inductor) cast(t ir.Type, v ir.Value) ir.Value {
 	if v.Type == t {
 		return v
@@ -257,7 +256,7 @@ func (d *inductor) cast(t ir.Type, v ir.Value) ir.Value {
 	return d.add(ir.OpBitcast, t, v)
 }
 
-// variable makes a variable that grows in the latch.
+// variable creates a variable that is incremented in the latch.
 func (d *inductor) variable(init, by ir.Value) *ir.Var {
 	v := d.k.NewVar(init.Type)
 	by = d.cast(init.Type, by)
@@ -271,15 +270,15 @@ func (d *inductor) variable(init, by ir.Value) *ir.Var {
 	return v
 }
 
-// counter makes the index a variable.
+// counter turns the index into a variable.
 func (d *inductor) counter() *ir.Var {
 	v := d.variable(d.from(), d.step())
 	*d.index = ir.Instr{ID: d.index.ID, Op: ir.OpGet, Type: d.index.Type, Var: v, Phase: d.index.Phase}
 	return v
 }
 
-// test finds an address that the loop's test can be on. An access a little behind it
-// will do: as nothing below emu.NullEnd may be accessed, the address itself is not below 0.
+// test finds an address for the loop's test. An access at a small offset from it is sufficient: as nothing below
+// emu.NullEnd can be accessed, the address itself has not wrapped below 0.
 func (d *inductor) test() (*stepper, *ir.Var) {
 	if len(users(d.k)[d.index.ID]) > 0 || leaves(d.f, ir.OpBreak) || leaves(d.f, ir.OpContinue) {
 		return nil, nil
@@ -304,8 +303,7 @@ func (d *inductor) test() (*stepper, *ir.Var) {
 	return best, best.v
 }
 
-// shared reports whether the start of an address comes from the scratchpad, which may
-// reach to the end of the address space.
+// shared reports whether an address is in the scratchpad, which may extend to the end of the address space.
 func (d *inductor) shared(v *ir.Var) bool {
 	for _, i := range d.before {
 		if i.Op == ir.OpVar && i.Var == v {
@@ -315,8 +313,7 @@ func (d *inductor) shared(v *ir.Var) bool {
 	return true
 }
 
-// mentions reports whether a value is computed from one of that operation, looking so
-// far; beyond, it may.
+// mentions reports whether a value depends on an operation, examining operands up to depth far; beyond that, it may.
 func mentions(v ir.Value, op ir.Op, far int) bool {
 	if v.Op == op || far == 0 {
 		return true
@@ -329,7 +326,7 @@ func mentions(v ir.Value, op ir.Op, far int) bool {
 	return false
 }
 
-// plainTest: a lane enters if from < below, and stays as long as what comes next is below its end.
+// plainTest emits tests for each lane: it enters if from < below, and stays while the next value is below its end.
 func (d *inductor) plainTest(s *stepper, next *ir.Var) {
 	guard := d.add(ir.OpLt, ir.Pred, d.from(), d.below())
 	end := d.below()
@@ -339,7 +336,7 @@ func (d *inductor) plainTest(s *stepper, next *ir.Var) {
 	d.finish(guard, next, end, nil)
 }
 
-// finish makes the loop.
+// finish builds the loop.
 func (d *inductor) finish(guard ir.Value, next *ir.Var, end ir.Value, g *ir.Grid) {
 	get := d.k.New(ir.OpGet, next.Type)
 	get.Var = next
@@ -347,31 +344,30 @@ func (d *inductor) finish(guard ir.Value, next *ir.Var, end ir.Value, g *ir.Grid
 	br := d.k.New(ir.OpBreak, ir.None, out)
 	br.Loop = d.f
 	body := d.f.Blocks[0]
-	if d.index.Op == ir.OpIndex { // nobody asks
+	if d.index.Op == ir.OpIndex { // the index is not used
 		body.Instrs = body.Instrs[1:]
 	}
 	*d.f = ir.Instr{ID: d.f.ID, Op: ir.OpLoop, Args: []ir.Value{guard}, Phase: d.f.Phase, Pos: d.f.Pos, Grid: g,
 		Blocks: []*ir.Block{{Instrs: []*ir.Instr{get, out, br}}, body, {Instrs: d.latch}}}
 }
 
-// gridSteps are the first values of grid loops, and their steps.
+// gridSteps maps the first values of grid loops to their steps.
 var gridSteps = map[ir.Op]ir.Op{ir.OpSpreadThread: ir.OpNumThreads, ir.OpGlobalThread: ir.OpNumThreads,
 	ir.OpLaneID: ir.OpNumLanes}
 
-// isGrid tells of a loop in which the lanes of a warp, of a core or of the device take
-// neighbouring elements: lane l+1 the one behind lane l's.
+// isGrid reports whether the lanes of a warp, of a core or of the device take neighbouring elements in a loop: lane l+1
+// the element after that of lane l.
 func (d *inductor) isGrid() bool {
 	step := gridSteps[d.from().Op]
 	return step != 0 && d.step().Op == step && !d.u.Varying[d.below().ID]
 }
 
-// gridTest: the last lane's element is the last of the warp's. As long as it is below
-// the end, all lanes stay, and one plain branch tells.
+// gridTest emits a test of the last lane, whose element is the last of the warp's: as long as it is below the end, all
+// lanes stay, which takes one plain branch.
 //
-// On an address no lane need be asked first whether it has an element: it begins at most as
-// many elements behind the array's end as the device has lanes, and a lane's stack, between
-// which and the end of the address space there is none, is larger than an element. Nor
-// is the last lane's distance more than what is below emu.NullEnd, where no array is.
+// With addresses, lanes need no test before the first step: a lane begins at most as many elements beyond the array's
+// end as the device has lanes, and the address space ends with the lanes' stacks, each of which is larger than an
+// element, so the address does not wrap. The distance of the last lane is below emu.NullEnd, where no array can be.
 func (d *inductor) gridTest(s *stepper, next *ir.Var) {
 	one := d.k.Const(ir.U32, 1)
 	gap := d.add(ir.OpSub, ir.U32, d.add(ir.OpSub, ir.U32, d.k.Root(ir.OpNumLanes, ir.U32, 0), one),

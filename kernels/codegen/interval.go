@@ -6,14 +6,14 @@ import (
 	"heddle/kernels/ir"
 )
 
-// interval bounds an integer's unsigned value; both ends are included.
+// interval bounds the unsigned value of an integer, inclusively.
 type interval struct{ lo, hi uint64 }
 
 const maxWord = 1<<32 - 1
 
 var anything = interval{0, maxWord}
 
-// intervals finds what integers may be, from their operations alone.
+// intervals computes bounds of integers from their operations.
 type intervals map[ir.Value]interval
 
 func (s intervals) of(v ir.Value) interval {
@@ -43,7 +43,7 @@ func (s intervals) find(v ir.Value) interval {
 		a, b := s.of(v.Args[1]), s.of(v.Args[2])
 		return interval{min(a.lo, b.lo), max(a.hi, b.hi)}
 	case ir.OpShr:
-		if v.Type == ir.U32 { // else it is arithmetic
+		if v.Type == ir.U32 { // for i32, the shift is arithmetic
 			return arithmetic(v.Op, s.of(v.Args[0]), s.of(v.Args[1]))
 		}
 	case ir.OpAdd, ir.OpSub, ir.OpShl, ir.OpAnd, ir.OpOr:
@@ -58,7 +58,7 @@ func arithmetic(op ir.Op, a, b interval) interval {
 		switch sum := (interval{a.lo + b.lo, a.hi + b.hi}); {
 		case sum.hi <= maxWord:
 			return sum
-		case sum.lo > maxWord: // it wraps, as it does when what is added is negative
+		case sum.lo > maxWord: // it always wraps, as when a negative number is added
 			return interval{sum.lo - maxWord - 1, sum.hi - maxWord - 1}
 		}
 	case ir.OpSub:

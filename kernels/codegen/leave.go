@@ -2,10 +2,9 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// leave makes breaks and continues such that the thread mask can follow: a break is
-// where no split is open between it and its loop; a continue is one that all active
-// lanes take. Others become variables: the lane notes that it leaves, what follows is
-// done by those that have not, and where no split is open any more, it leaves.
+// leave restricts breaks and continues to those that the thread mask can express: a break with no open split between it
+// and its loop, and a continue that all active lanes take. Others become variables: the lane records that it leaves,
+// the code that follows is executed by the other lanes only, and the lane leaves where no split is open any more.
 func leave(k *ir.Kernel) {
 	l := &leaver{k: k, u: ir.Analyse(k)}
 	l.block(k.Body)
@@ -16,10 +15,10 @@ type leaver struct {
 	u *ir.Uniformity
 }
 
-// varies reports whether a value differs between lanes; those this pass makes do.
+// varies reports whether a value can differ between lanes; values that this pass creates do.
 func (l *leaver) varies(v ir.Value) bool { return v.ID >= len(l.u.Varying) || l.u.Varying[v.ID] }
 
-// partial reports whether an If runs its blocks in some of the lanes.
+// partial reports whether an If is divergent.
 func (l *leaver) partial(i *ir.Instr) bool { return i.Op == ir.OpIf && l.varies(i.Args[0]) }
 
 func isLoop(i *ir.Instr) bool {
@@ -27,7 +26,7 @@ func isLoop(i *ir.Instr) bool {
 		i.Op == ir.OpListVertices || i.Op == ir.OpEghwEdges
 }
 
-// given tells of what a loop's body begins with.
+// given reports whether an instruction is a value that the loop provides at the beginning of its body.
 func given(i *ir.Instr) bool {
 	return i.Op == ir.OpIndex || i.Op == ir.OpWeaverVID || i.Op == ir.OpWeaverLoc || i.Op == ir.OpListItem
 }
@@ -46,9 +45,8 @@ func (l *leaver) block(b *ir.Block) {
 	}
 }
 
-// outer takes breaks and continues of loops around this one apart: the lane notes that
-// it leaves the outer loop, leaves this one, and behind it the outer one. It returns how
-// many instructions came before the loop.
+// outer splits breaks and continues of enclosing loops: the lane records that it leaves the outer loop, leaves this
+// one, and after it the outer one. It returns the number of instructions inserted before the loop.
 func (l *leaver) outer(b *ir.Block, at int, loop *ir.Instr) int {
 	type leaving struct {
 		op   ir.Op
@@ -78,7 +76,7 @@ func (l *leaver) outer(b *ir.Block, at int, loop *ir.Instr) int {
 	return len(before)
 }
 
-// replaceOuter replaces leaves of loops around loop that not all lanes in them take.
+// replaceOuter replaces divergent breaks and continues of loops around loop.
 func (l *leaver) replaceOuter(in, loop *ir.Instr, partial bool, f func(*ir.Instr) []*ir.Instr) {
 	partial = partial || in.ID >= len(l.u.Partial) || l.u.Partial[in.ID]
 	for _, b := range in.Blocks {
@@ -122,8 +120,8 @@ func (l *leaver) get(v *ir.Var) *ir.Instr {
 // loopState records which lanes leave or continue a loop within one iteration.
 type loopState struct {
 	loop    *ir.Instr
-	left    *ir.Var // leave the loop
-	skipped *ir.Var // skip the rest
+	left    *ir.Var // lanes that leave the loop
+	skipped *ir.Var // lanes that skip the rest of the iteration
 }
 
 func (l *leaver) loop(i *ir.Instr) {
@@ -144,7 +142,7 @@ func (l *leaver) loop(i *ir.Instr) {
 	}
 }
 
-// note returns the variable for a kind of leaving, made when first needed.
+// note returns the variable for a kind of leaving, which it creates on first use.
 func (l *leaver) note(s *loopState, op ir.Op) *ir.Var {
 	p := &s.left
 	if op == ir.OpContinue {
@@ -156,11 +154,10 @@ func (l *leaver) note(s *loopState, op ir.Op) *ir.Var {
 	return *p
 }
 
-// leaving says which kinds of leaving a block has noted.
+// leaving holds the kinds of leaving that a block records.
 type leaving struct{ left, skipped bool }
 
-// guard rewrites a block of a loop. top: it is the loop's own; split: a split is open
-// around it.
+// guard rewrites a block of a loop. top: it is the body itself; split: a split is open around it.
 func (l *leaver) guard(b *ir.Block, s *loopState, top, split bool) (all leaving) {
 	for n := 0; n < len(b.Instrs); n++ {
 		i := b.Instrs[n]
@@ -170,7 +167,7 @@ func (l *leaver) guard(b *ir.Block, s *loopState, top, split bool) (all leaving)
 			if !split && (i.Op == ir.OpBreak || !l.varies(i.Args[0])) {
 				continue
 			}
-			if top { // a continue: the rest is for the others
+			if top { // a continue: the other lanes execute the rest
 				b.Instrs = append(b.Instrs[:n:n], l.others(i.Args[0], b.Instrs[n+1:])...)
 				n--
 				continue
@@ -197,7 +194,7 @@ func (l *leaver) guard(b *ir.Block, s *loopState, top, split bool) (all leaving)
 	return all
 }
 
-// others makes the rest of a block depend on lanes not having p.
+// others restricts the rest of a block to lanes without p.
 func (l *leaver) others(p ir.Value, rest []*ir.Instr) []*ir.Instr {
 	if len(rest) == 0 {
 		return nil
@@ -208,7 +205,7 @@ func (l *leaver) others(p ir.Value, rest []*ir.Instr) []*ir.Instr {
 	return []*ir.Instr{not, cond}
 }
 
-// after guards the code that follows an instruction in which lanes may have left.
+// after guards the code that follows an instruction in which lanes may leave.
 func (l *leaver) after(in leaving, s *loopState, top bool, rest []*ir.Instr) (out []*ir.Instr) {
 	if in.left && top {
 		get := l.get(s.left)
@@ -237,7 +234,7 @@ func (l *leaver) after(in leaving, s *loopState, top bool, rest []*ir.Instr) (ou
 	return append(out, l.others(p, rest)...)
 }
 
-// rotate makes what a loop does before its first break its test.
+// rotate moves the part of a loop before its first break into its test.
 func rotate(k *ir.Kernel) {
 	k.Body.Walk(func(i *ir.Instr) {
 		if i.Op != ir.OpLoop || i.Args[0] != nil || len(i.Blocks[0].Instrs) > 0 || leaves(i, ir.OpContinue) {

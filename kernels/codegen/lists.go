@@ -10,9 +10,8 @@ import (
 // fieldNames are the instructions' names for the fields of an edge.
 var fieldNames = [4]string{isa.PegSrc: "src", isa.PegDst: "dst", isa.PegWt: "wt", isa.PegIdx: "idx"}
 
-// takeFromList takes edges or vertices until there is none. In a full batch no lane is
-// turned off; after another one all are turned on again, as the next may be full: -1 in one
-// lane is not the end.
+// takeFromList lowers the loop that takes edges or vertices from a unit. A full batch leaves all lanes on; after a
+// partial one, all are turned on again, since the next batch may be full: -1 in one lane is not the end.
 func (l *lowering) takeFromList(i *ir.Instr) {
 	body, pop, exit := l.code.newLabel(), l.code.newLabel(), l.code.newLabel()
 	full, mask := l.full, l.mask
@@ -48,7 +47,7 @@ func (l *lowering) takeFromList(i *ir.Instr) {
 	l.full, l.mask = full, mask
 }
 
-// items gives what the body takes its registers, by field.
+// items assigns registers to the fields that the body uses.
 func (l *lowering) items(i *ir.Instr) (regs [4]reg) {
 	fields := ir.Fields(i)
 	for _, x := range i.Blocks[0].Instrs {
@@ -63,8 +62,8 @@ func (l *lowering) items(i *ir.Instr) (regs [4]reg) {
 	return regs
 }
 
-// pop takes, and returns the register that reports whether there was something. The other fields
-// are asked for before it is known whether there is an edge: it takes time.
+// pop takes an item, and returns the register that shows whether there was one. The other fields are requested before
+// that is known, to overlap the latencies.
 func (l *lowering) pop(i *ir.Instr, items [4]reg, list reg) (first reg) {
 	switch i.Op {
 	case ir.OpEghwEdges:

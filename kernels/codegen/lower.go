@@ -15,26 +15,26 @@ type lowering struct {
 	u     *ir.Uniformity
 	at    *uses
 	code  *code
-	entry []inst // what all warps begin with: what roots need
+	entry []inst // code that all warps begin with, which computes roots
 	value []reg  // by ID
 	made  []bool // by ID: value is known
 	vars  []reg  // by ID; 0: none yet
 	bits  []bool // by ID: a float that is kept in an integer register
-	even  bool   // every vertex given to the Weaver is even
+	even  bool   // every value registered with the Weaver is even
 
-	full     bool // all lanes are on here
-	mask     reg  // holds the mask of the lanes that are on here; 0: none does
+	full     bool // all lanes are active here
+	mask     reg  // register that holds the current mask; 0: none
 	loops    map[*ir.Instr]*loopContext
-	visiting bool    // in AllLanes that has turned lanes on
-	waits    []label // where lanes that are off go on
-	on       reg     // tells, of lanes that are on, that they were when AllLanes began; 0: not needed
+	visiting bool    // inside an AllLanes that has turned lanes on
+	waits    []label // labels at which inactive lanes continue
+	on       reg     // set in lanes that were active when AllLanes began; 0: not needed
 	args     reg     // address of the argument block
-	blockID  reg     // the warp's thread block's number in its core; 0: nobody has asked
+	blockID  reg     // the warp's thread block's number in its core; 0: not computed
 
-	inEntry bool // instructions go to entry
+	inEntry bool // instructions are appended to entry
 	phase   isa.Phase
 	depth   int
-	edge    uint8 // of the next instruction
+	edge    uint8 // mark of the next instruction
 	err     error
 }
 
@@ -54,14 +54,14 @@ func newLowering(k *ir.Kernel, o Options) *lowering {
 	return l
 }
 
-// failf keeps the first thing that cannot be compiled.
+// failf records the first error.
 func (l *lowering) failf(i *ir.Instr, format string, args ...any) {
 	if l.err == nil {
 		l.err = fmt.Errorf("%s: %s", i.Pos, fmt.Sprintf(format, args...))
 	}
 }
 
-// row finds an instruction's row.
+// row returns the row of an instruction by name.
 func row(name string) *isa.Row {
 	if r := isa.Lookup(name); r != nil {
 		return r
@@ -72,7 +72,7 @@ func row(name string) *isa.Row {
 // add appends an instruction.
 func (l *lowering) add(i inst) {
 	i.phase, i.depth = l.phase, l.depth
-	if i.row == nil && l.edge != 0 { // somebody may come to the label who handles no edge
+	if i.row == nil && l.edge != 0 { // lanes that handle no edge may jump to the label
 		l.emit("addi", 0, 0, 0, 0)
 	}
 	if i.row != nil {
@@ -93,7 +93,7 @@ func (l *lowering) branch(name string, a, b reg, to label) {
 	l.add(inst{row: row(name), a: a, b: b, to: to})
 }
 
-// atEntry appends to what all warps begin with.
+// atEntry appends to the code that all warps begin with.
 func (l *lowering) atEntry(f func()) {
 	if l.inEntry {
 		f()
@@ -108,7 +108,7 @@ func (l *lowering) atEntry(f func()) {
 	l.code.insts, l.edge, l.phase, l.depth = body, edge, phase, depth
 }
 
-// kernel lowers all of it.
+// kernel lowers the whole kernel.
 func (l *lowering) kernel() error {
 	l.phase = isa.PhaseInit
 	l.start()
@@ -125,7 +125,7 @@ func (l *lowering) kernel() error {
 	return l.err
 }
 
-// start emits the code of one lane of warp 0, and then that of all.
+// start emits the code of one lane of warp 0, which starts the others, and then the beginning of all.
 func (l *lowering) start() {
 	if l.o.Return != 0 {
 		l.add(inst{entry: true})
@@ -135,14 +135,14 @@ func (l *lowering) start() {
 	l.code.quick = []reg{n, pc, all}
 	l.numWarps(n)
 	l.emit("auipc", pc, 0, 0, 0)
-	l.emit("addi", pc, pc, 0, 12) // behind wspawn
+	l.emit("addi", pc, pc, 0, 12) // the address after wspawn
 	l.emit("wspawn", 0, n, pc, 0)
 	l.emit("addi", all, 0, 0, -1)
 	l.emit("tmc", 0, all, 0, 0)
 	l.add(inst{entry: true})
 }
 
-// end: warp 0 of core 0 stores the exit code, and all warps end; a part of a larger program goes on there.
+// end emits the end: warp 0 of core 0 stores the exit code, and all warps end. A part of a larger program jumps back.
 func (l *lowering) end() {
 	if l.o.Return != 0 {
 		to := l.code.newX()
@@ -161,7 +161,7 @@ func (l *lowering) end() {
 	l.emit("tmc", 0, 0, 0, 0)
 }
 
-// numWarps is how many warps of a core run the kernel.
+// numWarps loads the number of a core's warps that run the kernel.
 func (l *lowering) numWarps(rd reg) {
 	if n := l.k.Warps; n > 0 {
 		l.emit("addi", rd, 0, 0, int32(n))
@@ -199,9 +199,9 @@ func (l *lowering) instr(i *ir.Instr) {
 
 // Registers of values.
 
-// result is the register that an instruction's value goes to.
+// result returns the destination register of an instruction.
 func (l *lowering) result(i *ir.Instr) reg {
-	if l.made[i.ID] { // a loop's body, which is lowered before its test, has asked for it
+	if l.made[i.ID] { // a loop's body, which is lowered before its test, has used it
 		return l.value[i.ID]
 	}
 	var r reg
@@ -230,7 +230,7 @@ func (l *lowering) variableReg(v *ir.Var) reg {
 	return l.vars[v.ID]
 }
 
-// x returns a value in an integer register: a float's bits.
+// x returns a value in an integer register; for a float, its bits.
 func (l *lowering) x(v ir.Value) reg {
 	if v.Type != ir.F32 {
 		return l.reg(v)
@@ -258,7 +258,7 @@ func (l *lowering) f(v ir.Value) reg {
 	return f
 }
 
-// reg returns the register that holds a value, where it is kept.
+// reg returns the register in which a value is kept.
 func (l *lowering) reg(v ir.Value) reg {
 	switch {
 	case v.Op.Kind() == ir.KindRoot:
@@ -280,7 +280,7 @@ func (l *lowering) reg(v ir.Value) reg {
 	return l.value[v.ID]
 }
 
-// keepBits tells of floats that are only moved: they stay in integer registers.
+// keepBits reports whether a float is only moved, so that it can stay in an integer register.
 func (l *lowering) keepBits(i *ir.Instr) bool {
 	if i.Type != ir.F32 || l.at.targets[i.ID] != nil {
 		return false
@@ -301,7 +301,7 @@ func (l *lowering) keepBits(i *ir.Instr) bool {
 	return true
 }
 
-// root returns the register of a root. Constants are made where they are needed, outside of loops.
+// root returns the register of a root. Constants are materialised where they are used, outside loops.
 func (l *lowering) root(v ir.Value) reg {
 	if l.made[v.ID] {
 		return l.value[v.ID]
@@ -353,7 +353,7 @@ func (l *lowering) rootInto(r reg, v ir.Value) {
 	}
 }
 
-// globalThread numbers the lanes that run the kernel.
+// globalThread computes the lane's number among those that run the kernel.
 func (l *lowering) globalThread(r reg) {
 	if l.k.Warps == 0 {
 		l.csr(r, isa.CSRMhartid)
@@ -365,7 +365,7 @@ func (l *lowering) globalThread(r reg) {
 	l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
 }
 
-// weaverCapacity is the Weaver's, or how many lanes there are to register, if these are fewer.
+// weaverCapacity computes the capacity of the Weaver, or the number of registering lanes if that is lower.
 func (l *lowering) weaverCapacity(r reg) {
 	l.csr(r, isa.CSRWeaverCapacity)
 	if l.k.Warps == 0 {
@@ -380,7 +380,7 @@ func (l *lowering) weaverCapacity(r reg) {
 	l.emit("xor", r, r, lanes, 0)
 }
 
-// csrs are the CSRs that hold roots.
+// csrs maps roots to CSRs.
 var csrs = map[ir.Op]uint16{
 	ir.OpLaneID: isa.CSRTid, ir.OpWarpID: isa.CSRWid, ir.OpCoreID: isa.CSRCid,
 	ir.OpNumLanes: isa.CSRNumThreads, ir.OpNumCores: isa.CSRNumCores, ir.OpAllMask: isa.CSRActiveThreads,
@@ -393,14 +393,14 @@ func (l *lowering) rootOf(op ir.Op) reg {
 	return l.root(v)
 }
 
-// constReg returns a register with these bits.
+// constReg returns a register with the given bits.
 func (l *lowering) constReg(bits uint32) reg {
 	v := l.k.Const(ir.U32, bits)
 	l.grow()
 	return l.root(v)
 }
 
-// grow makes room for roots that were not there before.
+// grow extends the tables for roots that lowering has added.
 func (l *lowering) grow() {
 	for len(l.value) < l.k.Instr {
 		l.value, l.made, l.bits = append(l.value, 0), append(l.made, false), append(l.bits, false)
@@ -421,7 +421,7 @@ func (l *lowering) param(r reg, v ir.Value) {
 	l.emit(name, r, l.args, 0, int32(4*l.k.Params[v.Imm].Word))
 }
 
-// constant puts bits in a register.
+// constant loads bits into a register.
 func (l *lowering) constant(r reg, bits uint32) {
 	switch {
 	case l.code.float[r] && bits == 0:

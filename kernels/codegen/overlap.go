@@ -121,20 +121,20 @@ type spot struct{ behind, loads int }
 // motion is a body being reordered.
 type motion struct {
 	arrays *arrays
-	fixed  []*ir.Instr   // what stays, in order
-	spots  [][]*ir.Instr // what moves, before each of these and behind the last
+	fixed  []*ir.Instr   // instructions that stay, in order
+	spots  [][]*ir.Instr // instructions that move, before each of these and after the last
 	at     map[ir.Value]spot
-	set    []int // by variable: where it was set last
-	bound  int   // that nothing passes
+	set    []int // by variable: position of its last assignment
+	bound  int   // position that nothing passes
 }
 
-// move puts an instruction as far up as it may.
+// move puts an instruction as far up as possible.
 func (m *motion) move(i *ir.Instr) {
 	s := spot{behind: m.bound}
 	if i.Op == ir.OpGet {
 		s.behind = max(s.behind, m.set[i.Var.ID])
 	}
-	if i.Op.Kind() == ir.KindPure { // lanes that have left compute it for nothing
+	if i.Op.Kind() == ir.KindPure { // it may pass breaks: lanes that leave execute it in vain
 		s.behind = 0
 	}
 	for _, a := range i.Args {
@@ -153,7 +153,7 @@ func waitsFor(v ir.Value) int {
 	return 0
 }
 
-// stay leaves an instruction among those that stay.
+// stay keeps an instruction in its order.
 func (m *motion) stay(i *ir.Instr) {
 	m.fixed, m.spots = append(m.fixed, i), append(m.spots, nil)
 	here := len(m.fixed)
@@ -172,7 +172,7 @@ func (m *motion) stay(i *ir.Instr) {
 	}
 }
 
-// bounds tells of operations by which others' stores come to be seen, or whose lanes are others.
+// bounds reports whether an operation makes stores of other threads visible, or changes the active lanes.
 func bounds(op ir.Op) bool {
 	switch op {
 	case ir.OpBarrier, ir.OpDeviceBarrier, ir.OpFence, ir.OpAllLanes, ir.OpIndex:
@@ -186,8 +186,8 @@ func bounds(op ir.Op) bool {
 type arrays struct {
 	k       *ir.Kernel
 	written map[int]bool // parameters
-	unknown bool         // something is written, and not known what
-	sets    [][]ir.Value // by variable: what it is set to
+	unknown bool         // some written array is unknown
+	sets    [][]ir.Value // by variable: the values that it is set to
 }
 
 func newArrays(k *ir.Kernel) *arrays {
@@ -227,22 +227,22 @@ func (a *arrays) constant(i *ir.Instr) bool {
 	return true
 }
 
-// origin is the arrays that an address may be in.
+// origin is the set of arrays that an address can be in.
 type origin struct {
 	params map[int]bool
 	shared bool // the scratchpad
 	seen   map[*ir.Var]bool
 }
 
-// of finds the arrays of a memory instruction's address.
+// of returns the arrays that a memory instruction can access.
 func (a *arrays) of(i *ir.Instr) *origin {
 	o := &origin{params: map[int]bool{}, seen: map[*ir.Var]bool{}}
 	a.trace(o, i.Args[0])
 	return o
 }
 
-// trace adds the arrays that a value may be an address in. An address is one of the kernel's array arguments, or of the
-// scratchpad, plus integers; an integer is a value read from memory, or computed in another way.
+// trace adds the arrays that a value can be an address in. An address is an array argument of the kernel, or an address
+// of the scratchpad, plus integers; values read from memory, or computed otherwise, are integers.
 func (a *arrays) trace(o *origin, v ir.Value) {
 	switch v.Op {
 	case ir.OpParam:

@@ -2,33 +2,40 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// A pass rewrites a kernel into one that means the same.
+// pass rewrites a kernel into an equivalent one.
 type pass struct {
 	name string
-	doc  string // what it is for, and why it comes here
+	doc  string // purpose, and reason for its position
 	run  func(*ir.Kernel)
 }
 
 var passes = []pass{
 	{"simplify", "constants, identities and common values: first, so that the others see fewer forms", simplify},
-	{"addresses", "array, index → address + constant: before common values are sought again, because addresses are most of them", addresses},
-	{"shuffles", "the operands of shuffles as the instructions take them: before common values are sought again", shuffles},
-	{"leave", "breaks and continues out of conditions that differ between lanes become variables: before loops move, as it adds conditions", leave},
+	{"addresses", "array, index → address + constant: before common values are sought again, because addresses are " +
+		"most of them", addresses},
+	{"shuffles", "the operands of shuffles as the instructions take them: before common values are sought again",
+		shuffles},
+	{"leave", "breaks and continues out of conditions that differ between lanes become variables: before loops " +
+		"move, as it adds conditions", leave},
 	{"rotate", "what a loop does before its first break becomes its test, so that a step has one branch", rotate},
 	{"share", "common values again: addresses, and what leave made", simplify},
 	{
 		"vertices",
-		"what is computed from the Weaver's vertices is computed before they are registered: when common values are known, before it moves out of loops",
+		"what is computed from the Weaver's vertices is computed before they are registered: when common values are " +
+			"known, before it moves out of loops",
 		vertices,
 	},
-	{"overlap", "loads of unrolled steps before what earlier steps do with theirs: when addresses and common values are known, and before they become variables", overlap},
-	{"hoist", "what does not change in a loop moves before it: before induction, which sees as fixed what is outside", hoist},
-	{"induction", "for loops become loops; values that grow by a fixed amount become variables, and a test on the index one on an address", induction},
+	{"overlap", "loads of unrolled steps before what earlier steps do with theirs: when addresses and common values " +
+		"are known, and before they become variables", overlap},
+	{"hoist", "what does not change in a loop moves before it: before induction, which sees as fixed what is outside",
+		hoist},
+	{"induction", "for loops become loops; values that grow by a fixed amount become variables, and a test on the " +
+		"index one on an address", induction},
 	{"tidy", "what induction made: start values, steps, bounds that are constants or common", simplify},
 	{"settle", "induction's start values and bounds that do not change in outer loops move out", hoist},
 }
 
-// PassDoc says what a pass is for, and why it comes where it comes.
+// PassDoc returns the purpose of a pass and the reason for its position.
 func PassDoc(name string) string {
 	for _, p := range passes {
 		if p.name == name {
@@ -44,7 +51,7 @@ func insert(b *ir.Block, at int, list ...*ir.Instr) {
 	b.Instrs = append(append(b.Instrs[:at:at], list...), rest...)
 }
 
-// users lists who uses each value, by ID.
+// users returns the users of each value, by ID.
 func users(k *ir.Kernel) [][]*ir.Instr {
 	list := make([][]*ir.Instr, k.Instr)
 	k.Body.Walk(func(i *ir.Instr) {
@@ -60,7 +67,7 @@ func users(k *ir.Kernel) [][]*ir.Instr {
 	return list
 }
 
-// same reports whether both are constants with these bits, or the same value.
+// isBits reports whether a value is a constant with the given bits.
 func isBits(v ir.Value, bits uint32) bool {
 	c, ok := v.IsConst()
 	return ok && c == bits

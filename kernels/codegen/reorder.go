@@ -2,14 +2,13 @@ package codegen
 
 import "heddle/isa"
 
-// Within a stretch of code in which the thread mask stays and nothing waits for other
-// warps, instructions are put in an order in which they wait little for each other's
-// results: a warp issues in order, and few warps do not hide what it waits for. This is
-// list scheduling before allocation: of those whose arguments are there, the one goes
-// first that most of the stretch's time hangs on.
+// Within a stretch of code in which the thread mask is constant and nothing waits for other warps, instructions are
+// ordered such that they wait little for each other's results, since a warp issues in order and few warps do not hide
+// its latencies. This is list scheduling before allocation: of the instructions whose arguments are available, the one
+// at the beginning of the longest remaining path goes first.
 
-// waits are cycles from an instruction's issue to that of one that needs its result, about
-// what an idle Vortex core takes; classes that are not there take as long as the ALU's.
+// waits holds the approximate cycles from the issue of an instruction to that of a dependent one on an idle Vortex
+// core. Other classes take as long as the ALU's.
 var waits = map[isa.Class]int{
 	isa.ClassLoad: 40, isa.ClassAtomic: 60, isa.ClassDiv: 35, isa.ClassMul: 9, isa.ClassFMA: 9, isa.ClassFNCP: 7,
 	isa.ClassFCvt: 10,
@@ -25,8 +24,7 @@ func (i *inst) wait() int {
 	return waitALU
 }
 
-// stays tells of instructions that nothing moves across. What wspawn is given is where it
-// lies behind auipc.
+// stays reports whether nothing may move across an instruction. The operand of wspawn is an address relative to auipc.
 func (i *inst) stays() bool {
 	if i.row == nil || i.row.Name == "auipc" {
 		return true
@@ -56,22 +54,22 @@ func (c *code) reordered() *code {
 // node is an instruction of a stretch.
 type node struct {
 	next   []edgeTo
-	before int // instructions that must go first and have not
-	from   int // the earliest cycle
-	height int // cycles to the end of the stretch
+	before int // number of outstanding instructions that must precede it
+	from   int // earliest cycle
+	height int // length of the longest path to the end, in cycles
 	done   bool
 }
 
 type edgeTo struct{ to, wait int }
 
-// stretch finds what must go before what.
+// stretch computes the dependences of a stretch.
 type stretch struct {
 	list   []inst
 	nodes  []node
-	def    map[reg]int // who wrote a register last
+	def    map[reg]int // last writer of each register
 	use    map[reg][]int
-	stored int   // who wrote memory last; -1: nobody
-	loaded []int // who has read it since
+	stored int   // last writer of memory; -1: none
+	loaded []int // readers of memory since then
 }
 
 func (s *stretch) order(first, then, wait int) {
@@ -101,7 +99,7 @@ func (s *stretch) add(n int) {
 	s.memory(n)
 }
 
-// memory: loads may pass loads, and nothing else may pass anything.
+// memory adds the dependences of a memory access: loads may pass loads, and nothing else may pass anything.
 func (s *stretch) memory(n int) {
 	class := s.list[n].row.Class
 	if class.Unit() != isa.LSU {
@@ -153,7 +151,8 @@ func reorder(list []inst, then *inst) []inst {
 	return out
 }
 
-// best is which goes next: of those that can, the highest; otherwise the first that will.
+// best returns the next instruction: the highest of those that are ready or, if there is none, the first to become
+// ready.
 func (s *stretch) best(now int) int {
 	best := -1
 	for n := range s.nodes {

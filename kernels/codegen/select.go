@@ -5,21 +5,25 @@ import (
 	"heddle/kernels/ir"
 )
 
-// rowOf says which instruction computes an operation of i32, u32 or f32, and which does
-// with an immediate second argument.
+// rowOf names the instructions that compute an operation of i32, u32 or f32, and the form with an immediate second
+// argument.
 type rowOf struct{ i, u, f, imm string }
 
 var rows = map[ir.Op]rowOf{
-	ir.OpAdd: {"add", "add", "fadd.s", "addi"}, ir.OpSub: {"sub", "sub", "fsub.s", ""}, ir.OpMul: {"mul", "mul", "fmul.s", ""},
+	ir.OpAdd: {"add", "add", "fadd.s", "addi"}, ir.OpSub: {"sub", "sub", "fsub.s", ""}, ir.OpMul: {"mul", "mul",
+		"fmul.s", ""},
 	ir.OpMulHi: {"mulh", "mulhu", "", ""}, ir.OpDiv: {"div", "divu", "fdiv.s", ""}, ir.OpRem: {"rem", "remu", "", ""},
 	ir.OpAnd: {"and", "and", "", "andi"}, ir.OpOr: {"or", "or", "", "ori"}, ir.OpXor: {"xor", "xor", "", "xori"},
 	ir.OpShl: {"sll", "sll", "", "slli"}, ir.OpShr: {"sra", "srl", "", ""},
 	ir.OpMin: {"", "", "fmin.s", ""}, ir.OpMax: {"", "", "fmax.s", ""},
-	ir.OpAtomicAdd: {i: "amoadd.w", u: "amoadd.w"}, ir.OpAtomicMin: {i: "amomin.w", u: "amominu.w"}, ir.OpAtomicMax: {i: "amomax.w", u: "amomaxu.w"},
-	ir.OpAtomicAnd: {i: "amoand.w", u: "amoand.w"}, ir.OpAtomicOr: {i: "amoor.w", u: "amoor.w"}, ir.OpAtomicXor: {i: "amoxor.w", u: "amoxor.w"},
+	ir.OpAtomicAdd: {i: "amoadd.w", u: "amoadd.w"}, ir.OpAtomicMin: {i: "amomin.w", u: "amominu.w"},
+	ir.OpAtomicMax: {i: "amomax.w", u: "amomaxu.w"},
+	ir.OpAtomicAnd: {i: "amoand.w", u: "amoand.w"}, ir.OpAtomicOr: {i: "amoor.w", u: "amoor.w"},
+	ir.OpAtomicXor:  {i: "amoxor.w", u: "amoxor.w"},
 	ir.OpAtomicXchg: {i: "amoswap.w", u: "amoswap.w"}, ir.OpAtomicAddF: {f: "amofadd.w"},
-	ir.OpShflIdx: {imm: "shfl.idx"}, ir.OpShflUp: {imm: "shfl.up"}, ir.OpShflDown: {imm: "shfl.down"}, ir.OpShflXor: {imm: "shfl.bfly"},
-	ir.OpBallot: {imm: "vote.ballot"}, ir.OpAny: {imm: "vote.any"}, ir.OpAll: {imm: "vote.all"},
+	ir.OpShflIdx: {imm: "shfl.idx"}, ir.OpShflUp: {imm: "shfl.up"}, ir.OpShflDown: {imm: "shfl.down"},
+	ir.OpShflXor: {imm: "shfl.bfly"},
+	ir.OpBallot:  {imm: "vote.ballot"}, ir.OpAny: {imm: "vote.any"}, ir.OpAll: {imm: "vote.all"},
 }
 
 // named returns the instruction for a type; predicates are computed as u32.
@@ -33,7 +37,7 @@ func (r rowOf) named(t ir.Type) string {
 	return r.u
 }
 
-// compute lowers what has a value or an effect and no blocks.
+// compute lowers instructions without blocks.
 func (l *lowering) compute(i *ir.Instr) {
 	switch {
 	case i.Op >= ir.OpEq && i.Op <= ir.OpGe || i.Op == ir.OpNot && i.Type == ir.Pred:
@@ -107,7 +111,7 @@ func (l *lowering) binary(i *ir.Instr) {
 	l.emit(r.named(i.Type), l.result(i), a, b, 0)
 }
 
-// immediate returns the form of an instruction with its constant argument in it.
+// immediate returns the form of an instruction that contains its constant argument.
 func immediate(i *ir.Instr, c int32) (name string, imm int32, ok bool) {
 	switch {
 	case i.Op == ir.OpShl:
@@ -137,8 +141,8 @@ func (l *lowering) unary(i *ir.Instr) {
 	}
 }
 
-// comparison says how an integer comparison is computed: from less-than with the
-// arguments swapped and the result inverted, and which branch takes it.
+// comparison describes the computation of an integer comparison: less-than, with the arguments possibly swapped and the
+// result inverted, and the corresponding branch.
 type comparison struct {
 	swap, not      bool
 	signed, branch string // branch: for unsigned
@@ -150,7 +154,7 @@ var comparisons = map[ir.Op]comparison{
 	ir.OpEq: {false, false, "beq", "beq"}, ir.OpNe: {false, true, "bne", "bne"},
 }
 
-// opposite is the comparison that holds where the other does not.
+// opposite maps comparisons to their negations.
 var opposite = map[ir.Op]ir.Op{ir.OpLt: ir.OpGe, ir.OpGe: ir.OpLt, ir.OpGt: ir.OpLe, ir.OpLe: ir.OpGt, ir.OpEq: ir.OpNe,
 	ir.OpNe: ir.OpEq}
 
@@ -182,8 +186,7 @@ func b2i(b bool) int32 {
 	return 0
 }
 
-// condition returns a register with a condition or its negation; a register that holds
-// it already, if there is one.
+// condition returns a register with a condition or its negation, if possible one that holds it already.
 func (l *lowering) condition(v ir.Value, not bool) reg {
 	if !not && v.Op.Kind() != ir.KindRoot && !l.at.late[v.ID] {
 		return l.reg(v)
@@ -193,7 +196,7 @@ func (l *lowering) condition(v ir.Value, not bool) reg {
 	return r
 }
 
-// compareInto computes a comparison or the negation of a predicate where it stands.
+// compareInto computes a comparison, or the negation of a predicate, into a register.
 func (l *lowering) compareInto(rd reg, i *ir.Instr) {
 	switch {
 	case i.Op == ir.OpNot:
@@ -224,7 +227,7 @@ func (l *lowering) compareFloats(rd reg, i *ir.Instr) {
 	}
 }
 
-// compareInts computes a comparison of integers. It writes rd last, or reads nothing behind.
+// compareInts computes a comparison of integers. It reads nothing after writing rd, which may be an argument.
 func (l *lowering) compareInts(rd reg, op ir.Op, x, y ir.Value) {
 	c := comparisons[op]
 	if op == ir.OpEq || op == ir.OpNe {
@@ -267,7 +270,7 @@ func (l *lowering) equalInts(rd reg, op ir.Op, x, y ir.Value) {
 	}
 }
 
-// branchIf goes to a label if a condition that is the same in all lanes holds, or does not.
+// branchIf branches to a label if a uniform condition, or its negation, holds.
 func (l *lowering) branchIf(v ir.Value, not bool, to label) {
 	switch {
 	case v.Op == ir.OpConst:
@@ -318,7 +321,7 @@ func (l *lowering) minMax(i *ir.Instr) {
 	l.pick(l.result(i), t, a, b)
 }
 
-// pick is a where all bits of mask are 1, b where all are 0.
+// pick selects a if all bits of mask are 1, b if all are 0.
 func (l *lowering) pick(rd, mask, a, b reg) {
 	t := l.code.newX()
 	switch {
@@ -374,7 +377,7 @@ func (l *lowering) convert(i *ir.Instr) {
 	}
 }
 
-// shuffle: the pass of that name has brought its second argument into the instruction's form.
+// shuffle lowers a shuffle, whose second argument the pass shuffles has brought into the form of the instruction.
 func (l *lowering) shuffle(i *ir.Instr) {
 	x, by := l.x(i.Args[0]), l.reg(i.Args[1])
 	rd := l.result(i)
@@ -449,8 +452,8 @@ func (l *lowering) atomic(i *ir.Instr, base reg) {
 	}
 }
 
-// barrier: a device-wide one waits for cores, and on a device of one core for nothing;
-// so the core's warps meet first.
+// barrier lowers a device-wide barrier. The instruction waits for cores only, and on a device of one core for nothing,
+// so the warps of the core synchronise first.
 func (l *lowering) barrier(i *ir.Instr) {
 	if l.k.Block > 0 {
 		l.blockBarrier()
@@ -462,7 +465,7 @@ func (l *lowering) barrier(i *ir.Instr) {
 	}
 }
 
-// blockBarrier is that of a thread block: it has the block's number. A warp that is a block waits for nobody.
+// blockBarrier emits the barrier of a thread block, which has the number of the block. A block of one warp needs none.
 func (l *lowering) blockBarrier() {
 	if l.k.Block == 1 {
 		return
@@ -474,7 +477,7 @@ func (l *lowering) blockBarrier() {
 	l.emit("bar", 0, l.blockID, l.constReg(uint32(l.k.Block)), 0)
 }
 
-// unit is an instruction of a graph unit.
+// unit lowers an instruction of a graph unit.
 func (l *lowering) unit(i *ir.Instr) {
 	x := inst{row: i.UnitRow()}
 	for n, to := range []*reg{&x.a, &x.b} {

@@ -2,12 +2,11 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// lastLane is the part of a shuffle's operand above the lane: the highest lane that is allowed.
-// Segments are not used.
+// lastLane is the field of a shuffle's operand for the highest allowed lane. Segments are not used.
 const lastLane = 31 << 6
 
-// shuffles gives every shuffle the operand that the instruction takes. By the meaning of
-// ir's shuffles, which look at the low six bits, that is the same lane.
+// shuffles brings the operand of every shuffle into the form of the instruction. As ir's shuffles use the low six bits,
+// the lane stays the same.
 func shuffles(k *ir.Kernel) { shuffleBlock(k, k.Body, intervals{}) }
 
 func shuffleBlock(k *ir.Kernel, b *ir.Block, s intervals) {
@@ -35,7 +34,8 @@ func shuffleOperand(k *ir.Kernel, i *ir.Instr, s intervals) (before []*ir.Instr)
 	case ok:
 		by = k.Const(by.Type, c&63|lastLane)
 	case s.of(by).hi <= 63:
-		add(ir.OpAdd, lastLane) // and not or, so that it joins what is added already
+		add(ir.OpAdd,
+			lastLane) // an addition rather than an or, so that it merges with constants that are added already
 	default:
 		add(ir.OpAnd, 63)
 		add(ir.OpOr, lastLane)

@@ -6,8 +6,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// simplify folds constants, applies identities, merges common values, and drops what
-// nobody uses.
+// simplify folds constants, applies identities, merges common values, and drops unused ones.
 func simplify(k *ir.Kernel) {
 	s := &simplifier{k: k, to: map[ir.Value]ir.Value{}, known: []map[key]ir.Value{{}}}
 	s.block(k.Body)
@@ -24,7 +23,7 @@ type key struct {
 type simplifier struct {
 	k     *ir.Kernel
 	to    map[ir.Value]ir.Value
-	known []map[key]ir.Value // innermost block last
+	known []map[key]ir.Value // values by block, innermost last
 }
 
 func (s *simplifier) block(b *ir.Block) {
@@ -49,7 +48,7 @@ func (s *simplifier) block(b *ir.Block) {
 	b.Instrs = out
 }
 
-// update renames arguments.
+// update replaces arguments by the values that they were merged with.
 func (s *simplifier) update(i *ir.Instr) {
 	for n, a := range i.Args {
 		if v, ok := s.to[a]; ok {
@@ -63,8 +62,7 @@ func (s *simplifier) update(i *ir.Instr) {
 	}
 }
 
-// inner simplifies an instruction's blocks. In AllLanes there may be lanes that have not
-// computed what was outside.
+// inner simplifies an instruction's blocks. AllLanes may run in lanes that have not computed the values outside.
 func (s *simplifier) inner(i *ir.Instr) {
 	known := s.known
 	if i.Op == ir.OpAllLanes {
@@ -81,7 +79,7 @@ func (s *simplifier) inner(i *ir.Instr) {
 	s.known = known
 }
 
-// pure returns what the instruction's value is: itself, or another one.
+// pure returns the value of an instruction: itself, or an equal one.
 func (s *simplifier) pure(i *ir.Instr) ir.Value {
 	for {
 		if v := s.fold(i); v != nil {
@@ -107,7 +105,7 @@ func (s *simplifier) pure(i *ir.Instr) ir.Value {
 	return i
 }
 
-// fresh marks instructions that identity proposes in another one's place.
+// fresh marks instructions that identity proposes as replacements.
 const fresh = "fresh"
 
 func keyOf(i *ir.Instr) key {
@@ -133,7 +131,7 @@ func (s *simplifier) fold(i *ir.Instr) ir.Value {
 	return s.k.Const(i.Type, i.Eval(a))
 }
 
-// like makes an instruction to take another one's place.
+// like returns an instruction that replaces another one.
 func like(op ir.Op, t ir.Type, args ...ir.Value) *ir.Instr {
 	return &ir.Instr{Op: op, Type: t, Args: args, Pos: fresh}
 }
@@ -142,15 +140,14 @@ var commutes = map[ir.Op]bool{ir.OpAdd: true, ir.OpMul: true, ir.OpMulHi: true, 
 	ir.OpXor: true,
 	ir.OpMin: true, ir.OpMax: true, ir.OpEq: true, ir.OpNe: true}
 
-// inverse is the comparison that holds where the other does not, of integers.
+// inverse maps comparisons of integers to their negations.
 var inverse = map[ir.Op]ir.Op{ir.OpEq: ir.OpNe, ir.OpNe: ir.OpEq, ir.OpLt: ir.OpGe, ir.OpGe: ir.OpLt, ir.OpGt: ir.OpLe,
 	ir.OpLe: ir.OpGt}
 
-// mirrored is the comparison with its arguments the other way round.
+// mirrored maps comparisons to those with swapped arguments.
 var mirrored = map[ir.Op]ir.Op{ir.OpLt: ir.OpGt, ir.OpGt: ir.OpLt, ir.OpLe: ir.OpGe, ir.OpGe: ir.OpLe}
 
-// identity returns a simpler form of the instruction, or nil: a value that is there, or
-// an instruction in its place.
+// identity returns a simpler form of the instruction, an existing value or a replacement; nil: none.
 func (s *simplifier) identity(i *ir.Instr) ir.Value {
 	if len(i.Args) == 2 {
 		if v := s.order(i); v != nil {
@@ -178,7 +175,7 @@ func (s *simplifier) identity(i *ir.Instr) ir.Value {
 	return s.twice(i)
 }
 
-// order puts constants second.
+// order moves constants to the second argument.
 func (s *simplifier) order(i *ir.Instr) ir.Value {
 	if _, ok := i.Args[0].IsConst(); !ok {
 		return nil
@@ -213,7 +210,7 @@ func (s *simplifier) not(i *ir.Instr) ir.Value {
 	return nil
 }
 
-// twice: both arguments are the same value.
+// twice simplifies an operation whose arguments are the same value.
 func (s *simplifier) twice(i *ir.Instr) ir.Value {
 	if i.Args[0] != i.Args[1] {
 		return nil
@@ -227,7 +224,7 @@ func (s *simplifier) twice(i *ir.Instr) ir.Value {
 	return nil
 }
 
-// withConst: the second argument is a constant, of integers or predicates.
+// withConst simplifies an operation on integers or predicates whose second argument is a constant.
 func (s *simplifier) withConst(i *ir.Instr, c uint32) ir.Value {
 	x := i.Args[0]
 	all := ^uint32(0)
@@ -268,7 +265,7 @@ func (s *simplifier) withConst(i *ir.Instr, c uint32) ir.Value {
 	return s.again(i, c)
 }
 
-// again: x + c after x = y + d, and shifts alike.
+// again merges x + c with x = y + d, and consecutive shifts.
 func (s *simplifier) again(i *ir.Instr, c uint32) ir.Value {
 	x := i.Args[0]
 	if x.Op != i.Op || len(x.Args) != 2 {
@@ -287,7 +284,7 @@ func (s *simplifier) again(i *ir.Instr, c uint32) ir.Value {
 	return nil
 }
 
-// dead drops values that nobody uses, and variables that nobody reads.
+// dead drops unused values, and variables that are never read.
 func dead(k *ir.Kernel) {
 	for changed := true; changed; {
 		changed = false

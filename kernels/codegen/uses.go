@@ -2,9 +2,8 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// uses knows where in a kernel values are computed and needed, so that lowering may
-// compute a value where it is needed, read a variable where its value is needed, or
-// compute a value into the variable that it is for.
+// uses records where values of a kernel are computed and used, so that lowering can compute a value at its use, read a
+// variable at the use of its value, or compute a value directly into the variable that it is assigned to.
 type uses struct {
 	k       *ir.Kernel
 	pos     []int // by ID: instructions in the order of the text
@@ -16,8 +15,8 @@ type uses struct {
 	gets    [][]*ir.Instr
 	leaves  []int  // positions of breaks and continues
 	others  []bool // by variable: set in AllLanes, also in lanes that are elsewhere
-	late    []bool // by ID: computed where it is needed
-	alias   []bool // by ID: of an OpGet: the variable's register is the value
+	late    []bool // by ID: computed at its use
+	alias   []bool // by ID: an OpGet whose value is the variable's register
 	targets []*ir.Var
 }
 
@@ -73,14 +72,14 @@ func (u *uses) number(b *ir.Block, parent *ir.Instr, next *int) {
 	}
 }
 
-// isNothing tells of casts between integers, and from predicates, which are 0 or 1.
+// isNothing reports whether a cast needs no code: between integers, or from a predicate, which is 0 or 1.
 func isNothing(v ir.Value) bool {
 	return v.Type.Int() && (v.Op == ir.OpBitcast && v.Args[0].Type.Int() ||
 		v.Op == ir.OpConvert && v.Args[0].Type == ir.Pred)
 }
 
-// isLate: a comparison of integers for one branch in the same block, or its negation; and
-// what is nothing.
+// isLate reports whether a value is computed at its use: an integer comparison, or its negation, for a single branch in
+// the same block, and casts without code.
 func (u *uses) isLate(v ir.Value) bool {
 	if isNothing(v) {
 		return true
@@ -100,7 +99,7 @@ func (u *uses) inTest(v ir.Value) bool {
 	return loop != nil && loop.TestFirst()
 }
 
-// last is the last position at which a value's register must hold it.
+// last returns the last position at which a value's register must hold it.
 func (u *uses) last(v ir.Value) int {
 	last := u.pos[v.ID]
 	for _, i := range u.use[v.ID] {
@@ -113,7 +112,7 @@ func (u *uses) last(v ir.Value) int {
 	return last
 }
 
-// extended: a use in a loop that does not compute the value is one in all of its steps.
+// extended extends a use to the end of the loops around it that do not compute the value, since every step uses it.
 func (u *uses) extended(v, use ir.Value, at int) int {
 	around := map[*ir.Instr]bool{}
 	for p := u.parent[v.ID]; p != nil; p = u.parent[p.ID] {
@@ -130,7 +129,7 @@ func (u *uses) extended(v, use ir.Value, at int) int {
 	return at
 }
 
-// isAlias: the variable does not change between reading it and the last use.
+// isAlias reports whether a variable does not change between a read and the last use of the value.
 func (u *uses) isAlias(g *ir.Instr) bool {
 	if u.others[g.Var.ID] {
 		return false
@@ -144,8 +143,8 @@ func (u *uses) isAlias(g *ir.Instr) bool {
 	return true
 }
 
-// target: a value that a variable is set to is computed into it, if nobody needs what the
-// variable holds before, and the variable still holds it where others need the value.
+// target lets a value be computed directly into the variable that it is assigned to, if the old value of the variable
+// is not needed meanwhile, and the variable still holds the value at its other uses.
 func (u *uses) target(i *ir.Instr) {
 	if i.Op != ir.OpVar && i.Op != ir.OpSet {
 		return
@@ -161,8 +160,7 @@ func (u *uses) target(i *ir.Instr) {
 	u.targets[x.ID] = v
 }
 
-// changes reports whether a variable is set to something else from where a value is computed
-// to where it is needed last.
+// changes reports whether a variable is assigned another value between the computation of a value and its last use.
 func (u *uses) changes(v *ir.Var, x, set *ir.Instr) bool {
 	from, last, to := u.pos[x.ID], u.last(x), u.pos[set.ID]
 	for _, p := range u.sets[v.ID] {
@@ -173,8 +171,7 @@ func (u *uses) changes(v *ir.Var, x, set *ir.Instr) bool {
 	return u.others[v.ID] && len(u.use[x.ID]) > 1
 }
 
-// leavesBetween reports whether lanes may go elsewhere with the value and without having set
-// the variable.
+// leavesBetween reports whether lanes can leave between the computation of the value and the assignment.
 func (u *uses) leavesBetween(x, set *ir.Instr) bool {
 	for _, p := range u.leaves {
 		if u.pos[x.ID] < p && p < u.pos[set.ID] {
@@ -184,8 +181,8 @@ func (u *uses) leavesBetween(x, set *ir.Instr) bool {
 	return false
 }
 
-// readsOld reports whether somebody needs, behind where a value is computed, what the variable
-// held before it is set to that.
+// readsOld reports whether the old value of the variable is used between the computation of the new value and its
+// assignment.
 func (u *uses) readsOld(v *ir.Var, x, set *ir.Instr) bool {
 	from, to := u.pos[x.ID], u.pos[set.ID]
 	for _, g := range u.gets[v.ID] {

@@ -2,11 +2,10 @@ package codegen
 
 import "heddle/kernels/ir"
 
-// vertices has the Weaver pass on what a kernel computes from vertices, so that it is
-// computed once a vertex and not once an edge: the address of an array's element, or its
-// distance from the array's start. Both are even, which makes it cheap to see whether a
-// lane has got an edge. If nobody asks for vertices, zeros are passed on; if somebody asks
-// for the vertex itself, nothing changes.
+// vertices makes the Weaver pass on values that a kernel derives from vertices, so that they are computed once for each
+// vertex instead of each edge: the address of an array's element, or its offset in the array. Both are even, which
+// makes it cheap to test whether a lane has received an edge. If the kernel does not use vertices, zeros are
+// registered; if it uses the vertex itself, nothing changes.
 func vertices(k *ir.Kernel) {
 	w := weaverUses{k: k, use: users(k)}
 	k.Body.Walk(w.see)
@@ -19,23 +18,23 @@ func vertices(k *ir.Kernel) {
 	} else {
 		w.base = nil
 	}
-	for _, i := range passed { // the value becomes the vertex; simplify drops the addition
+	for _, i := range passed { // the value replaces the vertex; simplify drops the addition
 		*i = ir.Instr{ID: i.ID, Op: ir.OpAdd, Type: ir.U32, Args: []ir.Value{w.vertexOf(i), k.Const(ir.U32, 0)},
 			Phase: i.Phase, Pos: i.Pos}
 	}
 	w.register(k.Body)
 }
 
-// weaverUses says how a kernel uses the vertices that it gets from the Weaver.
+// weaverUses describes how a kernel uses the vertices that it receives from the Weaver.
 type weaverUses struct {
 	k         *ir.Kernel
 	use       [][]*ir.Instr
 	offsets   []*ir.Instr // vertices, shifted
-	shift     ir.Value    // by how much
+	shift     ir.Value    // the shift of all offsets
 	addresses []*ir.Instr // offsets, added to base
 	base      ir.Value
-	several   bool // bases, or something else is done with offsets
-	other     bool // something else is done with vertices
+	several   bool // there are several bases, or other uses of offsets
+	other     bool // there are other uses of vertices
 }
 
 func (w *weaverUses) see(i *ir.Instr) {
@@ -49,7 +48,7 @@ func (w *weaverUses) see(i *ir.Instr) {
 	}
 }
 
-// offset looks at a use of a vertex.
+// offset classifies a use of a vertex.
 func (w *weaverUses) offset(u, vertex *ir.Instr) {
 	if u.Op != ir.OpShl || u.Args[0] != vertex || w.shift != nil && u.Args[1] != w.shift {
 		w.other = true
@@ -66,7 +65,7 @@ func (w *weaverUses) offset(u, vertex *ir.Instr) {
 	}
 }
 
-// address looks at a use of an offset.
+// address classifies a use of an offset.
 func (w *weaverUses) address(x, offset *ir.Instr) {
 	array := x.Op == ir.OpAdd && x.Args[1] == offset && x.Args[0].Op == ir.OpParam && w.k.Params[x.Args[0].Imm].Aligned
 	if !array || w.base != nil && x.Args[0] != w.base {
@@ -77,7 +76,7 @@ func (w *weaverUses) address(x, offset *ir.Instr) {
 	w.addresses = append(w.addresses, x)
 }
 
-// vertexOf is the vertex that an offset or an address is of.
+// vertexOf returns the vertex that an offset or an address is derived from.
 func (w *weaverUses) vertexOf(i *ir.Instr) ir.Value {
 	if i.Op == ir.OpAdd {
 		i = i.Args[1]
@@ -85,7 +84,7 @@ func (w *weaverUses) vertexOf(i *ir.Instr) ir.Value {
 	return i.Args[0]
 }
 
-// register changes what is registered in a block.
+// register changes the registrations in a block.
 func (w *weaverUses) register(b *ir.Block) {
 	for n := 0; n < len(b.Instrs); n++ {
 		i := b.Instrs[n]
@@ -100,7 +99,7 @@ func (w *weaverUses) register(b *ir.Block) {
 	}
 }
 
-// value computes what one registration passes on.
+// value computes the value that one registration passes on.
 func (w *weaverUses) value(i *ir.Instr) (before []*ir.Instr) {
 	i.Imm, w.k.Phase = ir.RegistersEven, i.Phase
 	if w.shift == nil {
