@@ -95,8 +95,9 @@ func newCanvas(w, h vg.Length, format Format) (vg.CanvasWriterTo, error) {
 	case PNG:
 		const dots = vg.Length(dotsPerInch) / vg.Inch
 		if pixels := (w * dots) * (h * dots); !(pixels <= mostPixels) {
-			return nil, fmt.Errorf("a PNG of %.0f by %.0f pixels: expected %d million at most: narrow the figure with --width, --height "+
-				"or --where, or draw a .pdf or .svg", float64(w*dots), float64(h*dots), mostPixels/1_000_000)
+			return nil, fmt.Errorf("a PNG of %.0f by %.0f pixels: expected %d million at most: narrow the figure "+
+				"with --width, --height or --where, or draw a .pdf or .svg", float64(w*dots), float64(h*dots),
+				mostPixels/1_000_000)
 		}
 		return vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dotsPerInch))}, nil
 	}

@@ -190,7 +190,8 @@ func newStatistics(r *Result) statistics {
 			"There are too many points for the statistics of each core, cache and channel: they are in summary.csv.",
 			func(n string) bool { return !experiment.Single(n) },
 		},
-		{"There are too many points for all statistics: they are in summary.csv.", func(n string) bool { return !strings.Contains(n, ".") }},
+		{"There are too many points for all statistics: they are in summary.csv.",
+			func(n string) bool { return !strings.Contains(n, ".") }},
 	} {
 		s.Note = few.note
 		s.Names = slices.DeleteFunc(s.Names, func(n string) bool { return !few.keep(n) })

@@ -50,7 +50,8 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 	}
 	names := r.valuesOf(q.Panel, points)
 	if len(names) > mostPanels {
-		return nil, fmt.Errorf("%d panels, one for each value of %s: expected %d at most: show fewer points with --where", len(names), q.Panel, mostPanels)
+		return nil, fmt.Errorf("%d panels, one for each value of %s: expected %d at most: show fewer points with "+
+			"--where", len(names), q.Panel, mostPanels)
 	}
 	var panels []*Figure
 	for _, name := range names {

@@ -26,7 +26,8 @@ func Find(name string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s: no results there: expected a directory with a summary.json or a results.sqlite, or a name under results; heddle run makes them", name)
+	return "", fmt.Errorf("%s: no results there: expected a directory with a summary.json or a results.sqlite, or a "+
+		"name under results; heddle run makes them", name)
 }
 
 // Write writes the report of a directory's results to a file ("": report.html there), and its

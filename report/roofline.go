@@ -22,7 +22,8 @@ func roofline(r *Result) []Figure {
 	}
 	y := Scale{Name: "edges/cycle", Log: true}
 	figures := []Figure{
-		{ID: "roofline-bytes", Group: "roofline", Choice: "over DRAM bytes/cycle", Title: "Edges/cycle over DRAM bytes/cycle", Kind: Scatter,
+		{ID: "roofline-bytes", Group: "roofline", Choice: "over DRAM bytes/cycle", Title: "Edges/cycle over DRAM " +
+			"bytes/cycle", Kind: Scatter,
 			X: Scale{Name: "DRAM bytes/cycle", Log: true}, Y: y,
 			Series: append(traffic, r.bounds(traffic, vertical)...)},
 	}

@@ -26,15 +26,18 @@ type Spec struct {
 
 // Bind declares the flags of a figure.
 func (s *Spec) Bind(fl *pflag.FlagSet) {
-	fl.StringVar(&s.Value, "value", "", "`statistic` that is shown (default: speedup if there is a baseline, else cycles)")
+	fl.StringVar(&s.Value, "value", "", "`statistic` that is shown (default: speedup if there is a baseline, else "+
+		"cycles)")
 	fl.StringVar(&s.X, "x", "", "`axis` below (default: the first of the sweep)")
 	fl.StringVar(&s.Colour, "colour", "", "`axis` of the series (default: variant)")
 	fl.StringVar(&s.Panel, "panel", "", "`axis` of panels side by side")
 	fl.StringVar(&s.kind, "kind", "", "bars, lines or scatter (default: lines over numbers, else bars)")
 	fl.StringArrayVar(&s.where, "where", nil, "only points with that value, `AXIS=VALUE` (may be repeated)")
 	fl.StringArrayVar(&s.labels, "label", nil,
-		"what a key, value, variant or statistic is called, `NAME=TEXT` (may be repeated); over report.labels of the experiment")
-	fl.BoolVar(&s.Mean, "mean", false, "a column with the geometric mean of each series' bars (of shares: the arithmetic mean)")
+		"what a key, value, variant or statistic is called, `NAME=TEXT` (may be repeated); over report.labels of "+
+			"the experiment")
+	fl.BoolVar(&s.Mean, "mean", false, "a column with the geometric mean of each series' bars (of shares: the "+
+		"arithmetic mean)")
 	fl.Float64Var(&s.From, "from", 0, "begin the values' axis there, which it says")
 	fl.StringVar(&s.Query.Title, "title", "", "title (default: what is shown)")
 	fl.StringVar(&s.Out, "out", "", "`file`, .pdf, .svg or .png (default: figure.pdf in the results' directory)")

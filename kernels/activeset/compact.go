@@ -15,9 +15,11 @@ var (
 	qnbBytemap = compacted(bytemap, "qnb-bytemap", false,
 		"a byte a vertex, of which a kernel makes a list of active vertices before each push (QnB; UNFUSED_BOOLMAP)")
 	rqnbBitmap = compacted(bitmap, "rqnb-bitmap", true,
-		"a bit a vertex; before each pull a kernel lists destinations that can still take something (RQnB), before each push active vertices")
+		"a bit a vertex; before each pull a kernel lists destinations that can still take something (RQnB), before "+
+			"each push active vertices")
 	rqnbBytemap = compacted(bytemap, "rqnb-bytemap", true,
-		"a byte a vertex; before each pull a kernel lists destinations that can still take something (RQnB), before each push active vertices")
+		"a byte a vertex; before each pull a kernel lists destinations that can still take something (RQnB), before "+
+			"each push active vertices")
 )
 
 // compacted returns a map that kernels traverse as a queue.

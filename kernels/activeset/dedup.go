@@ -45,7 +45,8 @@ var dedups = []*Dedup{
 		clear:  func(k *emit.Kernel) { k.Wipe(k.Addr("dedup.spare"), byteWords(k, k.Count("vertices"))) },
 		arrays: func(n int) []*Array { return rotating("dedup", (n+3)/4, "dedup.map", "dedup.spare") },
 	}, {
-		Name: "monotonic", Doc: "the number of the super-step in which a vertex was added last, raised by an atomic: nothing to zero", exact: true,
+		Name: "monotonic", Doc: "the number of the super-step in which a vertex was added last, raised by an " +
+			"atomic: nothing to zero", exact: true,
 		once: func(k *emit.Kernel, v ir.Value, add func()) {
 			step := k.Count("step")
 			k.When(k.Lt(k.AtomicMax(k.Addr("dedup.step"), v, step), step), add)

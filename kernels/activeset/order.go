@@ -52,7 +52,8 @@ var orders = []*Order{
 		},
 		pile: func(c *Choice, vertices int, delta uint32, _ int) Pile { return c.newFar(vertices, delta) },
 	}, {
-		Name: "buckets", Doc: "Δ-stepping: those of the first bucket of values, delta wide, until it stays empty; the others wait in theirs", Piles: true, Buckets: true,
+		Name: "buckets", Doc: "Δ-stepping: those of the first bucket of values, delta wide, until it stays empty; " +
+			"the others wait in theirs", Piles: true, Buckets: true,
 		later: func(_ *Choice, k *emit.Kernel, v, value ir.Value) { enterBucket(k, v, value) },
 		split: func(_ *Choice, k *emit.Kernel, near Set, value func(v ir.Value) ir.Value) {
 			splitBucket(k, near, value)

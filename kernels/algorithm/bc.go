@@ -10,8 +10,9 @@ import (
 // bc computes one source's dependencies of betweenness centrality, which Brandes (J. Math. Sociol. 2001) sums over
 // sources: forward, a breadth-first search that counts shortest paths; then backward from level to level.
 var bc = &Algorithm{
-	Name:       "bc",
-	Doc:        "betweenness centrality from one source (Brandes): for each vertex the sum, over all others, of the share of the shortest paths to them that lead through it",
+	Name: "bc",
+	Doc: "betweenness centrality from one source (Brandes): for each vertex the sum, over all others, of the " +
+		"share of the shortest paths to them that lead through it",
 	FromSource: true,
 	Once:       true,
 	Arrays:     []Array{{"level", nil}, {"paths", nil}, {"dependency", nil}},

@@ -15,8 +15,9 @@ import (
 // The paper hooks with plain stores of which any may win, and alternates the direction; here the least wins, by an
 // atomic minimum, which needs no second direction. The paper omits edges within a component from later super-steps.
 var ccSoman = &Algorithm{
-	Name:       "cc-soman",
-	Doc:        "connected components by hooking roots to roots and jumping pointers (Soman et al., IPDPSW 2010): each vertex gets its component's smallest vertex",
+	Name: "cc-soman",
+	Doc: "connected components by hooking roots to roots and jumping pointers (Soman et al., IPDPSW 2010): " +
+		"each vertex gets its component's smallest vertex",
 	Undirected: true,
 	Arrays:     []Array{{"label", nil}},
 	Result:     "label",

@@ -29,13 +29,15 @@ var Hardware = &Coefficient{
 // coefficients holds every way to compute the coefficient.
 var coefficients = []*Coefficient{Hardware, {
 	Name: "software-division",
-	Doc:  "graphsum's coefficient is 1.0 / sqrtf(x) to the letter: the root in f32 by the core's unit, the division in double by integer instructions, and the result rounded to f32",
+	Doc: "graphsum's coefficient is 1.0 / sqrtf(x) to the letter: the root in f32 by the core's unit, the division " +
+		"in double by integer instructions, and the result rounded to f32",
 	emit: func(k *emit.Kernel, out, in func() ir.Value) ir.Value {
 		return inverse(k, softfloat.FromF32(k.Builder, rootInF32(k, out, in)))
 	},
 }, {
-	Name:     "software",
-	Doc:      "graphsum's coefficient is 1.0 / sqrt(x): degrees, their product, its root and the division in double by integer instructions, and the result rounded to f32",
+	Name: "software",
+	Doc: "graphsum's coefficient is 1.0 / sqrt(x): degrees, their product, its root and the division in double " +
+		"by integer instructions, and the result rounded to f32",
 	inDouble: true,
 	emit: func(k *emit.Kernel, out, in func() ir.Value) ir.Value {
 		product := softfloat.Mul(k.Builder, softfloat.FromU32(k.Builder, out()), softfloat.FromU32(k.Builder, in()))

@@ -15,8 +15,9 @@ import (
 // A vertex's colour is the last super-step in which it was beaten. A vertex that remains therefore holds the number of
 // the previous super-step, or of the current one if it has already been beaten in it.
 var colouring = &Algorithm{
-	Name:       "colouring",
-	Doc:        "graph colouring by independent sets: in each super-step the vertices that beat all uncoloured neighbours, by numbers drawn by seed, get a colour",
+	Name: "colouring",
+	Doc: "graph colouring by independent sets: in each super-step the vertices that beat all uncoloured " +
+		"neighbours, by numbers drawn by seed, get a colour",
 	Undirected: true,
 	NoLoops:    true,
 	PushOnly:   true,

@@ -10,8 +10,9 @@ import (
 // graphSum is a graph convolution's mean aggregation (SparseWeaver, HPCA 2025, §V-I). Its coefficient is computed at
 // each edge, "determined by the degree of the source and destination vertices".
 var graphSum = &Algorithm{
-	Name:   "graphsum",
-	Doc:    "Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over u → v, where X and Y have rows of width numbers, f32, once; X is drawn by seed from 0..1",
+	Name: "graphsum",
+	Doc: "Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over u → v, where X and Y have rows of width numbers, f32, " +
+		"once; X is drawn by seed from 0..1",
 	Dense:  true,
 	Single: true,
 	Vector: "x",

@@ -10,8 +10,9 @@ import (
 // kCore peels: in round k, vertices with at most k remaining neighbours leave and decrement the degree of each
 // neighbour, which may then leave. The degree of a vertex that has left keeps falling, and is meaningless.
 var kCore = &Algorithm{
-	Name:       "k-core",
-	Doc:        "core numbers by peeling: the largest k such that a vertex is in a part whose vertices have k neighbours in it",
+	Name: "k-core",
+	Doc: "core numbers by peeling: the largest k such that a vertex is in a part whose vertices have k " +
+		"neighbours in it",
 	Undirected: true,
 	NeedsSet:   true,
 	Once:       true,
@@ -51,7 +52,8 @@ var kCoreCounted = counted(kCore)
 func counted(a *Algorithm) *Algorithm {
 	b := *a
 	b.Name = "k-core-counted"
-	b.Doc = "k-core whose degrees are counted by a first super-step, in which all vertices push: GraphPEG's KC begins with all vertices and handles over 4 million edges in its first iteration (ACM TACO 2021, §4.2, §4.3)"
+	b.Doc = "k-core whose degrees are counted by a first super-step, in which all vertices push: GraphPEG's KC " +
+		"begins with all vertices and handles over 4 million edges in its first iteration (ACM TACO 2021, §4.2, §4.3)"
 	b.CountsFirst = true
 	b.Stopped = &Stopped{Alike: true, Check: func(p *Problem, o *Outcome) error { return checkPeeled(p, o, o.Steps-1) }}
 	b.Arrays = []Array{{"degree", nil}, {"core", nil}}

@@ -11,8 +11,9 @@ import (
 
 // pageRank performs the same operations as the hand-written kernels, in the same order.
 var pageRank = &Algorithm{
-	Name:  "pagerank",
-	Doc:   "rank[v] = (1-d)/n + d·Σ rank[u]/outdegree[u] over u → v; what a vertex without out-edges holds is not passed on, as in GAP and GraphIt",
+	Name: "pagerank",
+	Doc: "rank[v] = (1-d)/n + d·Σ rank[u]/outdegree[u] over u → v; what a vertex without out-edges holds is not " +
+		"passed on, as in GAP and GraphIt",
 	Dense: true,
 	Arrays: []Array{
 		{"out_degree", outDegrees}, {"inverse", nil}, {"contribution", nil}, {"sum", nil}, {"rank", nil},

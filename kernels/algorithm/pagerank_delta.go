@@ -16,8 +16,9 @@ import (
 // The first super-step sends the initial ranks, 1/n, so its change is their result, less 1/n.
 var pageRankDelta = &Algorithm{
 	Name: "pagerank-delta",
-	Doc:  "PageRank by changes: a vertex sends how far its rank has moved, and only if that is more than threshold times its rank (Ligra, GraphIt)",
-	Cut:  true,
+	Doc: "PageRank by changes: a vertex sends how far its rank has moved, and only if that is more than threshold " +
+		"times its rank (Ligra, GraphIt)",
+	Cut: true,
 	Arrays: []Array{
 		{"out_degree", outDegrees}, {"inverse", nil}, {"contribution", nil}, {"sum", nil}, {"rank", nil},
 	},

@@ -9,8 +9,9 @@ import (
 
 // spmm is a graph convolution's product (SparseWeaver, HPCA 2025, §V-I): spmv of width vectors at once.
 var spmm = &Algorithm{
-	Name:   "spmm",
-	Doc:    "Y[v] = Σ weight·X[u] over u → v, where X and Y have rows of width numbers, f32, once; X is drawn by seed from 0..1",
+	Name: "spmm",
+	Doc: "Y[v] = Σ weight·X[u] over u → v, where X and Y have rows of width numbers, f32, once; X is drawn by " +
+		"seed from 0..1",
 	Dense:  true,
 	Single: true,
 	Vector: "x",

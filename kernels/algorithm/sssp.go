@@ -73,7 +73,8 @@ func checkLengths(g *graph.Graph) error {
 		longest = max(longest, uint64(length(e)))
 	}
 	if longest*uint64(g.Vertices()) >= none {
-		return fmt.Errorf("weights up to %d: a path through %d vertices might not fit 32 bits; give graph.weights.from: random or unit", longest, g.Vertices())
+		return fmt.Errorf("weights up to %d: a path through %d vertices might not fit 32 bits; give "+
+			"graph.weights.from: random or unit", longest, g.Vertices())
 	}
 	return nil
 }

@@ -11,8 +11,9 @@ import (
 // rows of both. Rows ascend, so a merge finds them (one of the intersection methods of GraphIt, tc.gt and
 // intersections.h; GAP's tc.cc).
 var triangles = &Algorithm{
-	Name:         "triangles",
-	Doc:          "triangle count, once: for each vertex the triangles of which it is the least, by a merge of both ends' rows for each edge",
+	Name: "triangles",
+	Doc: "triangle count, once: for each vertex the triangles of which it is the least, by a merge of both " +
+		"ends' rows for each edge",
 	Dense:        true,
 	Single:       true,
 	Undirected:   true,

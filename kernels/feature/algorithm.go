@@ -200,7 +200,8 @@ func (a *Algorithm) check() error {
 		lacks bool
 		what  string
 	}{
-		{a.Doc == "", "Doc"}, {a.First == nil, "First"}, {len(a.Edges) == 0, "Edges"}, {len(a.Vertices) == 0, "Vertices"},
+		{a.Doc == "", "Doc"}, {a.First == nil, "First"}, {len(a.Edges) == 0, "Edges"},
+		{len(a.Vertices) == 0, "Vertices"},
 		{a.Check.Terms == nil, "Check.Terms"}, {a.Check.Next == nil, "Check.Next"},
 		{a.Finds > 0 && a.PerEdge == nil, "PerEdge, which goes with Finds"},
 	} {

@@ -17,8 +17,8 @@ import (
 // that messages being read are not written.
 var beliefs = &Algorithm{
 	Name: "bp",
-	Doc: "belief propagation: a vertex's beliefs in k states are its prior ones times its in-neighbours' messages, which a matrix of " +
-		"each edge makes of their beliefs and of the message that came the other way",
+	Doc: "belief propagation: a vertex's beliefs in k states are its prior ones times its in-neighbours' messages, " +
+		"which a matrix of each edge makes of their beliefs and of the message that came the other way",
 	Properties: []Property{
 		{Name: "sum", Words: whole, Sum: true}, {Name: "prior", Words: whole, Data: priors},
 		{Name: slotArray, Words: single},
@@ -135,8 +135,8 @@ func messageDiffers(g *Group, e *Edge, sent Feature) ir.Value {
 // bothWays refuses graphs in which an edge has no reverse edge.
 func bothWays(g *graph.Graph) (key, why string) {
 	if _, lone := reverseEdges(g); lone >= 0 {
-		return "graph.clean.symmetrise", fmt.Sprintf(" = false: edge %d has no reverse edge, and belief propagation sends messages both "+
-			"ways: expected true, or a symmetric graph", lone)
+		return "graph.clean.symmetrise", fmt.Sprintf(" = false: edge %d has no reverse edge, and belief propagation "+
+			"sends messages both ways: expected true, or a symmetric graph", lone)
 	}
 	return "", ""
 }

@@ -208,7 +208,8 @@ func (c *Checker) late() error {
 		check.Late(c.problem, e, s, plus, minus)
 		for f := range off {
 			if !tolerance.Small(off[f], bound[f]) {
-				wrong = fmt.Errorf("feature %d of edge %d, from %d to %d, is off by %v: expected at most %v, of roundings",
+				wrong = fmt.Errorf("feature %d of edge %d, from %d to %d, is off by %v: expected at most %v, of "+
+					"roundings",
 					f, e.ID, e.Src, e.Dst, off[f], bound[f])
 			}
 			sums.want[e.Dst*k+f] += plus[f] - minus[f]
@@ -270,12 +271,14 @@ func (s *sum) check(name string, words []uint32) error {
 		bound := n*unit/(1-n*unit)*s.mag[at] + roundings*float64(s.adds[at/s.words])*underflow
 		got := float64(math.Float32frombits(w))
 		if tolerance.LeavesFloat32(got, s.mag[at]+bound) {
-			return fmt.Errorf("%s of vertex %d, word %d, is %v: what the edges add up comes to %.4g on the way, and a float32 holds up to "+
-				"%.4g: expected smaller weights (graph.weights)", name, at/s.words/s.sets, at%s.words, got, s.mag[at],
+			return fmt.Errorf("%s of vertex %d, word %d, is %v: what the edges add up comes to %.4g on the way, and "+
+				"a float32 holds up to %.4g: expected smaller weights (graph.weights)", name, at/s.words/s.sets,
+				at%s.words, got, s.mag[at],
 				math.MaxFloat32)
 		}
 		if !tolerance.Within(got, s.want[at], bound) {
-			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most %v of roundings",
+			return fmt.Errorf("%s of vertex %d, word %d: the edges have added up to %v: expected %v, with at most "+
+				"%v of roundings",
 				name, at/s.words/s.sets, at%s.words, got, s.want[at], bound)
 		}
 	}

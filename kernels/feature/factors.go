@@ -11,7 +11,8 @@ import (
 // rating, and a vertex's factors are those that, with its in-neighbours' factors, fit its ratings best.
 var factors = &Algorithm{
 	Name: "als",
-	Doc:  "alternating least squares: a vertex's k factors solve (Σ x·xᵀ + lambda·I)·f = Σ weight·x over its in-neighbours' factors x; 10 super-steps unless max_iterations says otherwise",
+	Doc: "alternating least squares: a vertex's k factors solve (Σ x·xᵀ + lambda·I)·f = Σ weight·x over its " +
+		"in-neighbours' factors x; 10 super-steps unless max_iterations says otherwise",
 	Properties: []Property{
 		{Name: "ratings", Words: whole, Sum: true}, {Name: "gram", Words: square, Sum: true},
 		{Name: "matrix", Words: square}, {Name: "right", Words: whole},
@@ -217,8 +218,8 @@ func (p *Problem) checkInverse(v int, s *system, got, off, bound []float64) {
 
 // refuseElimination refuses a vertex if a number became too large while its system was solved.
 func (p *Problem) refuseElimination(v int, most float64) {
-	p.Refuse("vertex %d: its elimination comes to %.4g on the way, and a float32 holds up to %.4g: a number was too large for f32, "+
-		"or a system singular: expected a greater workload.features.lambda, or smaller weights", v, most,
+	p.Refuse("vertex %d: its elimination comes to %.4g on the way, and a float32 holds up to %.4g: a number was too "+
+		"large for f32, or a system singular: expected a greater workload.features.lambda, or smaller weights", v, most,
 		math.MaxFloat32)
 }
 

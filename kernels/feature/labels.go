@@ -9,7 +9,8 @@ import (
 // labels is label propagation (ONYX, Fig. 2.1d), of one or more sets of k labels (the figure's P).
 var labels = &Algorithm{
 	Name: "lp",
-	Doc:  "label propagation: a vertex's probabilities of k labels are the damped mean of those of its in-neighbours, by weight, and its own",
+	Doc: "label propagation: a vertex's probabilities of k labels are the damped mean of those of its " +
+		"in-neighbours, by weight, and its own",
 	Properties: []Property{
 		{Name: "sum", Words: whole, Sum: true},
 		{Name: setWeightArray, Words: single, Edges: true, Sets: true, Data: setWeights},
@@ -86,7 +87,8 @@ func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, 
 	}
 	sum := p.plan.hostSum(sums)
 	if math.IsInf(float64(sum), 1) {
-		p.Refuse("vertex %d: its %d sums of labels add up to more than a float32 holds, %.4g: expected smaller weights (graph.weights)",
+		p.Refuse("vertex %d: its %d sums of labels add up to more than a float32 holds, %.4g: expected smaller "+
+			"weights (graph.weights)",
 			v/max(1, p.Sets), k, math.MaxFloat32)
 	}
 	if !(sum > 0) { // no contribution

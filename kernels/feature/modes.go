@@ -11,7 +11,8 @@ import (
 // of weights: here row r has 2(r+1)/(k(k+1)) of damping, so that they add up to it.
 var modes = &Algorithm{
 	Name: "mml",
-	Doc:  "multimodal learning: each of k modes is the weighted sum of a matrix's rows, to which every in-edge has added its k weights times its source's modes, and a part of the first mode",
+	Doc: "multimodal learning: each of k modes is the weighted sum of a matrix's rows, to which every in-edge has " +
+		"added its k weights times its source's modes, and a part of the first mode",
 	Properties: []Property{
 		{Name: "matrix", Words: square, Sum: true},
 		{Name: "first", Words: whole, Data: uniform}, {Name: "edge", Words: whole, Edges: true, Data: edgeShares},

@@ -10,7 +10,8 @@ import (
 // without bound with a vertex's degree. Here it is the inverse of the sum of weights, which makes waggr a mean.
 var ranking = &Algorithm{
 	Name: "mmr",
-	Doc:  "multi-manifold ranking: each of k ranks is the damped mean of the in-neighbours' by that feature's weight of the edge, and a part of the first rank",
+	Doc: "multi-manifold ranking: each of k ranks is the damped mean of the in-neighbours' by that feature's " +
+		"weight of the edge, and a part of the first rank",
 	Properties: []Property{
 		{Name: "sum", Words: whole, Sum: true}, {Name: "weights", Words: whole, Sum: true},
 		{Name: "first", Words: whole, Data: uniform}, {Name: "edge", Words: whole, Edges: true, Data: edgeWeights},

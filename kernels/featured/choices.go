@@ -62,7 +62,8 @@ func Check(w *workload.Workload, shape host.Shape) error {
 		{"dedup", w.Dedup, []workload.Choice{workload.Auto, "none"}},
 	} {
 		if !slices.Contains(c.expected, c.value) {
-			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its own: expected %s",
+			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its "+
+				"own: expected %s",
 				c.value, w.Algorithm, c.expected[len(c.expected)-1])
 		}
 	}
@@ -125,7 +126,8 @@ func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 	for _, o := range append(r.lone, r.edges...) {
 		if s := o.Plan.Schedule.Name; r.BlockWarps() > 1 && s != "vertex" && s != "edge" {
 			return refuse("workload.schedule", " = %s: a thread block of %d warps shares an edge of %d features "+
-				"(workload.features.group), and lanes have none to hand on: expected vertex or edge, or features.group warp",
+				"(workload.features.group), and lanes have none to hand on: expected vertex or edge, or "+
+				"features.group warp",
 				w.Schedule, r.BlockWarps(), r.K)
 		}
 		if err := o.Plan.RunsWith(shape, 4*edges); err != nil {
@@ -143,7 +145,7 @@ func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 	default:
 		return refuse("workload.features.folding",
 			" = scratchpad: what functions leave for each other takes %d bytes of a core's "+
-				"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, features.aware true, "+
-				"or fewer features or warps_per_core", need, shape.ScratchpadBytes)
+				"scratchpad, and there are %d (machine.core.scratchpad_bytes): expected registers or none, "+
+				"features.aware true, or fewer features or warps_per_core", need, shape.ScratchpadBytes)
 	}
 }

@@ -281,8 +281,9 @@ func (r *run) do(ctx context.Context, w *workload.Workload) (res Result, err err
 		res.Converged = changed == 0
 	}
 	if !res.Converged && most == mostSteps && w.Iterations == 0 {
-		return res, fmt.Errorf("after %d super-steps a feature still changes by more than workload.features.epsilon, %g: "+
-			"expected a greater one, or workload.max_iterations", res.Steps, w.Features.Epsilon)
+		return res, fmt.Errorf("after %d super-steps a feature still changes by more than "+
+			"workload.features.epsilon, %g: expected a greater one, or workload.max_iterations", res.Steps,
+			w.Features.Epsilon)
 	}
 	return res, c.Ended()
 }

@@ -253,9 +253,11 @@ func (w *warp) rootIn(r *Instr, lane int) uint32 {
 	}
 	in := w.id*w.n + lane
 	return uint32(map[Op]int{
-		OpLaneID: lane, OpWarpID: w.id, OpCoreID: w.core.id, OpThreadInCore: in, OpGlobalThread: w.core.id*w.run.warps*w.n + in,
+		OpLaneID: lane, OpWarpID: w.id, OpCoreID: w.core.id, OpThreadInCore: in,
+		OpGlobalThread: w.core.id*w.run.warps*w.n + in,
 		OpSpreadThread: (w.id*m.Cores+w.core.id)*w.n + lane,
-		OpNumLanes:     w.n, OpNumWarps: w.run.warps, OpNumCores: m.Cores, OpNumThreads: m.Cores * w.run.warps * w.n, OpAllMask: int(ones(w.n)),
+		OpNumLanes:     w.n, OpNumWarps: w.run.warps, OpNumCores: m.Cores, OpNumThreads: m.Cores * w.run.warps * w.n,
+		OpAllMask: int(ones(w.n)),
 	}[r.Op])
 }
 

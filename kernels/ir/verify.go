@@ -76,7 +76,8 @@ func special(i *Instr) error {
 	case OpConvert:
 		from := i.Args[0].Type
 		if (from == F32) == (i.Type == F32) && from != Pred || i.Type == Pred || from == Pred && i.Type == F32 {
-			return fmt.Errorf("no conversion from %s to %s: integers to f32 and back, pred to integers; As… keeps the bits", from, i.Type)
+			return fmt.Errorf("no conversion from %s to %s: integers to f32 and back, pred to integers; As… keeps "+
+				"the bits", from, i.Type)
 		}
 	case OpBitcast:
 		if i.Args[0].Type == Pred || i.Type == Pred {
@@ -166,11 +167,13 @@ func (v *verifier) instr(i *Instr) error {
 	for n, a := range i.Args {
 		if a != nil && !v.scope[a.ID] {
 			return fmt.Errorf(
-				"argument %d of %s, a %s of %s, is not known here: it was computed in another block; a Var carries values out of blocks",
+				"argument %d of %s, a %s of %s, is not known here: it was computed in another block; a Var carries "+
+					"values out of blocks",
 				n+1, i.Op, a.Op, a.Pos)
 		}
 		if a != nil && v.isHidden(v.hidden, a.ID) {
-			return fmt.Errorf("argument %d of %s, a %s of %s, is used in AllLanes, but was computed where only some lanes run", n+1, i.Op, a.Op, a.Pos)
+			return fmt.Errorf("argument %d of %s, a %s of %s, is used in AllLanes, but was computed where only some "+
+				"lanes run", n+1, i.Op, a.Op, a.Pos)
 		}
 	}
 	if err := v.variable(i); err != nil {
@@ -219,7 +222,8 @@ func (v *verifier) place(i *Instr) error {
 		}
 	case OpBarrier, OpDeviceBarrier:
 		if v.partial > 0 {
-			return fmt.Errorf("%s where only some lanes of a warp may be: behind a condition, in a loop or behind a continue that differs between lanes", i.Op)
+			return fmt.Errorf("%s where only some lanes of a warp may be: behind a condition, in a loop or behind a "+
+				"continue that differs between lanes", i.Op)
 		}
 		if i.Op == OpDeviceBarrier && v.k.Block > 0 {
 			return fmt.Errorf("%s in a kernel of several thread blocks a core", i.Op)

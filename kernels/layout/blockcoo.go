@@ -10,7 +10,9 @@ var blockCOO = blockedBy(DefaultSizes())
 func blockedBy(s Sizes) *Layout {
 	b := &blocks{"block-coo", uint32(s.BlockVertices), s.BlockBy}
 	return b.layout(&Layout{
-		Doc:   "both ends of every edge, block by block: edges whose destinations, sources or both are of the same so many vertices follow each other, and a vertex's edges in a block are a row, of a virtual vertex. No thread waits for a block's end",
+		Doc: "both ends of every edge, block by block: edges whose destinations, sources or both are of the same " +
+			"so many vertices follow each other, and a vertex's edges in a block are a row, of a virtual vertex. No " +
+			"thread waits for a block's end",
 		Sized: blockedBy,
 		Keys:  []string{"block_vertices", "block_by"},
 	})

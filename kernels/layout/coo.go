@@ -8,7 +8,8 @@ import (
 // coo lists individual edges, sorted by the end whose rows the direction walks.
 var coo = &Layout{
 	Name: "coo",
-	Doc:  "both ends of every edge, sorted by source for push and by destination for pull; offsets too if the schedule asks for rows",
+	Doc: "both ends of every edge, sorted by source for push and by destination for pull; offsets too if the " +
+		"schedule asks for rows",
 	Rows: Base,
 	View: func(s Site) View { return list{compressed(s)} },
 }

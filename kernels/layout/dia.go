@@ -28,8 +28,10 @@ type diaMaker struct {
 
 func (m diaMaker) layout() *Layout {
 	l := &Layout{
-		Name:    "dia-coo",
-		Doc:     "the edges of the fullest diagonals of the matrix (dia_diagonals): each one's distance from the main one, and a bit for each edge that there is; the rest's: both ends of every edge, and no rows: all threads go through them edge by edge",
+		Name: "dia-coo",
+		Doc: "the edges of the fullest diagonals of the matrix (dia_diagonals): each one's distance from the " +
+			"main one, and a bit for each edge that there is; the rest's: both ends of every edge, and no rows: all " +
+			"threads go through them edge by edge",
 		Rows:    Base,
 		View:    func(s Site) View { return dia{s} },
 		Rest:    remainder{kept: m.kept}.layout(),
@@ -63,7 +65,8 @@ func (m diaMaker) accepts(g *graph.Graph) error {
 		n = max(n, len(m.offsets(adjacency(g, end))))
 	}
 	if n*pitch(g) > MaxSlots {
-		return fmt.Errorf("%d vertices with %d diagonals: expected at most %d slots: give fewer diagonals, or another layout", g.Vertices(), n, MaxSlots)
+		return fmt.Errorf("%d vertices with %d diagonals: expected at most %d slots: give fewer diagonals, or "+
+			"another layout", g.Vertices(), n, MaxSlots)
 	}
 	return nil
 }

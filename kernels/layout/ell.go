@@ -13,7 +13,8 @@ import (
 // empty slots.
 var (
 	ellCSR = ellMaker{name: "ell-csr", rest: "rows by their offsets, as csr's", inRows: true}.layout()
-	ellCOO = ellMaker{name: "ell-coo", rest: "both ends of every edge, and no rows: all threads go through them edge by edge (HYB)"}.layout()
+	ellCOO = ellMaker{name: "ell-coo", rest: "both ends of every edge, and no rows: all threads go through them " +
+		"edge by edge (HYB)"}.layout()
 )
 
 // MaxSlots bounds a layout's slots: 512 MiB for each of its arrays.
@@ -33,8 +34,9 @@ type ellMaker struct {
 
 func (m ellMaker) layout() *Layout {
 	l := &Layout{
-		Name:    m.name,
-		Doc:     "equally many slots for each row (ell_width), the other ends in them, and how many are taken; edges beyond are the rest's: " + m.rest,
+		Name: m.name,
+		Doc: "equally many slots for each row (ell_width), the other ends in them, and how many are taken; " +
+			"edges beyond are the rest's: " + m.rest,
 		Rows:    Base,
 		View:    func(s Site) View { return ell{s, m.columns} },
 		Strided: m.columns,
@@ -84,7 +86,8 @@ func pitch(g *graph.Graph) int { return (g.Vertices() + columnUnit - 1) / column
 
 func (m ellMaker) accepts(g *graph.Graph) error {
 	if n := m.slots(g); m.room(g) > MaxSlots/max(1, pitch(g)) {
-		return fmt.Errorf("%d vertices with %d slots each: expected at most %d slots: give fewer for each, or another layout", g.Vertices(), n, MaxSlots)
+		return fmt.Errorf("%d vertices with %d slots each: expected at most %d slots: give fewer for each, or "+
+			"another layout", g.Vertices(), n, MaxSlots)
 	}
 	return nil
 }

@@ -11,8 +11,11 @@ var gShard = shards(DefaultSizes())
 func shards(s Sizes) *Layout {
 	b := &blocks{"gshard", uint32(s.ShardVertices), ByDestination}
 	return b.layout(&Layout{
-		Doc: "both ends of every edge, shard by shard: edges whose destinations are of the same so many vertices, sorted by source; a kernel before each gather writes what each edge brings beside it, " +
-			"window by window, and the gather reads that (CuSha's G-Shards as GRAssembler has them). No shard is a thread block's, destinations are summed up in memory and not in the scratchpad, and no super-step sees what others of its threads did",
+		Doc: "both ends of every edge, shard by shard: edges whose destinations are of the same so many vertices, " +
+			"sorted by source; a kernel before each gather writes what each edge brings beside it, window by " +
+			"window, and the gather reads that (CuSha's G-Shards as GRAssembler has them). No shard is a thread " +
+			"block's, destinations are summed up in memory and not in the scratchpad, and no super-step sees what " +
+			"others of its threads did",
 		Gathers: "gshard.values",
 		Sized:   shards,
 		Keys:    []string{"shard_vertices"},

@@ -29,7 +29,8 @@ var split = splitInto(DefaultDegree)
 func splitInto(degree int) *Layout {
 	return splitLayout(&Layout{
 		Name: "virtual",
-		Doc:  "rows cut into virtual vertices of at most virtual_degree edges, which several threads have: csr for push, csc for pull, and the vertex and the first edge of each virtual one (Tigr's virtual split)",
+		Doc: "rows cut into virtual vertices of at most virtual_degree edges, which several threads have: csr for " +
+			"push, csc for pull, and the vertex and the first edge of each virtual one (Tigr's virtual split)",
 		View: func(s Site) View { return splitRows{compressed(s), splitArrays(s.Rows)} },
 	}, splitInto, degree, "begins", func(offsets []uint32) (begins []uint32) {
 		eachPart(offsets, degree, func(v, part int) { begins = append(begins, offsets[v]+uint32(part*degree)) })
@@ -44,8 +45,9 @@ var coalesced = coalescedInto(DefaultDegree)
 // coalescedInto returns coalesced with at most degree edges per virtual vertex.
 func coalescedInto(degree int) *Layout {
 	return splitLayout(&Layout{
-		Name:    "virtual-coalesced",
-		Doc:     "virtual, with a vertex's edges dealt out to its virtual vertices in turn, for threads that walk one alone: the vertex of each virtual one, and which of the vertex's it is (Tigr's edge-array coalescing)",
+		Name: "virtual-coalesced",
+		Doc: "virtual, with a vertex's edges dealt out to its virtual vertices in turn, for threads that walk " +
+			"one alone: the vertex of each virtual one, and which of the vertex's it is (Tigr's edge-array coalescing)",
 		View:    func(s Site) View { return coalescedRows{compressed(s), splitArrays(s.Rows), degree} },
 		Strided: true,
 	}, coalescedInto, degree, "parts", func(offsets []uint32) (parts []uint32) {

@@ -52,8 +52,15 @@ func (r *run) layout() error {
 		words int
 		data  []uint32
 	}{
-		{argOffsets, n + 1, r.in.offsets}, {argSources, len(r.in.sources), r.in.sources}, {argTargets, len(r.in.targets), r.in.targets},
-		{argOutDegree, n, r.in.outDegree}, {argInverse, n, nil}, {argContribution, n, nil}, {argSum, n, nil}, {argRank, n, nil}, {argChange, 1, nil},
+		{argOffsets, n + 1, r.in.offsets},
+		{argSources, len(r.in.sources), r.in.sources},
+		{argTargets, len(r.in.targets), r.in.targets},
+		{argOutDegree, n, r.in.outDegree},
+		{argInverse, n, nil},
+		{argContribution, n, nil},
+		{argSum, n, nil},
+		{argRank, n, nil},
+		{argChange, 1, nil},
 	} {
 		if err := r.place(a.arg, a.words, a.data); err != nil {
 			return err

@@ -29,8 +29,9 @@ func UnfencedBarriers(file string, image *isa.Program, lines *isa.Lines) string 
 			at = append(at, fmt.Sprintf("0x%08x", addr))
 		}
 	}
-	return fmt.Sprintf("core.device_barrier = signal: %s may have device-wide barriers without a fence before them (%s): other cores "+
-		"may read what was there before, which hardware does and values here do not show: expected a fence between the last store and the barrier, flush, or one core", file, strings.Join(at, ", "))
+	return fmt.Sprintf("core.device_barrier = signal: %s may have device-wide barriers without a fence before them "+
+		"(%s): other cores may read what was there before, which hardware does and values here do not show: "+
+		"expected a fence between the last store and the barrier, flush, or one core", file, strings.Join(at, ", "))
 }
 
 // UnfencedBarriers is the function's warning about the program.

@@ -74,7 +74,9 @@ const HeaderName = "heddle_block.h"
 // Header returns the block as a C header, with which a program of the experiment is built.
 func (h *Host) Header() []byte {
 	var b bytes.Buffer
-	b.WriteString("/* What heddle hands a program at each launch: hd_block() points to it.\n * Written by heddle from workload.host of an experiment. */\n#ifndef HEDDLE_BLOCK_H\n#define HEDDLE_BLOCK_H\n\n#include \"heddle.h\"\n\nstruct hd_block {\n")
+	b.WriteString("/* What heddle hands a program at each launch: hd_block() points to it.\n" +
+		" * Written by heddle from workload.host of an experiment. */\n" +
+		"#ifndef HEDDLE_BLOCK_H\n#define HEDDLE_BLOCK_H\n\n#include \"heddle.h\"\n\nstruct hd_block {\n")
 	line := func(w Word) {
 		decl := w.CType + w.Name
 		if strings.HasSuffix(w.CType, "(*") {
@@ -89,7 +91,8 @@ func (h *Host) Header() []byte {
 	for _, w := range h.own() {
 		line(w)
 	}
-	b.WriteString("};\n\nHD_INLINE const struct hd_block *hd_block(void) { return (const struct hd_block *)hd_arg(); }\n\n#endif\n")
+	b.WriteString("};\n\n" +
+		"HD_INLINE const struct hd_block *hd_block(void) { return (const struct hd_block *)hd_arg(); }\n\n#endif\n")
 	return b.Bytes()
 }
 
@@ -108,7 +111,9 @@ func (h *Host) Symbols() map[string]int64 {
 // Include returns the block as assembly source. When heddle itself assembles a program it defines the symbols directly.
 func (h *Host) Include() []byte {
 	var b bytes.Buffer
-	b.WriteString("# What heddle hands a program at each launch, at the address in mscratch: offsets in bytes.\n# Written by heddle from workload.host of an experiment, which defines them itself for the .s file that it assembles.\n")
+	b.WriteString("# What heddle hands a program at each launch, at the address in mscratch: offsets in bytes.\n" +
+		"# Written by heddle from workload.host of an experiment, which defines them itself for the .s file that it " +
+		"assembles.\n")
 	for i, w := range words {
 		fmt.Fprintf(&b, ".equ %-28s %4d  # %s\n", prefix+w.Name+",", 4*i, w.Doc)
 	}

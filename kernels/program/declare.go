@@ -140,7 +140,9 @@ func take(taken map[string]string, key, name string) error {
 }
 
 // cWords are C's keywords that look like names, and the struct's own field.
-var cWords = strings.Fields("reserved auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while")
+var cWords = strings.Fields("reserved auto break case char const continue default do double else enum extern float " +
+	"for goto if inline int long register restrict return short signed sizeof static struct switch typedef union " +
+	"unsigned void volatile while")
 
 func parseParameter(text string) (declared, error) {
 	m := parameter.FindStringSubmatch(text)

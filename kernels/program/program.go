@@ -46,7 +46,8 @@ func Open(ctx context.Context, w *workload.Workload) (*Program, error) {
 	}
 	p.SHA256 = digest(p.image, h)
 	if want := w.Host.SHA256; want != "" && want != p.SHA256 {
-		return nil, refuse("host.sha256", "%s is %s: expected %s: the program, its compiler or what goes into its block has changed", w.Program, p.SHA256, want)
+		return nil, refuse("host.sha256", "%s is %s: expected %s: the program, its compiler or what goes into its "+
+			"block has changed", w.Program, p.SHA256, want)
 	}
 	return p, nil
 }

@@ -119,7 +119,8 @@ func (p *Program) loads(s host.Shape) error {
 	for _, fixed := range graph.Reserved(s.Lanes(), nil) {
 		for _, g := range p.image.Segments {
 			if uint64(g.Addr) < uint64(fixed.Addr)+fixed.Size && uint64(fixed.Addr) < uint64(g.Addr)+uint64(g.Size) {
-				return refuse("program", "%s: a segment at %08x..%08x lies over %s at %08x..%08x: link it elsewhere (programs begin at %08x)",
+				return refuse("program", "%s: a segment at %08x..%08x lies over %s at %08x..%08x: link it elsewhere "+
+					"(programs begin at %08x)",
 					p.File, g.Addr, uint64(g.Addr)+uint64(g.Size), fixed.Name, fixed.Addr,
 					uint64(fixed.Addr)+fixed.Size, emu.CodeBase)
 			}
@@ -275,12 +276,14 @@ func (r *Run) goOn() error {
 	switch {
 	case r.over:
 	case most > 0 && r.Steps >= most:
-		return fmt.Errorf("workload.host.until: %s is still %d after workload.max_iterations = %d super-steps: nothing to verify; "+
-			"to count the first super-steps alone, without a result, give region.to and region.verify: false",
+		return fmt.Errorf("workload.host.until: %s is still %d after workload.max_iterations = %d super-steps: "+
+			"nothing to verify; to count the first super-steps alone, without a result, give region.to and "+
+			"region.verify: false",
 			spec.Until, left[0], most)
 	case most == 0 && r.Steps >= mostSteps:
 		return fmt.Errorf(
-			"workload.host.until: %s is still %d after %d super-steps, which looks endless: if it is not, say how many there may be in workload.max_iterations",
+			"workload.host.until: %s is still %d after %d super-steps, which looks endless: if it is not, say how "+
+				"many there may be in workload.max_iterations",
 			spec.Until, left[0], mostSteps)
 	}
 	return nil

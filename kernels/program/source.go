@@ -49,7 +49,8 @@ func contents(file string) ([]byte, error) {
 	if slices.Contains(Shipped(), file) {
 		if _, err := os.Stat(file); err == nil {
 			return nil, refuse("program",
-				"%s: heddle ships a program of that name, and here is a file: write ./%s for the file, or run where there is none for the other",
+				"%s: heddle ships a program of that name, and here is a file: write ./%s for the file, or run where "+
+					"there is none for the other",
 				file, file)
 		}
 		return examples.ReadFile(path.Join("examples", file))
@@ -175,7 +176,8 @@ func compile(ctx context.Context, file string, data []byte, h *Host) (*isa.Progr
 	}
 	if _, err := exec.LookPath(cc); err != nil {
 		return nil, nil, refuse("program",
-			"%s: there is no C compiler for RISC-V, %s: install it (Debian: gcc-riscv64-unknown-elf), name another in the environment variable %s, or give the ELF file",
+			"%s: there is no C compiler for RISC-V, %s: install it (Debian: gcc-riscv64-unknown-elf), name another "+
+				"in the environment variable %s, or give the ELF file",
 			file, cc, Compiler)
 	}
 	dir, err := os.MkdirTemp("", "heddle-program-")

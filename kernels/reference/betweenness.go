@@ -70,7 +70,8 @@ func PathsFit(out *graph.Adjacency, source uint32) error {
 	for _, v := range b.order {
 		if !(b.paths[v]+b.off[v] <= math.MaxFloat32) {
 			return fmt.Errorf(
-				"bc: %.3g shortest paths lead from vertex %d to vertex %d, and a float32 counts up to %.3g: give another workload.source, or a graph with fewer ways that are equally long",
+				"bc: %.3g shortest paths lead from vertex %d to vertex %d, and a float32 counts up to %.3g: give "+
+					"another workload.source, or a graph with fewer ways that are equally long",
 				b.paths[v], source, v, math.MaxFloat32)
 		}
 	}
@@ -112,6 +113,7 @@ func (b *brandes) term(u, v uint32) (term, most float64) {
 func CheckDependencies(out *graph.Adjacency, source uint32, got []float32) error {
 	b := newBrandes(out, source)
 	b.accumulate()
-	why := fmt.Sprintf("rounding of counts of paths and of what each edge adds, level by level, u = 2^-24, sums of up to %d terms in any order", b.maxTerms)
+	why := fmt.Sprintf("rounding of counts of paths and of what each edge adds, level by level, u = 2^-24, sums of "+
+		"up to %d terms in any order", b.maxTerms)
 	return compare("dependency", why, got, b.dependency, b.wide)
 }

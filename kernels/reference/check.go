@@ -24,7 +24,8 @@ type Mismatch struct {
 }
 
 func (m *Mismatch) Error() string {
-	return fmt.Sprintf("%v: %s of vertex %d is %.9g, and should be %.9g ± %.3g (%s); off by %.3g; %d vertices after it are wrong too",
+	return fmt.Sprintf("%v: %s of vertex %d is %.9g, and should be %.9g ± %.3g (%s); off by %.3g; %d vertices after "+
+		"it are wrong too",
 		ErrWrong, m.Quantity, m.Vertex, m.Got, m.Want, m.Bound, m.Why, m.Got-m.Want, m.Others)
 }
 
@@ -41,8 +42,8 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("%s of vertex %d is %g: what is added up comes to %.4g on the way, and a float32 holds up to %.4g: "+
-		"expected smaller weights (graph.weights)", e.Quantity, e.Vertex, e.Got, e.Most, math.MaxFloat32)
+	return fmt.Sprintf("%s of vertex %d is %g: what is added up comes to %.4g on the way, and a float32 holds up to "+
+		"%.4g: expected smaller weights (graph.weights)", e.Quantity, e.Vertex, e.Got, e.Most, math.MaxFloat32)
 }
 
 // inRange returns a *RangeError if a value is no number where partial sums may have left float32. Those of a vertex are

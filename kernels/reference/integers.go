@@ -127,7 +127,8 @@ func Distances(g *graph.Graph, source uint32) ([]uint32, error) {
 			continue
 		}
 		if x.d >= Unreached {
-			return nil, fmt.Errorf("the shortest path from vertex %d to vertex %d has length %d, which does not fit 32 bits", source, x.v, x.d)
+			return nil, fmt.Errorf("the shortest path from vertex %d to vertex %d has length %d, which does not fit "+
+				"32 bits", source, x.v, x.d)
 		}
 		d[x.v] = uint32(x.d)
 		for e := out.Offsets[x.v]; e < out.Offsets[x.v+1]; e++ {
@@ -144,11 +145,13 @@ func Lengths(g *graph.Graph) (func(e uint32) uint32, error) {
 	case graph.NoWeights:
 		return func(uint32) uint32 { return 1 }, nil
 	case graph.FloatWeights:
-		return nil, fmt.Errorf("shortest paths need integer weights, and the graph's are floats: give graph.weights.from: random or unit")
+		return nil, fmt.Errorf("shortest paths need integer weights, and the graph's are floats: give " +
+			"graph.weights.from: random or unit")
 	}
 	for e, w := range words {
 		if int32(w) < 0 {
-			return nil, fmt.Errorf("shortest paths need weights that are not negative, and edge %d has %d: give graph.weights.from: random or unit", e, int32(w))
+			return nil, fmt.Errorf("shortest paths need weights that are not negative, and edge %d has %d: give "+
+				"graph.weights.from: random or unit", e, int32(w))
 		}
 	}
 	return func(e uint32) uint32 { return words[e] }, nil

@@ -132,6 +132,7 @@ func (c *PageRankCheck) CompareResidual(got float32) error {
 	if tolerance.Within(float64(got), c.Residual, c.ResidualBound) {
 		return nil
 	}
-	return fmt.Errorf("%w: the ranks' changes in super-step %d add up to %.9g, and should to %.9g ± %.3g (rounding, u = 2^-24)",
+	return fmt.Errorf("%w: the ranks' changes in super-step %d add up to %.9g, and should to %.9g ± %.3g (rounding, "+
+		"u = 2^-24)",
 		ErrWrong, c.steps, got, c.Residual, c.ResidualBound)
 }

@@ -132,7 +132,8 @@ func (c *PageRankDeltaCheck) decide(v int, change, e float64) {
 // Compare returns a *Mismatch unless all ranks are within their bounds.
 func (c *PageRankDeltaCheck) Compare(got []float32) error {
 	why := fmt.Sprintf(
-		"rounding of %d super-steps, u = 2^-24, sums of up to %d terms in any order, %d changes too near to the threshold to tell whether they are sent",
+		"rounding of %d super-steps, u = 2^-24, sums of up to %d terms in any order, %d changes too near to the "+
+			"threshold to tell whether they are sent",
 		c.steps, c.maxTerms, c.undecided)
 	return compare("rank", why, got, c.Rank, c.Bound)
 }
@@ -142,6 +143,7 @@ func (c *PageRankDeltaCheck) CompareResidual(got float32) error {
 	if tolerance.Within(float64(got), c.Residual, c.ResidualBound) {
 		return nil
 	}
-	return fmt.Errorf("%w: the ranks' changes in super-step %d add up to %.9g, and should to %.9g ± %.3g (rounding, u = 2^-24)",
+	return fmt.Errorf("%w: the ranks' changes in super-step %d add up to %.9g, and should to %.9g ± %.3g (rounding, "+
+		"u = 2^-24)",
 		ErrWrong, c.steps, got, c.Residual, c.ResidualBound)
 }

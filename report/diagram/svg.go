@@ -106,10 +106,11 @@ rect { stroke: var(--edge); }
 // svg puts the drawing together.
 func (d *drawing) svg(height float64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %g\" width=\"%d\" height=\"%g\" role=\"img\">\n", width, height, width, height)
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %g\" width=\"%d\" height=\"%g\" "+
+		"role=\"img\">\n", width, height, width, height)
 	fmt.Fprintf(&b, "<style>%s</style>\n", style)
-	b.WriteString("<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto-start-reverse\">" +
-		"<path class=\"tip\" d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n")
+	b.WriteString("<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" " +
+		"markerHeight=\"6\" orient=\"auto-start-reverse\"><path class=\"tip\" d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n")
 	fmt.Fprintf(&b, "<rect class=\"paper\" width=\"%d\" height=\"%g\"/>\n", width, height)
 	b.WriteString(d.boxes.String())
 	b.WriteString(d.wires.String())

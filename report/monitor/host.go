@@ -117,7 +117,8 @@ type share struct {
 	All  float64 `json:"total"` // share in it and whatever it calls
 }
 
-var errProfiled = errors.New("a CPU profile of this process is being taken already (CPUPROFILE, or another request): ask again when it has ended")
+var errProfiled = errors.New("a CPU profile of this process is being taken already (CPUPROFILE, or another " +
+	"request): ask again when it has ended")
 
 // profile samples the process for the requested time, or until ctx ends.
 func (h *host) profile(ctx context.Context, length time.Duration) (hostProfile, error) {

@@ -44,7 +44,8 @@ func Listen(address string) (net.Listener, error) {
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
 		return nil, fmt.Errorf(
-			"%s: expected an address of loopback (127.0.0.1:PORT or [::1]:PORT), for whoever reaches the page can hold the simulation up; from elsewhere: ssh -L PORT:127.0.0.1:PORT",
+			"%s: expected an address of loopback (127.0.0.1:PORT or [::1]:PORT), for whoever reaches the page can "+
+				"hold the simulation up; from elsewhere: ssh -L PORT:127.0.0.1:PORT",
 			address)
 	}
 	return net.Listen("tcp", net.JoinHostPort(host, port))
@@ -73,7 +74,8 @@ func (s *Server) Close() error {
 }
 
 // policy restricts the page to its own resources, and forbids framing it.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Handler serves the page and its requests.
 func (o *Monitor) Handler() http.Handler {
