@@ -164,11 +164,15 @@ var generated = regexp.MustCompile(`^docs/(reference/(cli|configuration|statisti
 // TestLength: the hand-written documentation has a bounded length. Of hardware-vs-tuned, only the text before the
 // study's tables counts.
 func TestLength(t *testing.T) {
-	const longest, comparison = 45_000, "docs/results/hardware-vs-tuned.md"
+	const longest, comparison, gpu = 45_500, "docs/results/hardware-vs-tuned.md", "docs/guide/gpu.md"
 	words, all := 0, pages(t)
 	prose, _, found := strings.Cut(all[comparison], "\n### Graphs\n")
 	require.True(t, found)
 	all[comparison] = prose
+	prose, table, found := strings.Cut(all[gpu], "| measured |") // which a test of sim writes
+	require.True(t, found)
+	_, rest, _ := strings.Cut(table, "\n\n")
+	all[gpu] = prose + rest
 	for page, text := range all {
 		if !generated.MatchString(page) {
 			words += len(strings.Fields(text))
