@@ -8,6 +8,7 @@ import (
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/configs/schema"
+	"heddle/isa/emu"
 )
 
 // Validate refuses machines whose parts do not fit; each part has checked itself.
@@ -22,7 +23,15 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	levelsInOrder, socketPortFits, wiresHold, linesGrow, writesPass, portsSuffice, atomicsMeet, memoryFits, unitFits,
+	coresSuffice, levelsInOrder, socketPortFits, wiresHold, linesGrow, writesPass, portsSuffice, atomicsMeet, memoryFits, unitFits,
+}
+
+func coresSuffice(m *Machine) (key, why string) {
+	if n := m.Sockets * m.CoresPerSocket; n > emu.MaxCores {
+		return "cores_per_socket", fmt.Sprintf("%d: %d sockets have %d cores, and a machine has at most %d",
+			m.CoresPerSocket, m.Sockets, n, emu.MaxCores)
+	}
+	return "", ""
 }
 
 // level is one cache level and its key.

@@ -236,6 +236,7 @@ func TestConservation(t *testing.T) {
 
 func TestMachinesThatDoNotFit(t *testing.T) {
 	for _, c := range []struct{ set, says string }{
+		{"sockets=256 cores_per_socket=16 concentrator.sockets=4", "cores_per_socket: 16: 256 sockets have 4096 cores, and a machine has at most 1024"},
 		{"sockets=64", "their L1s have 128 ports to the L2, which serves at most 64"},
 		{"cores_per_socket=16 core.channel_bytes=4", "512 requesters of an L1D"},
 		{"l3.line_bytes=32", "l3.line_bytes: 32, and the lines of l2 have 64: expected as much or more"},
