@@ -242,17 +242,29 @@ func (f *runFlags) runner(points []experiment.Point) *experiment.Runner {
 	}
 }
 
-// command reconstructs the command line without `--set name=`.
-func (f *runFlags) command(c *cobra.Command, name string) string {
-	words := []string{c.CommandPath(), quoted(name)}
+// command reconstructs the command line without `--set name=` and some flags; name is its argument, "" of a command
+// without.
+func (f *runFlags) command(c *cobra.Command, name string, without ...string) string {
+	without = append(without, "set", "fresh", "dry-run")
+	words := []string{c.CommandPath()}
+	if name != "" {
+		words = append(words, quoted(name))
+	}
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"set", "fresh", "dry-run"}, flag.Name) {
-			word := "--" + flag.Name
-			if value := flag.Value.String(); value == "" || value != flag.NoOptDefVal {
-				word += "=" + quoted(value)
-			}
-			words = append(words, word)
+		if slices.Contains(without, flag.Name) {
+			return
 		}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			for _, value := range list.GetSlice() {
+				words = append(words, "--"+flag.Name+"="+quoted(value))
+			}
+			return
+		}
+		word := "--" + flag.Name
+		if value := flag.Value.String(); value == "" || value != flag.NoOptDefVal {
+			word += "=" + quoted(value)
+		}
+		words = append(words, word)
 	})
 	for _, s := range f.overrides.set {
 		if !strings.HasPrefix(s, "name=") {

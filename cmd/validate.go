@@ -19,9 +19,10 @@ func newValidate() *cobra.Command {
 	var machines []string
 	var sampling bool
 	var period int
+	var onSilicon siliconFlags
 	c := &cobra.Command{
 		Use:   "validate",
-		Short: "Compare cycles with Vortex's RTL",
+		Short: "Compare cycles with Vortex's RTL, or with times on silicon",
 		Long: `Run the micro-programs on the reference machines, and on configurations that differ
 from one in a few keys, and compare the cycles with those of Vortex's RTL and of its
 simulator SimX. A pair that is off by more than 5 % is marked ✗;
@@ -31,12 +32,23 @@ have been compared.
 With --sampling, twenty runs are simulated whole and sampled (docs/guide/sampling.md),
 and the estimates compared with the truth. That takes half an hour.
 
-` + exitHelp,
-		Example: "  heddle validate\n  heddle validate --machines w1,a\n  heddle validate --markdown docs/results/validation.md\n  heddle validate --sampling",
-		Args:    cobra.NoArgs,
+` + siliconHelp + "\n" + exitHelp,
+		Example: `  heddle validate
+  heddle validate --machines w1,a
+  heddle validate --markdown docs/results/validation.md
+  heddle validate --sampling
+  heddle validate --silicon docs/results/silicon/h100.csv --graph facebook --schedules vertex,warp,edge
+  heddle validate --silicon my-gpu.csv --graphs ~/graphs --machine ./my-gpu.yaml --unroll auto,1 --json`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if sampling {
+			switch {
+			case onSilicon.file != "":
+				return onSilicon.validate(c, markdown)
+			case sampling:
 				return validateSampling(c, period, markdown)
+			}
+			if err := onSilicon.refuse(c); err != nil {
+				return err
 			}
 			rows, err := parityRows(c, machines)
 			if err != nil {
@@ -58,10 +70,13 @@ and the estimates compared with the truth. That takes half an hour.
 		},
 	}
 	c.Flags().StringVar(&markdown, "markdown", "",
-		"write docs/results/validation.md, or with --sampling a table, to that `file`")
+		"write docs/results/validation.md, or with --sampling a table, or with --silicon a page, to that `file`")
 	c.Flags().BoolVar(&sampling, "sampling", false, "compare sampled runs with whole ones")
 	c.Flags().IntVar(&period, "period", 1000, "with --sampling: sample.period")
 	c.Flags().StringSliceVar(&machines, "machines", parity.Machines, "reference machines to run")
+	onSilicon.addTo(c)
+	c.MarkFlagsMutuallyExclusive("silicon", "sampling")
+	c.MarkFlagsMutuallyExclusive("silicon", "machines")
 	return c
 }
 

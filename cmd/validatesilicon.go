@@ -1,0 +1,354 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"heddle/configs/schema"
+	"heddle/experiment"
+	"heddle/experiment/config"
+	"heddle/experiment/silicon"
+	"heddle/internal/files"
+	"heddle/internal/fit"
+	"heddle/internal/plain"
+	"heddle/report"
+)
+
+// siliconHelp documents validate --silicon.
+const siliconHelp = `With --silicon, compare the ranking of software schedules with times measured on a GPU
+(docs/guide/silicon.md). FILE is CSV with these columns, in any order; others are ignored:
+
+  variant      of the program, such as "as is"
+  graph        name of a graph
+  n, m         its vertices, and edges in both directions, symmetrised, without
+               self-loops and duplicates
+  alg          pr-push, pr-pull: one gather of PageRank; bfs, cc, sssp: whole runs,
+               from the vertex of most edges, the first of them
+  config       of the GPU, such as sm6
+  sched        vertex, warp, cta, twc, twce, strict, edge: those of workload.schedule
+  super_steps  done
+  launches     kernels that were launched
+  us_med, us_min, us_p90
+               microseconds: median, least, 90th percentile
+  us_null      microseconds of as many empty launches
+
+Launches are left out on both sides: a time is us_med - us_null, cycles are those on the
+device. One factor turns all cycles of a comparison into time. Points run as heddle run runs
+them, and are stored below --out, in silicon/MACHINE/GRAPH: the same command goes on.
+`
+
+// siliconFlags are those of validate --silicon.
+type siliconFlags struct {
+	runFlags
+	file, graphDir, scatter, cycles string
+	machines, variants, configs     []string
+	graphs, algorithms, schedules   []string
+	unrolls                         []string
+}
+
+func (f *siliconFlags) addTo(c *cobra.Command) {
+	f.add(c)
+	fl := c.Flags()
+	fl.StringVar(&f.file, "silicon", "", "compare with the times in that CSV `file`")
+	fl.StringVar(&f.graphDir, "graphs", "graphs", "with --silicon: `directory` with the graphs, called as in the file")
+	fl.StringArrayVar(&f.machines, "machine", []string{"vortex-6c32w32t"},
+		"with --silicon: machine to compare, a `name` or file (may be repeated)")
+	fl.StringSliceVar(&f.configs, "config", nil, "with --silicon: the file's `configurations` to compare with (default: its first)")
+	fl.StringSliceVar(&f.variants, "variant", nil, "with --silicon: the file's `variants` to compare with (default: its first)")
+	fl.StringSliceVar(&f.unrolls, "unroll", silicon.Unrollings[:1], "with --silicon: workload.unroll: auto, as nvcc does, or 1, or both")
+	fl.StringSliceVar(&f.graphs, "graph", nil, "with --silicon: only these of the file's graphs, by `name`")
+	fl.StringSliceVar(&f.algorithms, "algorithms", nil, "with --silicon: only these of the file's `algorithms`")
+	fl.StringSliceVar(&f.schedules, "schedules", nil, "with --silicon: only these of the file's `schedules`")
+	fl.StringVar(&f.scatter, "scatter", "", "with --silicon: draw all points to that `file`, .svg, .pdf or .png")
+	fl.StringVar(&f.cycles, "cycles", "", "with --silicon: write what was simulated to that `file`, as CSV")
+	fl.BoolVar(&f.json, "json", false, "with --silicon: print the comparison as JSON")
+}
+
+// refuse refuses flags that mean nothing without --silicon.
+func (f *siliconFlags) refuse(c *cobra.Command) (err error) {
+	own := &cobra.Command{}
+	(&siliconFlags{}).addTo(own)
+	c.Flags().Visit(func(flag *pflag.Flag) {
+		if err == nil && own.Flags().Lookup(flag.Name) != nil {
+			err = fmt.Errorf("--%s: expected --silicon beside it", flag.Name)
+		}
+	})
+	return err
+}
+
+// siliconCheck is a run of validate --silicon.
+type siliconCheck struct {
+	flags    *siliconFlags
+	campaign *silicon.Campaign
+	against  []silicon.Against
+	graphs   []siliconGraph
+	report   silicon.Report // absent graphs and failures, until it is made
+	points   []silicon.Simulated
+	failed   error // the first point that failed
+}
+
+// siliconGraph is a graph with the key that says where it comes from.
+type siliconGraph struct {
+	*silicon.Graph
+	source string
+	from   int // vertex at which runs begin
+}
+
+// validate simulates what is not stored, compares, and writes.
+func (f *siliconFlags) validate(c *cobra.Command, markdown string) error {
+	s := &siliconCheck{flags: f}
+	if err := s.prepare(c); err != nil {
+		return err
+	}
+	for i, machine := range f.machines {
+		for j, g := range s.graphs {
+			remark(c.ErrOrStderr(), fmt.Sprintf("%d/%d: %s on %s", i*len(s.graphs)+j+1, len(f.machines)*len(s.graphs),
+				g.Name, machineName(machine)))
+			if err := s.run(c, machine, g); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(s.write(c, markdown), s.failed)
+}
+
+// prepare reads the file and finds the graphs, before anything runs.
+func (s *siliconCheck) prepare(c *cobra.Command) error {
+	f := s.flags
+	if err := f.check(); err != nil {
+		return err
+	}
+	if _, ok := scatterFormats[filepath.Ext(f.scatter)]; f.scatter != "" && !ok {
+		return fmt.Errorf("--scatter %s: expected a name that ends in .svg, .pdf or .png", f.scatter)
+	}
+	f.share(c, 0)
+	in, err := os.Open(f.file)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // read only
+	if s.campaign, err = silicon.Read(f.file, in); err != nil {
+		return err
+	}
+	if err := s.choose(); err != nil {
+		return err
+	}
+	return s.findGraphs(c)
+}
+
+// choose holds the flags against what the file has, and fills in what they leave open.
+func (s *siliconCheck) choose() error {
+	f, m := s.flags, s.campaign
+	var names []string
+	for _, g := range m.Graphs {
+		names = append(names, g.Name)
+	}
+	for _, x := range []struct {
+		flag        string
+		given       *[]string
+		known, open []string
+	}{
+		{"variant", &f.variants, m.Variants(), m.Variants()[:1]}, {"config", &f.configs, m.Configs(), m.Configs()[:1]},
+		{"graph", &f.graphs, names, names}, {"algorithms", &f.algorithms, m.Algorithms(), m.Algorithms()},
+		{"schedules", &f.schedules, m.Schedules(), m.Schedules()}, {"unroll", &f.unrolls, silicon.Unrollings, nil},
+	} {
+		for _, v := range *x.given {
+			if !slices.Contains(x.known, v) {
+				return fmt.Errorf("--%s %s: expected some of %s", x.flag, plain.Line(v), strings.Join(x.known, ", "))
+			}
+		}
+		if len(*x.given) == 0 {
+			*x.given = x.open
+		}
+	}
+	seen := map[string]string{}
+	for _, m := range f.machines {
+		if other, twice := seen[machineName(m)]; twice {
+			return fmt.Errorf("--machine %s: has the name of %s", m, other)
+		}
+		seen[machineName(m)] = m
+	}
+	for _, v := range f.variants {
+		for _, k := range f.configs {
+			s.against = append(s.against, silicon.Against{Variant: v, Config: k})
+		}
+	}
+	return nil
+}
+
+// machineName is what a machine is called, which may be a file.
+func machineName(machine string) string {
+	if base := filepath.Base(machine); base != machine || strings.Contains(machine, ".") {
+		return strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	return machine
+}
+
+// findGraphs finds each graph and holds it against the file. Those that are not there are left out.
+func (s *siliconCheck) findGraphs(c *cobra.Command) error {
+	for i := range s.campaign.Graphs {
+		g := &s.campaign.Graphs[i]
+		if !slices.Contains(s.flags.graphs, g.Name) {
+			continue
+		}
+		source, err := silicon.Source(s.flags.graphDir, g)
+		if absent := new(silicon.AbsentError); errors.As(err, &absent) {
+			warnOf(c, err.Error()+": left out")
+			s.report.Absent = append(s.report.Absent, g.Name)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		found := siliconGraph{Graph: g, source: source}
+		l, err := s.parse(s.flags.machines[0], found)
+		if err == nil {
+			found.from, err = s.campaign.Check(g, l.Value.Graph)
+		}
+		if err != nil {
+			return err
+		}
+		s.graphs = append(s.graphs, found)
+	}
+	if len(s.graphs) == 0 {
+		return fmt.Errorf("%s: none of its graphs is in %s: --graphs names their directory", s.flags.file, s.flags.graphDir)
+	}
+	return nil
+}
+
+// run simulates those points of a graph on a machine that are compared and not stored.
+func (s *siliconCheck) run(c *cobra.Command, machine string, g siliconGraph) error {
+	l, err := s.parse(machine, g)
+	if err != nil {
+		return err
+	}
+	points, err := experiment.Points(l, s.flags.overrides.set)
+	if err != nil {
+		return err
+	}
+	r := s.flags.runner(points)
+	r.Elsewhere = map[int]bool{}
+	for i := range points {
+		r.Elsewhere[i] = !s.wanted(silicon.WhatOf(machineName(machine), g.Name, &points[i]))
+	}
+	flags := s.flags.runFlags
+	flags.out = filepath.Join(flags.out, "silicon", machineName(machine))
+	session, err := newSession(c, &flags, l, r, flags.limitMemory())
+	if err != nil {
+		return s.anew(c, err)
+	}
+	if _, err = session.simulate(c); err != nil {
+		return err
+	}
+	err = session.verdict(session.outcomes)
+	var code *codeError
+	if errors.As(err, &code) && code.code == exitInterrupted {
+		return err
+	}
+	s.failed = errors.Join(s.failed, err)
+	s.take(machineName(machine), g.Name, r, session.outcomes)
+	return nil
+}
+
+// anew says how, where results are refused that are of something else.
+func (s *siliconCheck) anew(c *cobra.Command, err error) error {
+	if errors.As(err, new(*experiment.ChangedError)) {
+		return fmt.Errorf("%w:\n  %s --fresh", err, s.flags.command(c, ""))
+	}
+	return err
+}
+
+// take keeps what wanted points have come to.
+func (s *siliconCheck) take(machine, graph string, r *experiment.Runner, outcomes []experiment.Outcome) {
+	for i := range r.Points {
+		if r.Elsewhere[i] {
+			continue
+		}
+		what := silicon.WhatOf(machine, graph, &r.Points[i])
+		if one, ok := silicon.SimulatedBy(what, &r.Points[i], &outcomes[i]); ok {
+			s.points = append(s.points, one)
+		} else {
+			s.report.Failed++
+		}
+	}
+}
+
+// wanted reports whether a point is compared with anything.
+func (s *siliconCheck) wanted(w silicon.What) bool {
+	f := s.flags
+	return slices.Contains(f.unrolls, w.Unroll) && slices.Contains(f.algorithms, w.Algorithm) &&
+		slices.Contains(f.schedules, w.Schedule) && slices.ContainsFunc(s.campaign.Rows, func(r silicon.Row) bool {
+		return r.Graph == w.Graph && r.Algorithm == w.Algorithm && r.Schedule == w.Schedule &&
+			slices.Contains(s.against, silicon.Against{Variant: r.Variant, Config: r.Config})
+	})
+}
+
+// parse is the experiment of a graph on a machine. The environment does not apply: a machine is what it is called.
+func (s *siliconCheck) parse(machine string, g siliconGraph) (*schema.Loaded[config.Experiment], error) {
+	return config.ParseWith(machineName(machine)+" on "+g.Name, []byte(silicon.Experiment(machine, g.Graph, g.source, g.from)),
+		s.flags.overrides.set)
+}
+
+// write writes what came out: tables or JSON, and the files that were asked for.
+func (s *siliconCheck) write(c *cobra.Command, markdown string) error {
+	f := s.flags
+	r := s.campaign.NewReport(s.points, s.against)
+	r.Absent, r.Failed = s.report.Absent, s.report.Failed
+	if len(r.Comparisons) == 0 {
+		return errors.Join(s.failed, fmt.Errorf("%s: nothing to compare: expected at least two schedules of an algorithm on a graph",
+			f.file))
+	}
+	var err error
+	if f.json {
+		err = printJSON(c.OutOrStdout(), r)
+	} else if markdown == "" {
+		err = r.Write(c.OutOrStdout())
+	}
+	if f.cycles != "" {
+		err = errors.Join(err, files.Write(f.cycles, r.Cycles()))
+	}
+	if f.scatter != "" {
+		err = errors.Join(err, f.draw(r))
+	}
+	if markdown != "" {
+		err = errors.Join(err, files.Write(markdown, r.Markdown(f.head(c, markdown))))
+	}
+	return err
+}
+
+// head is the page's text before its tables.
+func (f *siliconFlags) head(c *cobra.Command, markdown string) string {
+	picture := ""
+	if f.scatter != "" {
+		if path, err := filepath.Rel(filepath.Dir(markdown), f.scatter); err == nil {
+			picture = fmt.Sprintf("\n![Scaled cycles over time on silicon](%s)\n", filepath.ToSlash(path))
+		}
+	}
+	command := f.command(c, "", "out", "jobs", "threads", "columns", "json", "check", "heartbeat")
+	return fmt.Sprintf(silicon.Head, strings.Join(fit.Lines(command, 110), " \\\n      ")) + picture
+}
+
+// scatterFormats are the endings of --scatter.
+var scatterFormats = map[string]report.Format{".svg": report.SVG, ".pdf": report.PDF, ".png": report.PNG}
+
+// draw draws the first comparison of each machine with each of the file's configurations.
+func (f *siliconFlags) draw(r *silicon.Report) error {
+	var first []*silicon.Comparison
+	for _, c := range r.Comparisons {
+		if c.Unroll == f.unrolls[0] && c.Variant == f.variants[0] {
+			first = append(first, c)
+		}
+	}
+	picture, err := report.Draw(report.SiliconScatter(first), report.Style{}, scatterFormats[filepath.Ext(f.scatter)])
+	if err != nil {
+		return fmt.Errorf("--scatter %s: %w", f.scatter, err)
+	}
+	return files.Write(f.scatter, picture)
+}
