@@ -22,26 +22,36 @@ import (
 )
 
 // siliconHelp documents validate --silicon.
-const siliconHelp = `With --silicon, compare the ranking of software schedules with times measured on a GPU
-(docs/guide/silicon.md). FILE is CSV with these columns, in any order; others are ignored:
+const siliconHelp = `With --silicon, compare the ranking of software schedules with times measured on a GPU:
+docs/results/silicon.md has the rules, and what an H100 and heddle's machines come to. FILE is
+CSV with a line of these names, in any order; other columns are ignored:
 
   variant      of the program, such as "as is"
   graph        name of a graph
   n, m         its vertices, and edges in both directions, symmetrised, without
                self-loops and duplicates
-  alg          pr-push, pr-pull: one gather of PageRank; bfs, cc, sssp: whole runs,
-               from the vertex of most edges, the first of them
+  alg          pr-push, pr-pull: one gather of PageRank over all edges; bfs, cc,
+               sssp: whole runs, from the vertex of most edges, the first of them
   config       of the GPU, such as sm6
-  sched        vertex, warp, cta, twc, twce, strict, edge: those of workload.schedule
-  super_steps  done
+  sched        vertex, warp, cta, twc, twce, strict, edge, as workload.schedule
+               describes them
+  super_steps  done; where simulation has others, a note says so
   launches     kernels that were launched
   us_med, us_min, us_p90
-               microseconds: median, least, 90th percentile
+               microseconds: median, least, 90th percentile of some tens of runs
   us_null      microseconds of as many empty launches
 
-Launches are left out on both sides: a time is us_med - us_null, cycles are those on the
-device. One factor turns all cycles of a comparison into time. Points run as heddle run runs
-them, and are stored below --out, in silicon/MACHINE/GRAPH: the same command goes on.
+To measure a GPU: write kernels after the schedules' descriptions, check their results, replay
+a recorded sequence of launches warm, and the same sequence of empty kernels for us_null.
+
+A graph is the file in --graphs that is called as it is, with anything after a dot, _ or -;
+else one that heddle ships; else, for rmat and a number, an R-MAT graph of that scale, with
+the smallest edge factor of a power of two that allows for m. It must have n vertices and
+m edges. sssp has random integer weights, 1 to 64.
+
+Points run as heddle run runs them, and are stored in silicon/MACHINE/GRAPH below --out, an
+ordinary experiment of all algorithms and schedules: the same command goes on, and another
+choice of schedules or configurations simulates what is missing.
 `
 
 // siliconFlags are those of validate --silicon.

@@ -278,24 +278,42 @@ func (r *Report) notes() (notes []string) {
 	if r.Failed > 0 {
 		notes = append(notes, fmt.Sprintf("Left out, since they have no verified result: %d points.", r.Failed))
 	}
-	seen := map[string]bool{}
-	add := func(n string) {
-		if !seen[n] {
-			seen[n] = true
-			notes = append(notes, n)
-		}
-	}
 	for _, c := range r.Comparisons {
 		if len(c.Left) > 0 {
-			add(fmt.Sprintf("Left out of %s, %s, where nothing is left without launches: %s.", c.Config, c.Variant,
+			notes = append(notes, fmt.Sprintf("Left out beside %s, %s, where nothing is left without launches: %s.", c.Config, c.Variant,
 				strings.Join(c.Left, ", ")))
 		}
+	}
+	if steps := r.otherSteps(); len(steps) > 0 {
+		notes = append(notes, "Super-steps that silicon and heddle do not share, as source or weights are others, or updates are seen "+
+			"in the super-step that makes them or in the next: "+strings.Join(steps, "; ")+".")
+	}
+	return slices.Compact(notes)
+}
+
+// otherSteps are the numbers of super-steps that are not the same, over all comparisons.
+func (r *Report) otherSteps() (list []string) {
+	var all []Steps
+	for _, c := range r.Comparisons {
 		for _, s := range c.Steps {
-			add(fmt.Sprintf("%s on %s has %s super-steps on silicon and %s here: another source, or other weights.",
-				s.Algorithm, s.Graph, s.Silicon.text(), s.Heddle.text()))
+			i := slices.IndexFunc(all, func(o Steps) bool { return o.Graph == s.Graph && o.Algorithm == s.Algorithm })
+			if i < 0 {
+				all = append(all, s)
+				continue
+			}
+			all[i].Silicon.add(s.Silicon)
+			all[i].Heddle.add(s.Heddle)
 		}
 	}
-	return notes
+	for _, s := range all {
+		list = append(list, fmt.Sprintf("%s on %s %s and %s", s.Algorithm, s.Graph, s.Silicon.text(), s.Heddle.text()))
+	}
+	return list
+}
+
+func (r *Range) add(o Range) {
+	r.take(o.From)
+	r.take(o.To)
 }
 
 func (r Range) text() string {
@@ -348,7 +366,7 @@ func (e *errorWriter) line(format string, args ...any) {
 	_, _ = io.WriteString(e, fit.Text(fmt.Sprintf(format, args...), fit.Columns(e.w)))
 }
 
-// Markdown is the tables as a page, below a text.
+// Markdown is the tables as a page, below a text. Of variants after the first, the summary is all.
 func (r *Report) Markdown(head string) []byte {
 	var b bytes.Buffer
 	b.WriteString(head)
@@ -357,6 +375,9 @@ func (r *Report) Markdown(head string) []byte {
 		fmt.Fprintf(&b, "\n%s\n", n)
 	}
 	for _, g := range r.groups() {
+		if g[0].Variant != r.Comparisons[0].Variant {
+			continue
+		}
 		fmt.Fprintf(&b, "\n## %s\n\nCells: %s.\n\n%s\n", g.title(), g.unrolls(), g.cases(nil).RenderMarkdown())
 		if g.hasVertex() {
 			fmt.Fprintf(&b, "\nSpeedup over vertex mapping, silicon/%s; on all graphs in the geometric mean, and on each:\n\n%s\n",
