@@ -70,9 +70,12 @@ func (f *siliconFlags) addTo(c *cobra.Command) {
 	fl.StringVar(&f.graphDir, "graphs", "graphs", "with --silicon: `directory` with the graphs, called as in the file")
 	fl.StringArrayVar(&f.machines, "machine", []string{"vortex-6c32w32t"},
 		"with --silicon: machine to compare, a `name` or file (may be repeated)")
-	fl.StringSliceVar(&f.configs, "config", nil, "with --silicon: the file's `configurations` to compare with (default: its first)")
-	fl.StringSliceVar(&f.variants, "variant", nil, "with --silicon: the file's `variants` to compare with (default: its first)")
-	fl.StringSliceVar(&f.unrolls, "unroll", silicon.Unrollings[:1], "with --silicon: workload.unroll: auto, as nvcc does, or 1, or both")
+	fl.StringSliceVar(&f.configs, "config", nil,
+		"with --silicon: the file's `configurations` to compare with (default: its first)")
+	fl.StringSliceVar(&f.variants, "variant", nil,
+		"with --silicon: the file's `variants` to compare with (default: its first)")
+	fl.StringSliceVar(&f.unrolls, "unroll", silicon.Unrollings[:1],
+		"with --silicon: workload.unroll: auto, as nvcc does, or 1, or both")
 	fl.StringSliceVar(&f.graphs, "graph", nil, "with --silicon: only these of the file's graphs, by `name`")
 	fl.StringSliceVar(&f.algorithms, "algorithms", nil, "with --silicon: only these of the file's `algorithms`")
 	fl.StringSliceVar(&f.schedules, "schedules", nil, "with --silicon: only these of the file's `schedules`")
@@ -228,7 +231,8 @@ func (s *siliconCheck) findGraphs(c *cobra.Command) error {
 		s.graphs = append(s.graphs, found)
 	}
 	if len(s.graphs) == 0 {
-		return fmt.Errorf("%s: none of its graphs is in %s: --graphs names their directory", s.flags.file, s.flags.graphDir)
+		return fmt.Errorf("%s: none of its graphs is in %s: --graphs names their directory", s.flags.file,
+			s.flags.graphDir)
 	}
 	return nil
 }
@@ -302,8 +306,8 @@ func (s *siliconCheck) wanted(w silicon.What) bool {
 
 // parse is the experiment of a graph on a machine. The environment does not apply: a machine is what it is called.
 func (s *siliconCheck) parse(machine string, g siliconGraph) (*schema.Loaded[config.Experiment], error) {
-	return config.ParseWith(machineName(machine)+" on "+g.Name, []byte(silicon.Experiment(machine, g.Graph, g.source, g.from)),
-		s.flags.overrides.set)
+	text := silicon.Experiment(machine, g.Graph, g.source, g.from)
+	return config.ParseWith(machineName(machine)+" on "+g.Name, []byte(text), s.flags.overrides.set)
 }
 
 // write writes what came out: tables or JSON, and the files that were asked for.
@@ -312,8 +316,8 @@ func (s *siliconCheck) write(c *cobra.Command, markdown string) error {
 	r := s.campaign.NewReport(s.points, s.against)
 	r.Absent, r.Failed = s.report.Absent, s.report.Failed
 	if len(r.Comparisons) == 0 {
-		return errors.Join(s.failed, fmt.Errorf("%s: nothing to compare: expected at least two schedules of an algorithm on a graph",
-			f.file))
+		return errors.Join(s.failed, fmt.Errorf("%s: nothing to compare: expected at least two schedules of an "+
+			"algorithm on a graph", f.file))
 	}
 	var err error
 	if f.json {

@@ -69,7 +69,10 @@ func (e *ParseError) Error() string {
 func (e *ParseError) Unwrap() error { return e.Err }
 
 // columns are those that a file must have, in any order; others are ignored.
-var columns = []string{"variant", "graph", "n", "m", "alg", "config", "sched", "super_steps", "launches", "us_med", "us_min", "us_p90", "us_null"}
+var columns = []string{
+	"variant", "graph", "n", "m", "alg", "config", "sched", "super_steps", "launches", "us_med", "us_min", "us_p90",
+	"us_null",
+}
 
 // reader reads a file row by row.
 type reader struct {
@@ -85,7 +88,9 @@ type reader struct {
 // Read reads a file, which may be anybody's; name is how errors call it.
 func Read(name string, from io.Reader) (*Campaign, error) {
 	limited := &io.LimitedReader{R: from, N: MaxBytes + 1}
-	r := &reader{file: name, csv: csv.NewReader(limited), seen: map[string]int{}, graphs: map[string]int{}, limit: limited}
+	r := &reader{
+		file: name, csv: csv.NewReader(limited), seen: map[string]int{}, graphs: map[string]int{}, limit: limited,
+	}
 	r.csv.ReuseRecord = true
 	if err := r.header(); err != nil {
 		return nil, err
@@ -165,19 +170,20 @@ func (r *reader) row(c *Campaign) error {
 		r.text("config", &row.Config), r.oneOf("sched", &row.Schedule, Schedules),
 		r.count("n", &g.Vertices, graphspec.MaxVertices), r.count("m", &g.Edges, graphspec.MaxEdges),
 		r.count("super_steps", &row.SuperSteps, math.MaxInt32), r.count("launches", &row.Launches, math.MaxInt32),
-		r.time("us_med", &row.Median), r.time("us_min", &row.Min), r.time("us_p90", &row.P90), r.time("us_null", &row.Null))
+		r.time("us_med", &row.Median), r.time("us_min", &row.Min), r.time("us_p90", &row.P90),
+		r.time("us_null", &row.Null))
 	if err != nil {
 		return err
 	}
 	if !(row.Min <= row.Median && row.Median <= row.P90) || row.Min <= 0 {
-		return r.wrong(r.at["us_med"], "us_min %g, us_med %g, us_p90 %g: expected times above 0 that do not fall", row.Min,
-			row.Median, row.P90)
+		return r.wrong(r.at["us_med"], "us_min %g, us_med %g, us_p90 %g: expected times above 0 that do not fall",
+			row.Min, row.Median, row.P90)
 	}
 	line, _ := r.csv.FieldPos(0)
 	key := strings.Join([]string{row.Variant, row.Graph, row.Algorithm, row.Config, row.Schedule}, "\x00")
 	if first, twice := r.seen[key]; twice {
-		return r.wrong(0, "%s, %s, %s, %s, %s stands in line %d already", row.Variant, row.Graph, row.Algorithm, row.Config,
-			row.Schedule, first)
+		return r.wrong(0, "%s, %s, %s, %s, %s stands in line %d already", row.Variant, row.Graph, row.Algorithm,
+			row.Config, row.Schedule, first)
 	}
 	r.seen[key] = line
 	i, known := r.graphs[row.Graph]
@@ -187,8 +193,8 @@ func (r *reader) row(c *Campaign) error {
 		c.Graphs = append(c.Graphs, Graph{row.Graph, g.Vertices, g.Edges, line})
 	}
 	if was := &c.Graphs[i]; g.Vertices != was.Vertices || g.Edges != was.Edges {
-		return r.wrong(r.at["n"], "%s has %d vertices and %d edges, and %d and %d in line %d", row.Graph, g.Vertices, g.Edges,
-			was.Vertices, was.Edges, was.line)
+		return r.wrong(r.at["n"], "%s has %d vertices and %d edges, and %d and %d in line %d", row.Graph, g.Vertices,
+			g.Edges, was.Vertices, was.Edges, was.line)
 	}
 	c.Rows = append(c.Rows, row)
 	return nil
@@ -210,7 +216,8 @@ var fileName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
 func (r *reader) name(column string, to *string) error {
 	if i := r.at[column]; !fileName.MatchString(r.record[i]) {
-		return r.wrong(i, "%s %q: expected letters, digits and . _ + -, the first no . + or -", column, cut(r.record[i]))
+		return r.wrong(i, "%s %q: expected letters, digits and . _ + -, the first no . + or -", column,
+			cut(r.record[i]))
 	}
 	return r.text(column, to)
 }

@@ -160,8 +160,9 @@ func (c *Campaign) Check(g *Graph, spec graphspec.Graph) (from int, err error) {
 		return 0, err
 	}
 	if got.Vertices() != g.Vertices || got.Edges() != g.Edges {
-		return 0, fmt.Errorf("%s:%d: %s has n = %d and m = %d, and %s, symmetrised, has %d vertices and %d edges: expected the "+
-			"same graph", c.File, g.line, g.Name, g.Vertices, g.Edges, got.Record.Source, got.Vertices(), got.Edges())
+		return 0, fmt.Errorf("%s:%d: %s has n = %d and m = %d, and %s, symmetrised, has %d vertices and %d edges: "+
+			"expected the same graph", c.File, g.line, g.Name, g.Vertices, g.Edges, got.Record.Source, got.Vertices(),
+			got.Edges())
 	}
 	rows, most := got.CSR(), 0
 	for v := range got.Vertices() {

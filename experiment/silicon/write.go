@@ -131,8 +131,8 @@ func (p Pairs) percent() string { return Number(p.Share()).percent() }
 func (r *Report) summary(w io.Writer) table.Writer {
 	all := slices.Concat(r.Comparisons, r.Silicon)
 	variants := slices.ContainsFunc(all, func(c *Comparison) bool { return c.Variant != all[0].Variant })
-	t := sheet(w, 2, table.Row{"machine, unroll", "beside", "tau (noise)", "pairs", "regret", "r", "MAPE", "WMAPE", "ns/cycle", "cases",
-		"tau with launches"})
+	t := sheet(w, 2, table.Row{"machine, unroll", "beside", "tau (noise)", "pairs", "regret", "r", "MAPE", "WMAPE",
+		"ns/cycle", "cases", "tau with launches"})
 	for _, c := range all {
 		s, name, beside := &c.Summary, c.Machine, c.Config
 		if c.Unroll != "" {
@@ -141,17 +141,19 @@ func (r *Report) summary(w io.Writer) table.Writer {
 		if variants {
 			beside += ", " + c.Variant
 		}
-		t.AppendRow(table.Row{name, beside, s.Tau.text(2) + " (" + s.FloorTau.text(2) + ")",
-			s.Pairs.percent() + " (" + s.Floor.percent() + ")", s.Regret.text(2) + " (" + s.Worst.text(2) + ")", s.Pearson.text(2),
-			s.MAPE.percent(), s.WMAPE.percent(), c.Nanoseconds.text(3), s.Cases, s.WithTau.text(2)})
+		t.AppendRow(table.Row{
+			name, beside, s.Tau.text(2) + " (" + s.FloorTau.text(2) + ")",
+			s.Pairs.percent() + " (" + s.Floor.percent() + ")", s.Regret.text(2) + " (" + s.Worst.text(2) + ")",
+			s.Pearson.text(2), s.MAPE.percent(), s.WMAPE.percent(), c.Nanoseconds.text(3), s.Cases, s.WithTau.text(2),
+		})
 	}
 	return t
 }
 
 // cases has a row for each algorithm on each graph.
 func (g group) cases(w io.Writer) table.Writer {
-	t := sheet(w, 2, table.Row{"graph", "algorithm", "tau", "noise: tau", "pairs", "regret", "best", "pick", "noise: pairs", "r", "MAPE",
-		"WMAPE", "launches"})
+	t := sheet(w, 2, table.Row{"graph", "algorithm", "tau", "noise: tau", "pairs", "regret", "best", "pick",
+		"noise: pairs", "r", "MAPE", "WMAPE", "launches"})
 	for i := range g[0].Cases {
 		k := &g[0].Cases[i]
 		cell := func(text func(k *Case) string) string {
@@ -164,9 +166,11 @@ func (g group) cases(w io.Writer) table.Writer {
 		}
 		t.AppendRow(table.Row{
 			k.Graph, k.Algorithm, cell(func(k *Case) string { return k.Tau.text(2) }), k.FloorTau.text(2),
-			cell(func(k *Case) string { return k.Pairs.percent() }), cell(func(k *Case) string { return k.Regret.text(2) }),
+			cell(func(k *Case) string { return k.Pairs.percent() }),
+			cell(func(k *Case) string { return k.Regret.text(2) }),
 			k.Best, cell(func(k *Case) string { return k.Pick }), k.Floor.percent(),
-			cell(func(k *Case) string { return k.Pearson.text(2) }), cell(func(k *Case) string { return k.MAPE.percent() }),
+			cell(func(k *Case) string { return k.Pearson.text(2) }),
+			cell(func(k *Case) string { return k.MAPE.percent() }),
 			cell(func(k *Case) string { return k.WMAPE.percent() }), k.Launches.percent(),
 		})
 	}
@@ -237,7 +241,8 @@ func (g group) speedup(algorithm, graph, schedule string) string {
 		for _, k := range c.Cases {
 			for _, p := range k.Points {
 				if k.Algorithm == algorithm && (graph == "" || k.Graph == graph) && p.Schedule == schedule {
-					silicon, heddle = append(silicon, float64(p.Speedup.Silicon)), append(heddle, float64(p.Speedup.Heddle))
+					silicon = append(silicon, float64(p.Speedup.Silicon))
+					heddle = append(heddle, float64(p.Speedup.Heddle))
 				}
 			}
 		}
@@ -280,13 +285,13 @@ func (r *Report) notes() (notes []string) {
 	}
 	for _, c := range r.Comparisons {
 		if len(c.Left) > 0 {
-			notes = append(notes, fmt.Sprintf("Left out beside %s, %s, where nothing is left without launches: %s.", c.Config, c.Variant,
-				strings.Join(c.Left, ", ")))
+			notes = append(notes, fmt.Sprintf("Left out beside %s, %s, where nothing is left without launches: %s.",
+				c.Config, c.Variant, strings.Join(c.Left, ", ")))
 		}
 	}
 	if steps := r.otherSteps(); len(steps) > 0 {
-		notes = append(notes, "Super-steps that silicon and heddle do not share, as source or weights are others, or updates are seen "+
-			"in the super-step that makes them or in the next: "+strings.Join(steps, "; ")+".")
+		notes = append(notes, "Super-steps that silicon and heddle do not share, as source or weights are others, or "+
+			"updates are seen in the super-step that makes them or in the next: "+strings.Join(steps, "; ")+".")
 	}
 	return slices.Compact(notes)
 }
@@ -380,8 +385,8 @@ func (r *Report) Markdown(head string) []byte {
 		}
 		fmt.Fprintf(&b, "\n## %s\n\nCells: %s.\n\n%s\n", g.title(), g.unrolls(), g.cases(nil).RenderMarkdown())
 		if g.hasVertex() {
-			fmt.Fprintf(&b, "\nSpeedup over vertex mapping, silicon/%s; on all graphs in the geometric mean, and on each:\n\n%s\n",
-				g.unrolls(), g.speedups(nil, true).RenderMarkdown())
+			fmt.Fprintf(&b, "\nSpeedup over vertex mapping, silicon/%s; on all graphs in the geometric mean, and on each:"+
+				"\n\n%s\n", g.unrolls(), g.speedups(nil, true).RenderMarkdown())
 		}
 		fmt.Fprintf(&b, "\nScaled cycles over silicon's time:\n\n%s\n", g.schedules(nil).RenderMarkdown())
 	}
@@ -393,8 +398,8 @@ func (r *Report) Cycles() []byte {
 	var b bytes.Buffer
 	b.WriteString("machine,unroll,graph,alg,sched,cycles,launch_overhead,launches,super_steps\n")
 	for _, s := range r.Simulated {
-		fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%d,%d,%d,%d\n", s.Machine, s.Unroll, s.Graph, s.Algorithm, s.Schedule, s.Cycles, s.Overhead,
-			s.Launches, s.SuperSteps)
+		fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%d,%d,%d,%d\n", s.Machine, s.Unroll, s.Graph, s.Algorithm, s.Schedule, s.Cycles,
+			s.Overhead, s.Launches, s.SuperSteps)
 	}
 	return b.Bytes()
 }
