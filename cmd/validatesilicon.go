@@ -49,6 +49,12 @@ else one that heddle ships; else, for rmat and a number, an R-MAT graph of that 
 the smallest edge factor of a power of two that allows for m. It must have n vertices and
 m edges. sssp has random integer weights, 1 to 64.
 
+docs/results/silicon/h100.csv: an NVIDIA H100 on 2026-11-25 under CUDA kernels written from the
+schedules' descriptions, checked against the host; medians of 21 replays. full1024 and full256:
+the whole chip, in blocks of 1024 or 256 threads; sm6, sm60: 6 or 60 blocks of 1024, one an SM.
+"vertex not unrolled", of PageRank alone: vertex mapping's loop under #pragma unroll 1. Weights
+of sssp are not known.
+
 Points run as heddle run runs them, and are stored in silicon/MACHINE/GRAPH below --out, an
 ordinary experiment of all algorithms and schedules: the same command goes on, and another
 choice of schedules or configurations simulates what is missing.
@@ -346,7 +352,11 @@ func (f *siliconFlags) head(c *cobra.Command, markdown string) string {
 		}
 	}
 	command := f.command(c, "", "out", "jobs", "threads", "columns", "json", "check", "heartbeat")
-	return fmt.Sprintf(silicon.Head, strings.Join(fit.Lines(command, 110), " \\\n      ")) + picture
+	file := f.file
+	if path, err := filepath.Rel(filepath.Dir(markdown), f.file); err == nil {
+		file = filepath.ToSlash(path)
+	}
+	return silicon.Head(strings.Join(fit.Lines(command, 110), " \\\n      "), file) + picture
 }
 
 // scatterFormats are the endings of --scatter.
