@@ -154,7 +154,7 @@ func (e *ChangedError) config(at, a, b string) error {
 	}
 	was, err := config.Parse("stored configuration", []byte(a))
 	if err != nil {
-		e.add("%sthe configuration: what is stored is none for this program: %v", at, err)
+		e.add("%sthe configuration: the stored one is not valid for this program: %v", at, err)
 		return nil
 	}
 	now, err := config.Parse("configuration", []byte(b))

@@ -47,7 +47,7 @@ func (t traceReplay) limits() (limits, error) {
 	whole := keyError("workload.trace", ": a trace is replayed as a whole: expected no region and no stop.max_edges")
 	return limits{
 		region: whole, stop: whole, tune: errSearched,
-		record: keyError("workload.trace", ": is a trace already, and what is recorded is executed"),
+		record: keyError("workload.trace", ": is a trace already: only executions are recorded"),
 		export: keyError("workload.trace", ": is a recording of kernels: expected an experiment that composes them"),
 	}, nil
 }

@@ -14,7 +14,7 @@ import (
 var ErrOther = errors.New("it is the state of a machine that was assembled in another way")
 
 // errWrong is the error of bytes that are not a state.
-var errWrong = errors.New("it holds what no state has")
+var errWrong = errors.New("its contents are not a valid state")
 
 // Load loads a saved state into the graph, which must be unchanged since the census. It copes with hostile input: it
 // never panics, and allocates no more than it reads, except for memory that was allocated after the census, which is

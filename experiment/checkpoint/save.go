@@ -52,7 +52,7 @@ func (c *Census) checkDisjoint(later []*piece) error {
 		i, _ := slices.BinarySearchFunc(c.byAddress, p.begin(),
 			func(i int, at uintptr) int { return int(c.pieces[i].begin() - at) })
 		if i < len(c.byAddress) && c.pieces[c.byAddress[i]].begin() < p.end() || c.find(p.at) >= 0 {
-			return failf(p.layout.t.String(), "lies around what was known as something smaller when the graph was made")
+			return failf(p.layout.t.String(), "encloses a smaller piece that was there when the graph was made")
 		}
 	}
 	return nil
@@ -210,11 +210,11 @@ func (s *saver) pointer(p unsafe.Pointer, many int, f *step) error {
 		n += len(s.pieces)
 	}
 	if piece == nil {
-		panic("BUG: checkpoint: " + f.at + " points to what the walk has not found")
+		panic("BUG: checkpoint: " + f.at + " points to memory that the walk has not reached")
 	}
 	off := uintptr(p) - piece.begin()
 	if consecutive(piece.layout.t, piece.count, off, f.elem.t) < many {
-		return failf(f.at, "points to what is known as a %s, and no %s", piece.layout.t, f.elem.t)
+		return failf(f.at, "points to a %s, which contains no %s there", piece.layout.t, f.elem.t)
 	}
 	s.number(first + n)
 	s.number(int(off))

@@ -234,7 +234,7 @@ func (f PackFigure) Validate() error {
 	}
 	switch {
 	case len(f.Columns) == 0:
-		return &schema.FieldError{Key: "columns", Msg: "expected keys that tell columns apart"}
+		return &schema.FieldError{Key: "columns", Msg: "expected keys that distinguish columns"}
 	case f.Kind == "lines" && len(f.Columns) != 1:
 		return &schema.FieldError{Key: "columns", Msg: "lines: expected one key, whose values are numbers"}
 	case f.Geomean && f.Kind != "bars":

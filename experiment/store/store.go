@@ -481,7 +481,7 @@ func (s *Store) Query(query string) (columns []string, rows [][]any, err error) 
 	}
 	for r.Next() {
 		if len(rows) == MaxRows {
-			return nil, nil, fmt.Errorf("more than %d rows: say LIMIT", MaxRows)
+			return nil, nil, fmt.Errorf("more than %d rows: add a LIMIT", MaxRows)
 		}
 		row, err := scan(r, len(columns))
 		if err != nil {

@@ -52,5 +52,5 @@ func (d *digest) sum() int64 { return int64(crc64.Checksum(*d, polynomial)) }
 
 // damaged returns the error of a row with a wrong checksum.
 func damaged(format string, args ...any) error {
-	return fmt.Errorf("damaged: %s is not what was stored (its checksum is another one)", fmt.Sprintf(format, args...))
+	return fmt.Errorf("damaged: %s differs from its checksum", fmt.Sprintf(format, args...))
 }

@@ -17,21 +17,21 @@ var passes = []pass{
 		shuffles},
 	{"leave", "breaks and continues out of conditions that differ between lanes become variables: before loops " +
 		"move, as it adds conditions", leave},
-	{"rotate", "what a loop does before its first break becomes its test, so that a step has one branch", rotate},
-	{"share", "common values again: addresses, and what leave made", simplify},
+	{"rotate", "code of a loop before its first break becomes its test, so that a step has one branch", rotate},
+	{"share", "common values again: addresses, and values created by leave", simplify},
 	{
 		"vertices",
-		"what is computed from the Weaver's vertices is computed before they are registered: when common values are " +
-			"known, before it moves out of loops",
+		"values derived from the Weaver's vertices are computed before the vertices are registered: when common " +
+			"values are known, before they move out of loops",
 		vertices,
 	},
-	{"overlap", "loads of unrolled steps before what earlier steps do with theirs: when addresses and common values " +
-		"are known, and before they become variables", overlap},
-	{"hoist", "what does not change in a loop moves before it: before induction, which sees as fixed what is outside",
+	{"overlap", "loads of unrolled steps move before the uses of earlier steps' loads: when addresses and common " +
+		"values are known, and before they become variables", overlap},
+	{"hoist", "loop-invariant values move before the loop: before induction, which takes values outside as fixed",
 		hoist},
 	{"induction", "for loops become loops; values that grow by a fixed amount become variables, and a test on the " +
 		"index one on an address", induction},
-	{"tidy", "what induction made: start values, steps, bounds that are constants or common", simplify},
+	{"tidy", "results of induction: start values, steps, bounds that are constants or common", simplify},
 	{"settle", "induction's start values and bounds that do not change in outer loops move out", hoist},
 }
 

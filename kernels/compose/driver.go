@@ -26,11 +26,11 @@ import (
 // The control word baseWord holds the address of the current state's blocks.
 //
 // Registers. Kernels preserve nothing; mscratch holds the address of the argument block when a kernel is entered.
-// Between a call of lead and dispatch, only the lane runs, with
+// Between a call of singleLane and dispatch, only the lane runs, with
 //
 //	s0      address of the control words
-//	s1      taken: number of vertices that were added; goingBack: depth; after decided: what comes next
-//	s2, s3  taken: end of the stack now and at the last exchange
+//	s1      loadAdded: number of vertices that were added; goingBack: depth; after decided: what comes next
+//	s2, s3  loadAdded: end of the stack now and at the last exchange
 //	s4      address of the argument blocks of the next state (what baseWord will hold)
 //	s5      super-steps done, if they are counted
 //	s6      whether the last super-step changed no more than the tolerance, if the plan has a residual

@@ -34,7 +34,7 @@ type unusedKey struct {
 var extensionRules = []rule{
 	{
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Body != nil },
-		"the layout has what each edge brings before it is summed up, and the function of edges does more than one sum",
+		"the layout stores each edge's contribution before it is added, and the edge function does more than add one",
 	}, {
 		func(p *Plan) bool { return !p.Schedule.Rows && p.Layout.Gaps },
 		"the schedule goes through the numbers of all edges, and the layout leaves some out",
@@ -84,7 +84,7 @@ func (p *Plan) sized() error {
 			continue
 		}
 		if !slices.Contains(p.Layout.Keys, x.key) {
-			return refuseUnused(x.key, " = %s: says nothing of layout %s: expected %s, the default; others are for %s",
+			return refuseUnused(x.key, " = %s: has no effect on layout %s: expected %s, the default; others are for %s",
 				x.text(p.Sizes), p.Layout.Name, x.text(all), heeding(x.key))
 		}
 		x.set(&all, p.Sizes)
@@ -140,23 +140,23 @@ var rules = []rule{
 		"all vertices of the algorithm are active in every super-step: active_set counter",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.NeedsSet && p.Set.Sized },
-		"what a vertex holds does not tell whether it is active, so a counter is not enough",
+		"the value of a vertex does not show whether it is active, so a counter is not enough",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.Hook != nil && !p.Set.Sized },
-		"every edge is looked at in each super-step: active_set counter",
+		"every edge is visited in each super-step: active_set counter",
 	}, {
 		func(p *Plan) bool { return p.Set.Lists && !p.Schedule.Rows },
-		"the schedule asks of every edge whether its vertex is active, which a queue cannot tell",
+		"the schedule tests for every edge whether its vertex is active, which a queue cannot answer",
 	}, {
 		func(p *Plan) bool { return p.Set.Lists && p.pulls() },
-		"pull asks of every edge whether its source is active, which a queue cannot tell",
+		"pull tests for every edge whether its source is active, which a queue cannot answer",
 	}, {
 		func(p *Plan) bool { return p.Set.Lists && p.Schedule.Rows && !p.Layout.Bare && p.Layout.Loose() },
-		"edges that the layout has no slots for are in no row, and of each it is asked whether its vertex is " +
-			"active, which a queue cannot tell",
+		"edges without slots in the layout are in no row, so each is tested for an active vertex, which a queue " +
+			"cannot answer",
 	}, {
 		func(p *Plan) bool { return p.changes() && p.Set.Sized },
-		"hybrid decides by which vertices are active, which a counter does not tell",
+		"hybrid decides by the set of active vertices, which a counter does not have",
 	}, {
 		func(p *Plan) bool { return len(p.directions()) == 1 && p.Layout.Name == "csr-csc" },
 		"a run in one direction needs one of csr and csc",
@@ -171,20 +171,20 @@ var rules = []rule{
 		"near-far and buckets keep vertices that wait in queues: active_set queue, list or qnb, and direction push",
 	}, {
 		func(p *Plan) bool { return p.Set.Queue && !p.Schedule.Rows },
-		"the schedule goes through edges, and not through a list of vertices: active_set bitmap or bytemap",
+		"the schedule walks edges rather than a list of vertices: active_set bitmap or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Set.Queue && !p.Set.Reverse && !p.pushes() },
-		"pull goes through destinations, of which qnb has no list: active_set rqnb, bitmap or bytemap",
+		"pull walks destinations, of which qnb has no list: active_set rqnb, bitmap or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Set.Reverse && !p.pulls() },
-		"push goes through active vertices, and rqnb lists destinations: active_set qnb",
+		"push walks active vertices, and rqnb lists destinations: active_set qnb",
 	}, {
 		func(p *Plan) bool { return p.Set.Reverse && p.pulls() && p.destinationFilter() == nil },
-		"nothing tells which destinations can still take something: active_set bitmap or bytemap; " +
+		"no filter determines which destinations can still change: active_set bitmap or bytemap; " +
 			"rqnb is for bfs, bfs-parents, bc and sssp with settled",
 	}, {
 		func(p *Plan) bool { return p.Settled && p.Set.Sized },
-		"settled follows from which vertices are active, which a counter does not tell",
+		"settled follows from the set of active vertices, which a counter does not have",
 	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
 		"only graph units walk their lists: schedule peg or hwwl",
@@ -199,7 +199,7 @@ var rules = []rule{
 		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
 	}, {
 		func(p *Plan) bool { return !p.Schedule.Rows && p.splits() },
-		"virtual vertices cut rows, and the schedule goes through the edges, which are csr's or csc's: layout coo, " +
+		"virtual vertices split rows, and the schedule walks the edges, which are those of csr or csc: layout coo, " +
 			"csr or csc",
 	}, {
 		func(p *Plan) bool { return p.Layout.Strided && p.Schedule.Rows && !p.Schedule.Owns },
@@ -207,7 +207,7 @@ var rules = []rule{
 			"virtual, or slot_order rows; virtual-coalesced and columns are for vertex and hwwl",
 	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && p.Layout.Virtual != nil },
-		"what is added to a unit's list is walked as it is, and the layout's rows are of virtual vertices: " +
+		"a unit walks the vertices of its list directly, and the layout's rows belong to virtual vertices: " +
 			"active_set queue, bitmap or bytemap",
 	}, {
 		func(p *Plan) bool {
@@ -223,12 +223,12 @@ var rules = []rule{
 			"or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Hook != nil },
-		"the layout has what each edge brings before it is summed up, and the algorithm decides only then where " +
-			"that is",
+		"the layout stores each edge's contribution before it is added, and the algorithm selects the destination " +
+			"only then",
 	}, {
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Set.Sized && p.Algorithm.SrcFilter != nil },
-		"a counter asks what a source holds, which may have changed since what its edges bring was written: " +
-			"active_set bitmap or bytemap",
+		"with a counter, the test for an active source reads its value, which may have changed since contributions " +
+			"were stored: active_set bitmap or bytemap",
 	},
 }
 
@@ -248,7 +248,7 @@ var unused = []unusedKey{
 	}},
 	{"settled", rule{
 		func(p *Plan) bool { return p.Settled && !(p.Algorithm.Unsettled != nil && p.pulls()) },
-		"nothing tells which destinations are settled: settled false, the default; true is for sssp in pull",
+		"no bound determines which destinations are settled: settled false, the default; true is for sssp in pull",
 	}},
 	{"sum", rule{
 		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
@@ -288,7 +288,7 @@ var unfused = []rule{
 		"fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.Seed != nil && !p.Set.Lists },
-		"fusion: rounds end when every vertex has been active, and a map does not tell how many are: active_set queue",
+		"fusion: rounds end when every vertex has been active, and a map does not count them: active_set queue",
 	}, {
 		func(p *Plan) bool { return p.Schedule.Reads && p.Algorithm.Back != nil },
 		"fusion: the host writes the graph unit's registers anew for the way back",

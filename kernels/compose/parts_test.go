@@ -26,7 +26,7 @@ func TestSizes(t *testing.T) {
 	w := choose("layout=csr")
 	w.ELLWidth = 3
 	_, err := NewPlan(w)
-	require.ErrorContains(t, err, "workload.ell_width = 3: says nothing of layout csr: expected 0, the default; others are for ell-csr, ell-coo")
+	require.ErrorContains(t, err, "workload.ell_width = 3: has no effect on layout csr: expected 0, the default; others are for ell-csr, ell-coo")
 	w = choose("layout=coo", "schedule=edge")
 	w.SlotOrder = Rows
 	_, err = NewPlan(w)
