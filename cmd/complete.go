@@ -13,7 +13,7 @@ import (
 	"heddle/experiment/store"
 )
 
-// completers say what a command's first argument may be, beside a file.
+// completers lists the values of a command's first argument, beside files.
 var completers = map[string]func() []string{
 	"run":            config.Names,
 	"tune":           config.Names,
@@ -32,7 +32,7 @@ var completers = map[string]func() []string{
 	"results sql":    resultNames,
 }
 
-// complete has shells complete what they cannot know: experiments, machines, keys, packs and results.
+// complete adds completions of experiments, machines, keys, packs and results.
 func complete(c *cobra.Command, root string) {
 	name := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), root), " ")
 	if of := completers[name]; of != nil {
@@ -89,7 +89,7 @@ func keyNames() (keys []string) {
 	return keys
 }
 
-// resultNames are those of the experiments that have results here.
+// resultNames returns the names of experiments with results in the working directory.
 func resultNames() (names []string) {
 	stores, _ := filepath.Glob(filepath.Join("results", "*", store.File))
 	for _, s := range stores {

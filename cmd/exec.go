@@ -23,7 +23,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// execFlags are the settings of heddle exec.
+// execFlags holds the flags of heddle exec.
 type execFlags struct {
 	program programFlags
 	cfg     emu.Config
@@ -55,14 +55,16 @@ func newExec() *cobra.Command {
 
 The program starts on warp 0, lane 0 of every core and ends when no warp is
 left; what it stores at 0x88 is its exit code. Bytes stored at 0x40..0x7f are
-its console, which goes to stdout; a summary goes to stderr. See docs/guide/programs.md.
+its console, which goes to stdout; a summary goes to stderr. See
+docs/guide/programs.md.
 
 Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
-YAML file), or --untimed asks for what happens without when; --cores, --warps,
---threads, --scratchpad, ` + f.units.list() + `, --trace and --max-instrs are the untimed machine's.
+YAML file), or --untimed selects functional execution without timing; --cores, --warps,
+--threads, --scratchpad, ` + f.units.list() + `, --trace and --max-instrs
+apply to the untimed machine.
 
-A timed run has no limit unless --max-cycles gives it one, and says every ten seconds on stderr how far
-it is. At the limit it says where the warps are.
+A timed run has no limit unless --max-cycles sets one, and reports its progress to
+stderr every ten seconds. At the limit it reports where the warps are.
 
 ` + exitHelp + `
 With --break or --at-cycle: 5 the run was stopped there.`,
@@ -80,22 +82,26 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	fl := c.Flags()
-	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when")
+	fl.BoolVar(&f.untimed, "untimed", false, "run on the functional machine, without timing")
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a timed run after that many cycles (0: no limit)")
-	fl.BoolVar(&f.check, "check", false, "check the invariants of a timed run: every request answered, bytes conserved between levels, …")
+	fl.BoolVar(&f.check, "check", false, "check the invariants of a timed run: every request answered, bytes "+
+		"conserved between levels, …")
 	f.overrides.add(c)
 	fl.IntVar(&f.cfg.Cores, "cores", 1, fmt.Sprintf("cores, 1..%d", emu.MaxCores))
 	fl.IntVar(&f.cfg.Warps, "warps", 4, fmt.Sprintf("warps of a core, 1..%d", emu.MaxWarps))
-	fl.IntVar(&f.cfg.Threads, "threads", 4, fmt.Sprintf("lanes of a warp, 1..%d; with --machine, processors of the host that simulate it", emu.MaxThreads))
+	fl.IntVar(&f.cfg.Threads, "threads", 4, fmt.Sprintf("lanes of a warp, 1..%d; with --machine, processors of the "+
+		"host that simulate it", emu.MaxThreads))
 	fl.IntVar(&f.cfg.ScratchpadBytes, "scratchpad", emu.DefaultScratchpadBytes, "scratchpad of a core, in `bytes`")
 	fl.Uint32Var(&f.cfg.Arg, "arg", 0, "value of mscratch at the start, by convention the `address` of the arguments")
 	fl.Uint64Var(&f.cfg.MaxInstrs, "max-instrs", 0, "stop after that many warp instructions (0: no limit)")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
 	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
 	fl.Lookup("trace").NoOptDefVal = "-"
-	fl.Var(&f.divergent, "divergent-branch", "what a branch does on which lanes differ: trap, or go where the last (Vortex) or first active lane goes")
-	fl.Var(&f.counters, "perf-class", "which of Vortex's performance counters the program reads on a timed machine: none, core, mem")
+	fl.Var(&f.divergent, "divergent-branch", "effect of a divergent branch: trap, or follow the last (Vortex) "+
+		"or the first active lane")
+	fl.Var(&f.counters, "perf-class", "which of Vortex's performance counters the program reads on a timed machine: "+
+		"none, core, mem")
 	f.memory.add(c)
 	f.units.add(c)
 	f.program.add(c)
@@ -117,7 +123,8 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return f.timed(c, path)
 	}
 	if f.hot.to != "" {
-		return errors.New("--report says where time went: expected --machine NAME in place of --untimed (heddle config list)")
+		return errors.New("--report says where time went: expected --machine NAME in place of --untimed (heddle " +
+			"config list)")
 	}
 	p, err := f.program.read(path)
 	if err != nil {
@@ -164,7 +171,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	return r.outcome(runErr, f.json)
 }
 
-// refuseTimed refuses flags that the functional machine has nothing for.
+// refuseTimed returns an error for flags that apply to timed machines only.
 func (f *execFlags) refuseTimed(c *cobra.Command) error {
 	if f.check {
 		return errors.New("--check is for timed machines")
@@ -177,7 +184,7 @@ func (f *execFlags) refuseTimed(c *cobra.Command) error {
 	return nil
 }
 
-// console returns where the program's lines go as they come.
+// console returns the function that receives the program's output line by line.
 func (f *execFlags) console(c *cobra.Command) func([]byte) {
 	if f.json {
 		return nil
@@ -186,10 +193,10 @@ func (f *execFlags) console(c *cobra.Command) func([]byte) {
 	return func(b []byte) { _, _ = out.Write(b) }
 }
 
-// stillRunning is how often a timed run says how far it is: without a limit a program that does not end runs for ever.
+// stillRunning is the interval between progress reports of a timed run, which never ends if its program does not.
 const stillRunning = 10 * time.Second
 
-// sayHowFar writes a line now and then.
+// sayHowFar writes a line of progress at intervals.
 func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 	said := time.Now()
 	return func(p sim.Progress) {
@@ -200,11 +207,12 @@ func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 	}
 }
 
-// assemble makes the timed machine that the flags name.
+// assemble assembles the timed machine that the flags describe.
 func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines) (*sim.Machine, error) {
 	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
 		if c.Flags().Changed(name) {
-			return nil, fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config schema)", name)
+			return nil, fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config "+
+				"schema)", name)
 		}
 	}
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
@@ -279,7 +287,7 @@ func (f *execFlags) timed(c *cobra.Command, path string) error {
 	return r.outcome(runErr, f.json)
 }
 
-// openTrace starts the instruction trace, if one is wanted.
+// openTrace starts the instruction trace if it is requested.
 func (f *execFlags) openTrace(c *cobra.Command, p *isa.Program) (finish func() error, err error) {
 	var w io.Writer
 	finish = func() error { return nil }
@@ -301,8 +309,8 @@ func (f *execFlags) openTrace(c *cobra.Command, p *isa.Program) (finish func() e
 	return func() error { return errors.Join(b.Flush(), end()) }, nil
 }
 
-// printStep writes one line: core, warp, address, lanes, instruction, symbol,
-// and the addresses that a memory instruction touched.
+// printStep writes one line: core, warp, address, lanes, instruction, symbol, and the addresses that a memory
+// instruction accessed.
 func printStep(b *bufio.Writer, p *isa.Program, s *emu.Step) {
 	fmt.Fprintf(b, "c%d w%d %08x %08x  %s", s.Core, s.Warp, s.PC, s.Mask, s.Inst.Text(s.PC))
 	if name, off, ok := p.Where(s.PC); ok {
@@ -362,7 +370,7 @@ func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
 	f.stop.report(c.OutOrStdout(), c.ErrOrStderr())
 	f.hot.print(c.OutOrStdout(), r.Report)
 	rate := ""
-	if r.HostSeconds > 0.01 { // below, it says nothing
+	if r.HostSeconds > 0.01 { // the rate of a shorter run is meaningless
 		rate = fmt.Sprintf(", %.1f M warp instructions/s", float64(r.WarpInstrs)/r.HostSeconds/1e6)
 	}
 	if r.Cycles != nil {
@@ -374,8 +382,7 @@ func (f *execFlags) report(c *cobra.Command, m *emu.Machine, r *result) error {
 	return nil
 }
 
-// outcome turns the end of the run into the command's error. With --json the
-// message is in the output already.
+// outcome returns the command's error for the end of the run. With --json, the message is in the output already.
 func (r *result) outcome(err error, quiet bool) error {
 	err = failed(err)
 	if err == nil && r.ExitCode != 0 {

@@ -13,7 +13,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// memoryFlags put files into memory before a program runs, and memory into files behind it.
+// memoryFlags holds the flags that load files into memory before a program runs, and save memory to files after it.
 type memoryFlags struct {
 	load, save []string
 }
@@ -23,17 +23,17 @@ func (f *memoryFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.save, "save", nil, "write memory to a file after the run, `FILE@ADDRESS+BYTES`")
 }
 
-// maxSaved bounds what --save writes.
+// maxSaved bounds the size of a file of --save.
 const maxSaved = 1 << 30
 
-// piece is a file and where its bytes are.
+// piece is a file and the memory that it is loaded to or saved from.
 type piece struct {
 	file string
 	addr uint32
 	size uint64
 }
 
-// parse reads FILE@ADDRESS, with +BYTES if it is sized.
+// parse parses FILE@ADDRESS, with +BYTES if sized.
 func (f *memoryFlags) parse(flag, text string, sized bool) (p piece, err error) {
 	want := "FILE@ADDRESS"
 	if sized {
@@ -59,7 +59,7 @@ func (f *memoryFlags) parse(flag, text string, sized bool) (p piece, err error) 
 	return p, nil
 }
 
-// check refuses what lies where no memory is, or where the program is.
+// check returns an error for a piece outside of memory, or one that overlaps the program.
 func (p piece) check(flag string, program *isa.Program) error {
 	if p.addr < emu.UncachedEnd || p.addr > emu.ScratchpadBase || p.size > uint64(emu.ScratchpadBase-p.addr) {
 		return fmt.Errorf("--%s %s: 0x%x + %d bytes is not within 0x%x..0x%x", flag, p.file, p.addr, p.size,
@@ -94,7 +94,7 @@ func (f *memoryFlags) fill(m *emu.Memory, program *isa.Program) error {
 		}
 		m.Write(p.addr, data)
 	}
-	for _, text := range f.save { // before the run, not behind it
+	for _, text := range f.save { // errors are reported before the run
 		if _, err := f.target(text); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (f *memoryFlags) target(text string) (p piece, err error) {
 	return p, err
 }
 
-// keep writes the files.
+// keep saves the files.
 func (f *memoryFlags) keep(m *emu.Memory) error {
 	for _, text := range f.save {
 		p, err := f.target(text)
@@ -128,7 +128,7 @@ func (f *memoryFlags) keep(m *emu.Memory) error {
 	return nil
 }
 
-// choice is a flag with a few values.
+// choice is a flag with a fixed set of values.
 type choice struct {
 	names []string
 	value int

@@ -19,20 +19,21 @@ import (
 	"heddle/sim"
 )
 
-// hotFlags ask where the time of a run went.
+// hotFlags holds the flags of the report on where the time of a run went.
 type hotFlags struct {
-	to string // "-": stdout; "": nobody asks
+	to string // "-": stdout; "": no report
 
-	page *files.File // begun before the run
+	page *files.File // created before the run
 }
 
 func (f *hotFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.to, "report", "",
-		"say where the schedulers' time went: stalls, phases, hottest instructions and source lines, on stdout, or as an HTML page in a `file` (--report=hot.html; docs/guide/looking.md)")
+		"say where the schedulers' time went: stalls, phases, hottest instructions and source lines, on stdout, or "+
+			"as an HTML page in a `file` (--report=hot.html; docs/guide/looking.md)")
 	c.Flags().Lookup("report").NoOptDefVal = "-"
 }
 
-// read reads a program, with its line numbers if they are wanted.
+// read reads a program, with its line numbers if the report needs them.
 func (f *hotFlags) read(p *programFlags, path string) (*isa.Program, lineNumbers, error) {
 	if f.to != "" {
 		return p.readLines(path)
@@ -41,7 +42,7 @@ func (f *hotFlags) read(p *programFlags, path string) (*isa.Program, lineNumbers
 	return program, lineNumbers{}, err
 }
 
-// attach has a machine count by instruction. A file that cannot be written is refused now, not behind the run.
+// attach makes a machine count by instruction, and creates the file, so that an error is reported before the run.
 func (f *hotFlags) attach(m *sim.Machine) (err error) {
 	if f.to == "" {
 		return nil
@@ -55,14 +56,14 @@ func (f *hotFlags) attach(m *sim.Machine) (err error) {
 	return nil
 }
 
-// abandon leaves no page of a run that has come to none.
+// abandon removes the page of a run that has no report.
 func (f *hotFlags) abandon() {
 	if f.page != nil {
 		f.page.Abort() //nolint:errcheck // a file without a name
 	}
 }
 
-// of is the report of a machine whose run is over; nil: nobody asks.
+// of returns the report of a machine after its run; nil if it was not requested.
 func (f *hotFlags) of(name string, m *sim.Machine, lines lineNumbers, err error) *hotspots.Report {
 	if f.to == "" {
 		return nil
@@ -81,7 +82,8 @@ func (f *hotFlags) of(name string, m *sim.Machine, lines lineNumbers, err error)
 	return r
 }
 
-// lacking says it if instructions have no line: of a program whose files were not all compiled alike.
+// lacking returns a notice if some instructions have no line, as when not all files were compiled with debug
+// information.
 func lacking(r *hotspots.Report) string {
 	n := 0
 	for i := range r.Instructions {
@@ -95,7 +97,7 @@ func lacking(r *hotspots.Report) string {
 	return fmt.Sprintf("Of %d instructions, %d have no line number: compile with -g.", len(r.Instructions), n)
 }
 
-// write writes the page, if it is asked for.
+// write writes the page if it was requested.
 func (f *hotFlags) write(r *hotspots.Report) error {
 	if f.page == nil {
 		return nil
@@ -112,14 +114,14 @@ func (f *hotFlags) write(r *hotspots.Report) error {
 	return w.Commit()
 }
 
-// print shows the report, if it is for stdout.
+// print prints the report if it goes to stdout.
 func (f *hotFlags) print(w io.Writer, r *hotspots.Report) {
 	if f.to == "-" {
 		printHotspots(w, r)
 	}
 }
 
-// hottest is how many instructions and lines are shown.
+// hottest is the number of instructions and lines that are shown.
 const hottest = 10
 
 func printHotspots(w io.Writer, r *hotspots.Report) {
@@ -141,13 +143,13 @@ func printHotspots(w io.Writer, r *hotspots.Report) {
 	}
 }
 
-// shareBar draws a share of the whole.
+// shareBar draws a share as a bar.
 func shareBar(share float64) string {
 	const whole = 30
 	return strings.Repeat("█", int(whole*share+0.5))
 }
 
-// printStack says what schedulers did in all their time.
+// printStack prints the distribution of the schedulers' cycles.
 func printStack(w io.Writer, r *hotspots.Report) {
 	fmt.Fprintf(w, "%s cycles, %s scheduler-cycles:\n", experiment.Thousands(r.Cycles), experiment.Thousands(r.Time))
 	t := newTable(w, "schedulers", "share", "scheduler-cycles", "")
@@ -177,7 +179,7 @@ func fitted(s string) string {
 	return s
 }
 
-// counted are the cells of what instructions have come to.
+// counted returns the cells with the counts of instructions.
 func counted(r *hotspots.Report, c *hotspots.Counts, issued, stalled uint64) table.Row {
 	main, _ := c.Main()
 	return table.Row{
@@ -187,7 +189,7 @@ func counted(r *hotspots.Report, c *hotspots.Counts, issued, stalled uint64) tab
 	}
 }
 
-// below are the cells in the row below, with the share of the main reason.
+// below returns the cells of the row below, with the share of the main reason.
 func below(c *hotspots.Counts, text string) table.Row {
 	share := ""
 	if main, s := c.Main(); main != "" {
@@ -218,7 +220,7 @@ func printInstructions(w io.Writer, r *hotspots.Report) {
 	t.Render()
 }
 
-// origin is the source line of an instruction, or its program if there are several.
+// origin returns the source line of an instruction, or its program if there are several.
 func origin(x *hotspots.Instruction) string {
 	if x.Line > 0 {
 		return fmt.Sprintf("%s:%d", filepath.Base(x.File), x.Line)
@@ -246,7 +248,7 @@ func printLines(w io.Writer, r *hotspots.Report) {
 
 var errReportSpace = errors.New("--report=FILE: the file's name follows an equals sign")
 
-// programAnd accepts one argument, and says how a report's file is given if there is another.
+// programAnd accepts one argument; its error for a second one explains the syntax of --report=FILE.
 func programAnd(c *cobra.Command, args []string) error {
 	if len(args) == 2 && c.Flags().Changed("report") && strings.EqualFold(filepath.Ext(args[1]), ".html") {
 		return errReportSpace
@@ -254,7 +256,7 @@ func programAnd(c *cobra.Command, args []string) error {
 	return cobra.ExactArgs(1)(c, args)
 }
 
-// refuse refuses points of which only parts are simulated in time, or whose instructions are a trace's.
+// refuse returns an error for points that are simulated in parts, or replay a trace.
 func (f *hotFlags) refuse(p *experiment.Point) error {
 	c := &p.Config
 	why := ""

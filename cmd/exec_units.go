@@ -12,11 +12,11 @@ import (
 	"heddle/kernels/host"
 )
 
-// unitFlags choose the graph unit of a functional machine's cores: a flag for each kind, named as its section in
-// machine.core.
+// unitFlags holds the flags that select the graph unit of a functional machine's cores, one for each kind, named like
+// its section in machine.core.
 type unitFlags []*unitFlag
 
-// unitFlag chooses one, and its knobs.
+// unitFlag selects a unit and sets its knobs.
 type unitFlag struct {
 	unit *accel.Kind
 	spec accel.Spec
@@ -47,7 +47,7 @@ func (f unitFlags) add(c *cobra.Command) {
 	}
 }
 
-// names are those of all flags.
+// names returns the names of all flags.
 func (f unitFlags) names() (names []string) {
 	for _, x := range f {
 		names = append(names, x.unit.Key)
@@ -58,7 +58,7 @@ func (f unitFlags) names() (names []string) {
 	return names
 }
 
-// list names the flags that plug a unit in: --weaver, --graphpeg.
+// list returns the flags that select a unit, such as --weaver, --graphpeg.
 func (f unitFlags) list() string {
 	var names []string
 	for _, x := range f {
@@ -67,7 +67,7 @@ func (f unitFlags) list() string {
 	return strings.Join(names, ", ")
 }
 
-// plug makes the chosen unit of every core; none: nil.
+// plug creates the selected unit for every core; nil without a selection.
 func (f unitFlags) plug(cfg *emu.Config) (twins []emu.Unit, err error) {
 	var chosen *unitFlag
 	for _, x := range f {

@@ -13,7 +13,7 @@ import (
 	"heddle/report"
 )
 
-// figureFlags are those of heddle figure.
+// figureFlags holds the flags of heddle figure.
 type figureFlags struct{ spec report.Spec }
 
 func newFigure() *cobra.Command {
@@ -75,8 +75,8 @@ func (f *figureFlags) draw(c *cobra.Command, name string) error {
 	return nil
 }
 
-// loadExperiment loads an experiment with what the command line sets, and refuses figures that no flags of heddle
-// figure ask for.
+// loadExperiment loads an experiment with the settings of the command line, and returns an error for figures in it that
+// are not flags of heddle figure.
 func loadExperiment(name string, set []string) (*schema.Loaded[config.Experiment], error) {
 	l, err := config.Load(name, os.Environ(), set)
 	if err != nil {

@@ -24,15 +24,15 @@ func newGraph() *cobra.Command {
 		Long: `Describe, generate, convert and download graphs. A graph is the name of one that heddle
 ships (heddle graph list), or a file: an edge list (SNAP, Network Repository),
 a table (an edge list with a header or names: CSV, TSV), LINQS, MatrixMarket,
-DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle's own .hgr; as it is or compressed by gzip, xz, bzip2 or zstd. Flags
-say what is done to it first; without any, nothing is.`,
+DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle's own .hgr;
+plain or compressed by gzip, xz, bzip2 or zstd. Flags select how it is processed
+first; without any, it is not changed.`,
 	}
 	c.AddCommand(newGraphInfo(), newGraphGen(), newGraphConvert(), newGraphFetch(), newGraphList())
 	return c
 }
 
-// graphKeys are the keys of a graphspec.Graph that are flags of all graph
-// commands: what is done to a graph.
+// graphKeys lists the keys of a graphspec.Graph that all graph commands have as flags: the processing of the graph.
 var graphKeys = []struct{ flag, key, needs string }{
 	{"ids", "ids", ""},
 	{"drop-self-loops", "clean.drop_self_loops", ""},
@@ -48,8 +48,7 @@ var graphKeys = []struct{ flag, key, needs string }{
 	{"reorder-seed", "reorder.seed", "reorder=random"},
 }
 
-// graphFlags are flags that set keys of a graphspec.Graph; types, defaults and
-// documentation are the schema's.
+// graphFlags holds flags that set keys of a graphspec.Graph. Types, defaults and documentation come from the schema.
 type graphFlags struct {
 	set   []string          // KEY=VALUE, in the order of the command line
 	flags map[string]string // key → flag
@@ -71,8 +70,7 @@ func (f *graphFlags) add(c *cobra.Command, flag, key string) {
 	}
 }
 
-// usage is a key's documentation, without the backquotes that pflag would take
-// for the value's name.
+// usage returns a key's documentation without backquotes, which pflag would take for the value's name.
 func usage(f *schema.Field) string {
 	doc := strings.TrimSuffix(f.Doc, ".")
 	if f.Required {
@@ -95,21 +93,20 @@ func (v *keyValue) Type() string {
 	case "name":
 		return strings.Join(v.field.Values(), "|")
 	case "boolean":
-		return "bool" // which pflag does not print
+		return "bool" // pflag does not print this type
 	default:
 		return t
 	}
 }
 
-// Set only collects: the schema checks all of them together.
+// Set collects the value; the schema checks all values together.
 func (v *keyValue) Set(text string) error {
 	v.text = text
 	*v.set = append(*v.set, v.field.Path+"="+text)
 	return nil
 }
 
-// addClean adds the flags that all graph commands have; a generator has no
-// numbers to understand.
+// addClean adds the flags that all graph commands have, except those for reading numbers, which generators do not need.
 func (f *graphFlags) addClean(c *cobra.Command, generator bool) {
 	for _, k := range graphKeys {
 		if k.key != "ids" || !generator {
@@ -130,7 +127,7 @@ func (f *graphFlags) addSection(c *cobra.Command, section string) {
 	}
 }
 
-// spec reads the flags, and what else is set.
+// spec returns the graph that the flags and set describe.
 func (f *graphFlags) spec(c *cobra.Command, set ...string) (graphspec.Graph, error) {
 	for _, k := range graphKeys {
 		flag, value, _ := strings.Cut(k.needs, "=")
@@ -145,7 +142,7 @@ func (f *graphFlags) spec(c *cobra.Command, set ...string) (graphspec.Graph, err
 	return l.Value, nil
 }
 
-// explain names flags where the schema names keys.
+// explain replaces keys by flags in errors of the schema.
 func (f *graphFlags) explain(err error) error {
 	var list *schema.Errors
 	if !errors.As(err, &list) {
@@ -162,7 +159,7 @@ func (f *graphFlags) explain(err error) error {
 	return errors.Join(out...)
 }
 
-// named loads the graph that a user names.
+// named loads a graph by its name or file.
 func (f *graphFlags) named(c *cobra.Command, name string) (*graph.Graph, error) {
 	spec, err := f.spec(c, "file="+name)
 	if err != nil {
@@ -176,8 +173,7 @@ func (f *graphFlags) named(c *cobra.Command, name string) (*graph.Graph, error) 
 	return g, nil
 }
 
-// loadGraph lets an interrupt end the program at once: a half-read graph is
-// nothing to clean up after.
+// loadGraph loads a graph; an interrupt ends it at once, since there is nothing to clean up.
 func loadGraph(ctx context.Context, spec graphspec.Graph) (*graph.Graph, error) {
 	type loaded struct {
 		g   *graph.Graph
@@ -196,14 +192,14 @@ func loadGraph(ctx context.Context, spec graphspec.Graph) (*graph.Graph, error) 
 	}
 }
 
-// namesFlag is a file for the names of the vertices.
+// namesFlag is the file that receives the names of the vertices.
 type namesFlag string
 
 func (n *namesFlag) add(c *cobra.Command) {
 	c.Flags().StringVar((*string)(n), "names", "", "`file` for the vertices' names, as CSV: vertex,name")
 }
 
-// write writes the file if it is asked for.
+// write writes the file if it was requested.
 func (n namesFlag) write(g *graph.Graph) error {
 	if n == "" {
 		return nil
@@ -264,7 +260,7 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// outFlags say where a graph is written.
+// outFlags holds the flags for the output of a graph.
 type outFlags struct {
 	graphFlags
 	json bool
@@ -283,8 +279,10 @@ func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
 	if err := g.WriteFile(c.Context(), file); err != nil {
 		return failed(err)
 	}
-	if g.WeightKind() == graph.NoWeights && strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(file), ".gz"), ".zst"), ".gr") {
-		fmt.Fprintf(c.ErrOrStderr(), "heddle: %s: DIMACS has no edges without weights: each is written as 1, which gives the file another hash\n", file)
+	if g.WeightKind() == graph.NoWeights &&
+		strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(file), ".gz"), ".zst"), ".gr") {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: %s: DIMACS has no edges without weights: each is written as 1, which "+
+			"gives the file another hash\n", file)
 	}
 	w := written{file, g.Vertices(), g.Edges(), g.Hash(), g.Record}
 	if f.json {
@@ -295,17 +293,18 @@ func (f *outFlags) write(c *cobra.Command, g *graph.Graph, file string) error {
 	return nil
 }
 
-const formatHelp = `The format goes by the ending of the output file: .hgr is heddle's own, which is read
-fastest, .mtx MatrixMarket, .gr DIMACS, .graph METIS, .sg and .wsg GAPBS, .csv and .tsv
-tables, .el, .wel, .txt and names without an ending edge lists; .gz or .zst after it packs. In text every directed
-edge is one line, but in METIS.`
+const formatHelp = `The suffix of the output file selects the format: .hgr is heddle's own, which is the
+fastest to read, .mtx MatrixMarket, .gr DIMACS, .graph METIS, .sg and .wsg GAPBS, .csv
+and .tsv tables, .el, .wel, .txt and names without a suffix edge lists; a further .gz
+or .zst compresses it. Text formats other than METIS have a line for every directed
+edge.`
 
 func newGraphConvert() *cobra.Command {
 	var f outFlags
 	var names namesFlag
 	c := &cobra.Command{
 		Use: "convert GRAPH FILE", Short: "Write a graph in another format, cleaned up", Args: cobra.ExactArgs(2),
-		Long: "Write a graph in another format, after what the flags say has been done to it.\n" + formatHelp,
+		Long: "Write a graph in another format, after processing it as the flags select.\n" + formatHelp,
 		Example: `  heddle graph convert usroads.mtx.gz roads.txt.gz
   heddle graph convert cnr-2000.txt.gz cnr.hgr --drop-self-loops
   heddle graph convert facebook_combined fb.gr --symmetrise --weights random --weight-max 100`,
@@ -329,7 +328,7 @@ func newGraphConvert() *cobra.Command {
 	return c
 }
 
-// generators are the sections of graphspec.Graph that make a graph, as commands.
+// generators lists the sections of graphspec.Graph that generate graphs, which are commands.
 var generators = []struct{ section, example string }{
 	{"rmat", "--scale 14 --edge-factor 16 -o rmat14.mtx.gz"},
 	{"powerlaw_cluster", "--vertices 20000 --edges-per-step 48 --triangle-probability 0.1 -o pl.txt.gz"},
@@ -341,7 +340,8 @@ var generators = []struct{ section, example string }{
 func newGraphGen() *cobra.Command {
 	c := &cobra.Command{
 		Use: "gen", Short: "Generate a graph and write it to a file",
-		Long: "Generate a graph and write it to a file. The same parameters and seed give the same\ngraph on every machine.\n\n" + formatHelp,
+		Long: "Generate a graph and write it to a file. The same parameters and seed give the same\ngraph on every " +
+			"machine.\n\n" + formatHelp,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -366,7 +366,7 @@ func generatorNames() []string {
 	return names
 }
 
-// command is the name of a section as a command: dashes for underscores.
+// command returns the name of the command for a section, with dashes for underscores.
 func command(section string) string { return strings.ReplaceAll(section, "_", "-") }
 
 func newGenerator(section, example string) *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	"heddle/internal/fit"
 )
 
-// graphFetch are the flags of heddle graph fetch.
+// graphFetch holds the flags of heddle graph fetch.
 type graphFetch struct {
 	dir, sum, url string
 }
@@ -27,7 +27,8 @@ comes from and whom to cite, and compare its vertices and edges with the publish
 Its SHA-256 is compared with --sha256, or with the line of SHA256SUMS in that directory; the
 collections publish none, so a first download's is recorded there: keep that file with your
 experiments. What differs is not kept. Without a name, list the graphs.`,
-		Example: "  heddle graph fetch\n  heddle graph fetch wiki-Vote\n  heddle run quickstart --set name=votes --set graph.file=graphs/wiki-Vote.txt.gz",
+		Example: "  heddle graph fetch\n  heddle graph fetch wiki-Vote\n  heddle run quickstart --set name=votes " +
+			"--set graph.file=graphs/wiki-Vote.txt.gz",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listFetchable(c.OutOrStdout())
@@ -50,7 +51,7 @@ func listFetchable(w io.Writer) error {
 		}
 		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s\n", g.Name, g.About, grouped(g.Vertices), edges)
 	}
-	b.WriteString("\nby hand (heddle graph fetch NAME says how):\n")
+	b.WriteString("\nto be downloaded manually (heddle graph fetch NAME explains how):\n")
 	for _, g := range fetch.NotFetched {
 		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s listed edges\n", g.Name, g.Page, grouped(g.Vertices),
 			grouped(g.Lines))
@@ -63,8 +64,9 @@ func (f *graphFetch) fetch(c *cobra.Command, name string) error {
 	if !ok {
 		for _, g := range fetch.NotFetched {
 			if g.Name == name {
-				return fmt.Errorf("%s is not fetched: take %s from %s, put it into %s, and see that heddle graph info FILE "+
-					"says %s vertices and %s edges listed. Cite %s", g.Name, g.Take, g.Page, f.dir, grouped(g.Vertices),
+				return fmt.Errorf("%s is not fetched: take %s from %s, put it into %s, and see that heddle graph "+
+					"info FILE says %s vertices and %s edges listed. Cite %s", g.Name, g.Take, g.Page, f.dir,
+					grouped(g.Vertices),
 					grouped(g.Lines), g.Cite)
 			}
 		}
@@ -98,7 +100,7 @@ func (f *graphFetch) fetch(c *cobra.Command, name string) error {
 	return err
 }
 
-// published compares a fetched file with the counts that its publisher prints.
+// published compares a fetched file with the counts that its publisher states.
 func published(c *cobra.Command, g fetch.Graph, path string) (string, error) {
 	read, err := new(graphFlags).named(c, path)
 	if err != nil {
@@ -110,7 +112,8 @@ func published(c *cobra.Command, g fetch.Graph, path string) (string, error) {
 	vertices, lines := read.Record.FileVertices, read.Record.FileEdges
 	text := fmt.Sprintf("%s vertices, %s listed edges", grouped(vertices), grouped(lines))
 	if vertices != g.Vertices || g.Lines > 0 && lines != g.Lines {
-		return "", &codeError{exitFailed, fmt.Errorf("%s: %s; published are %s and %s: it is kept, but it is not the published graph",
+		return "", &codeError{exitFailed, fmt.Errorf("%s: %s; published are %s and %s: it is kept, but it is not "+
+			"the published graph",
 			path, text, grouped(g.Vertices), grouped(g.Lines))}
 	}
 	return text + ", as published", nil

@@ -10,7 +10,7 @@ import (
 	"heddle/graph"
 )
 
-// describeGraph prints what heddle graph info says.
+// describeGraph prints the output of heddle graph info.
 func describeGraph(out io.Writer, g *graph.Graph) error {
 	s := g.Summarise()
 	var b strings.Builder
@@ -42,8 +42,7 @@ func row(b *strings.Builder, name, format string, args ...any) {
 	fmt.Fprintf(b, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// recordRows tell what was read and what was done to it; what was not done is
-// left out.
+// recordRows describes the source of a graph and the processing steps that changed it.
 func recordRows(r *graph.Record) [][2]string {
 	var rows [][2]string
 	read := fmt.Sprintf("%s vertices, %s edges", grouped(r.FileVertices), grouped(r.FileEdges))
@@ -84,7 +83,7 @@ func weightText(s *graph.Summary) string {
 	return fmt.Sprintf("%s, %s..%s", s.WeightKind, short(*s.MinWeight), short(*s.MaxWeight))
 }
 
-// short writes a weight exactly, as binary32 has it.
+// short formats a weight such that binary32 represents it exactly.
 func short(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e10 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -100,7 +99,7 @@ func memoryText(s *graph.Summary) string {
 	return strings.Join(parts, ", ")
 }
 
-// size writes bytes in the unit that leaves at least one digit before the point.
+// size formats bytes in the largest unit that leaves a digit before the point.
 func size(n uint64) string {
 	x, unit := float64(n), "bytes"
 	for _, larger := range []string{"KiB", "MiB", "GiB"} {
@@ -136,8 +135,8 @@ func degreeTable(b *strings.Builder, s *graph.Summary) {
 // histogramWidth is the length of the longest bar.
 const histogramWidth = 40
 
-// histogram draws counts of degrees 0, 1, 2..3, 4..7, …: both axes are
-// logarithmic, so that a power law is a straight slope.
+// histogram draws counts of degrees 0, 1, 2..3, 4..7, …. Both axes are logarithmic, so that a power law is a straight
+// line.
 func histogram(b *strings.Builder, name string, counts []int) {
 	most, total := 0, 0
 	for _, n := range counts {
@@ -150,7 +149,7 @@ func histogram(b *strings.Builder, name string, counts []int) {
 	}
 }
 
-// binText names the degrees of a bin.
+// binText returns the range of degrees of a bin.
 func binText(bin int) string {
 	if bin < 2 {
 		return strconv.Itoa(bin)
@@ -160,7 +159,7 @@ func binText(bin int) string {
 
 var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
-// bar is as long as the logarithm of n; one has a bar, none has not.
+// bar draws the logarithm of n; 1 has a bar, 0 has none.
 func bar(n, most int) string {
 	if n == 0 {
 		return ""
@@ -169,7 +168,7 @@ func bar(n, most int) string {
 	return strings.Repeat("█", length/8) + eighths[length%8]
 }
 
-// grouped writes 1234567 as 1,234,567.
+// grouped formats 1234567 as 1,234,567.
 func grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

@@ -30,15 +30,16 @@ func newGt() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gt",
 		Short: "Run, build, check, show and format GraphIt programs",
-		Long: `Run, build, check, show and format GraphIt programs: an algorithm, and behind "schedule:" or in a file of its own how
-it runs (GraphIt, OOPSLA 2018; UGF's schedules for GPUs). There are no extern
-functions, no functors (functions with parameters in []), and no par_for.`,
+		Long: `Run, build, check, show and format GraphIt programs: an algorithm, and its schedule
+after "schedule:" or in a file of its own (GraphIt, OOPSLA 2018; UGF's schedules for
+GPUs). There are no extern functions, no functors (functions with parameters in []),
+and no par_for.`,
 	}
 	c.AddCommand(newGtRun(), newGtBuild(), newGtShow(), newGtCheck(), newGtFmt(), newGtList())
 	return c
 }
 
-// readSource reads a program or a schedule, which is not larger than one may be.
+// readSource reads a program or a schedule of limited size.
 func readSource(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -52,8 +53,8 @@ func readSource(name string) ([]byte, error) {
 	return src, nil
 }
 
-// readProgram reads a program, a file or one of heddle's own by its name, and checks it. A schedule beside it takes the
-// place of the program's own.
+// readProgram reads and checks a program, from a file or a shipped one by its name. A schedule replaces that of the
+// program.
 func readProgram(name, schedule string) (*graphit.File, error) {
 	src, err := programs.Source(name)
 	if err != nil {
@@ -87,8 +88,9 @@ schedules and their labels, and what the machine cannot do. It refuses what hedd
 run refuses before it begins, whatever the graph and the arguments are, on a machine
 with the graph units that the schedule asks for if none is given, and says nothing of
 a program that is right.`,
-		Example: "  heddle gt check bfs.gt\n  heddle gt check bfs.gt --schedule hybrid.gt\n  heddle gt check pr.gt --cpu",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  heddle gt check bfs.gt\n  heddle gt check bfs.gt --schedule hybrid.gt\n  heddle gt check pr.gt " +
+			"--cpu",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
 			for _, name := range args {
@@ -107,7 +109,7 @@ a program that is right.`,
 	return c
 }
 
-// gtCheck are the settings of heddle gt check: those of gt run that decide what is refused.
+// gtCheck holds the flags of heddle gt check: those of gt run that affect which programs are refused.
 type gtCheck struct {
 	schedule string
 	machine  string
@@ -116,7 +118,7 @@ type gtCheck struct {
 	cpu      bool
 }
 
-// check does what gt run does with a program before it loads the graph.
+// check performs the checks of gt run that need no graph.
 func (k *gtCheck) check(name string) error {
 	if k.cpu && (k.machine != "" || len(k.workload) > 0) {
 		return errors.New("choose one: --cpu, or --machine and --workload, which are for simulated machines")
@@ -151,7 +153,7 @@ func (k *gtCheck) check(name string) error {
 	return lower.Check(d, g, f, lower.Options{Float: k.float, Workload: w})
 }
 
-// device is the machine that is asked for, or a small one with the unit that the schedules need.
+// device returns the requested machine, or a small one with the unit that the schedules need.
 func (k *gtCheck) device(p *graphir.Program, w *workload.Workload) (*host.Rehearsal, error) {
 	const small = "vortex-1c4w4t"
 	l, err := configs.LoadMachine(cmp.Or(k.machine, small), os.Environ(), nil)
@@ -218,7 +220,8 @@ otherwise, and exits with 1 if there are any.`,
 	return c
 }
 
-// writable refuses names of files that are directories', or in none: before there is something to write.
+// writable returns an error if a file cannot be created, before there is anything to write: its name is that of a
+// directory, or its directory does not exist.
 func writable(flag, to string) error {
 	if i, err := os.Stat(to); err == nil && i.IsDir() || os.IsPathSeparator(to[len(to)-1]) {
 		return fmt.Errorf("%s %s: is a directory: expected the name of a file", flag, to)
@@ -241,14 +244,16 @@ toolchain, to an executable file. FILE is a file, or a program of heddle gt list
 
 The program takes a graph as an .hgr file (heddle graph convert), and then its own
 arguments; -threads says on how many processors it runs, -help what else there is.`,
-		Example: "  heddle gt build bfs --cpu -o bfs.go\n  heddle gt build pr.gt --cpu --schedule pull.gt -o pr\n  heddle graph convert facebook_combined fb.hgr && ./pr -threads 2 fb.hgr 20",
-		Args:    cobra.ExactArgs(1),
+		Example: "  heddle gt build bfs --cpu -o bfs.go\n  heddle gt build pr.gt --cpu --schedule pull.gt -o pr\n  " +
+			"heddle graph convert facebook_combined fb.hgr && ./pr -threads 2 fb.hgr 20",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case swarm:
 				return errSwarm
 			case !onCPU:
-				return errors.New("expected --cpu: what runs on a simulated machine is compiled when it runs (heddle gt run)")
+				return errors.New("expected --cpu: what runs on a simulated machine is compiled when it runs " +
+					"(heddle gt run)")
 			case to == "":
 				return errors.New("expected -o FILE: a .go file, or an executable one")
 			}
@@ -284,6 +289,6 @@ arguments; -threads says on how many processors it runs, -help what else there i
 	fl.StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	fl.BoolVar(&float, "float", false, "compute double as float")
 	fl.BoolVar(&swarm, "swarm", false, "refused: there is no backend for Swarm")
-	fl.MarkHidden("swarm") //nolint:errcheck // it is there
+	fl.MarkHidden("swarm") //nolint:errcheck // the flag exists
 	return c
 }

@@ -42,7 +42,7 @@ func newGtList() *cobra.Command {
 				}
 				return err
 			}
-			t := newTable(c.OutOrStdout(), "program", "what it computes")
+			t := newTable(c.OutOrStdout(), "program", "description")
 			for _, name := range programs.Names() {
 				src, err := programs.Source(name)
 				if err != nil {
@@ -67,8 +67,9 @@ func newGtShow() *cobra.Command {
 edges and vertices, their arguments in parentheses and their metadata in angle
 brackets, and the functions, with the accesses that must be atomic. FILE is a file, or
 a program of heddle gt list.`,
-		Example: "  heddle gt show bfs\n  heddle gt show bfs.gt --schedule hybrid.gt --ir --passes\n  heddle gt show bfs --go",
-		Args:    cobra.ExactArgs(1),
+		Example: "  heddle gt show bfs\n  heddle gt show bfs.gt --schedule hybrid.gt --ir --passes\n  heddle gt " +
+			"show bfs --go",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if source && (ir || passes) {
 				return errors.New("choose one: --ir with or without --passes, or --go")
@@ -101,14 +102,14 @@ a program of heddle gt list.`,
 			return err
 		},
 	}
-	c.Flags().BoolVar(&ir, "ir", false, "the GraphIR: what is shown without --go")
+	c.Flags().BoolVar(&ir, "ir", false, "the GraphIR, which is the default without --go")
 	c.Flags().BoolVar(&passes, "passes", false, "and as built, and behind each pass")
 	c.Flags().BoolVar(&source, "go", false, "the program in Go that --cpu runs, without its runtime")
 	c.Flags().StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	return c
 }
 
-// showGo prints what heddle gt build makes, behind the runtime, which is the same for all programs.
+// showGo prints the generated Go code of heddle gt build without the runtime, which all programs share.
 func showGo(c *cobra.Command, f *graphit.File) error {
 	p, err := cpu.Build(f, nil)
 	if err != nil {
@@ -122,10 +123,10 @@ func showGo(c *cobra.Command, f *graphit.File) error {
 	return err
 }
 
-// notes prints what the passes have to say of a schedule.
+// notes prints the passes' notices about a schedule.
 func notes(w io.Writer, f *graphit.File, p *graphir.Program) { notesOn(w, f, p, false) }
 
-// notesOn leaves out what the host's own processors follow, if the program runs there.
+// notesOn is notes without the notices that do not apply to a program on the host's processors.
 func notesOn(w io.Writer, f *graphit.File, p *graphir.Program, host bool) {
 	name := f.Name
 	if f.Schedule != nil {
@@ -139,7 +140,7 @@ func notesOn(w io.Writer, f *graphit.File, p *graphir.Program, host bool) {
 	}
 }
 
-// gtRun are the settings of heddle gt run.
+// gtRun holds the flags of heddle gt run.
 type gtRun struct {
 	graph     graphFlags
 	schedule  string
@@ -170,10 +171,11 @@ the number of their runs in parentheses. All vectors are compared with the
 reference's when the program has ended: integers must be equal, floats as near as
 their roundings allow.
 
-An operator runs as its label's schedule says (configLoadBalance also knows WEAVER, PEG,
-HWWL and EGHW, for machines with these units), and else as --workload does: keys of
-an experiment's workload (docs/reference/configuration.md), from schedule to beta. What the program prints goes to stdout, a summary to
-stderr. Timers count cycles at 1 GHz, with each launch's overhead.
+An operator runs by its label's schedule (configLoadBalance also knows WEAVER, PEG,
+HWWL and EGHW, for machines with these units), or else by --workload: keys of an
+experiment's workload (docs/reference/configuration.md), from schedule to beta. The
+program's output goes to stdout, a summary to stderr. Timers count cycles at 1 GHz,
+with each launch's overhead.
 
 With --cpu the program runs on the host's own processors: it is compiled with the Go
 toolchain (go in PATH), and its timers are seconds.
@@ -189,28 +191,31 @@ toolchain (go in PATH), and its timers are seconds.
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
-	fl.BoolVar(&f.untimed, "untimed", false, "run on the untimed machine: what happens, not when (2 cores of 4 warps of 4 threads)")
+	fl.BoolVar(&f.untimed, "untimed", false, "run on the functional machine, without timing (2 cores of 4 "+
+		"warps of 4 threads)")
 	fl.StringArrayVar(&f.workload, "workload", nil,
 		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
 	fl.StringVar(&f.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	fl.BoolVar(&f.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
-	fl.BoolVar(&f.json, "json", false, "the summary as JSON on stdout; what the program prints goes to stderr")
-	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine, or run the program with --cpu")
+	fl.BoolVar(&f.json, "json", false, "print the summary as JSON to stdout, and the program's output to stderr")
+	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine, or run the program with "+
+		"--cpu")
 	fl.BoolVar(&f.cpu, "cpu", false, "run on the host's own processors, compiled with the Go toolchain")
 	fl.BoolVar(&f.noCheck, "no-check", false,
 		"with --cpu: compare nothing with the reference, which takes longer than the program; integers wrap at 32 bits")
 	fl.BoolVar(&f.swarm, "swarm", false, "refused: there is no backend for Swarm")
-	fl.MarkHidden("swarm") //nolint:errcheck // it is there
-	fl.IntVar(&f.maxSteps, "max-steps", 0, "operators over edges that may run (0: as many as a program takes that ends)")
+	fl.MarkHidden("swarm") //nolint:errcheck // the flag exists
+	fl.IntVar(&f.maxSteps, "max-steps", 0, "limit of edge operators that run (0: none for a program that ends)")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0,
 		"cycles of a launch at most, or warp instructions with --untimed (0: no limit)")
-	fl.StringArrayVar(&f.save, "save", nil, "write a vector to a file, a number a line: `vector=file` (may be repeated)")
+	fl.StringArrayVar(&f.save, "save", nil, "write a vector to a file, a number a line: `vector=file` (may be "+
+		"repeated)")
 	f.overrides.add(c)
 	f.graph.addClean(c, false)
 	return c
 }
 
-// device makes the machine.
+// device creates the machine.
 func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 	if f.untimed == (f.machine != "") {
 		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
@@ -225,10 +230,10 @@ func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 	return host.NewTimed(l.Value, sim.Options{Threads: f.threads, MaxCycles: f.maxCycles})
 }
 
-// errSwarm refuses UGF's backend for Swarm by its name.
+// errSwarm is the error for UGF's backend for Swarm, which heddle does not have.
 var errSwarm = errors.New("there is no backend for Swarm: expected --cpu, --machine NAME or --untimed")
 
-// backend refuses flags of another backend than the one that is asked for.
+// backend returns an error for flags of a backend other than the requested one.
 func (f *gtRun) backend(c *cobra.Command) error {
 	switch {
 	case f.swarm:
@@ -266,7 +271,7 @@ func (f *gtRun) backend(c *cobra.Command) error {
 	return nil
 }
 
-// onHost runs a program on the host's own processors.
+// onHost runs a program on the host's processors.
 func (f *gtRun) onHost(c *cobra.Command, args []string, file *graphit.File) error {
 	g, err := f.graph.named(c, args[1])
 	if err != nil {
@@ -295,7 +300,8 @@ func (f *gtRun) onHost(c *cobra.Command, args []string, file *graphit.File) erro
 		return err
 	}
 	if f.noCheck {
-		fmt.Fprintln(c.ErrOrStderr(), "heddle: --no-check: nothing has been verified; integers of more than 32 bits, which are refused without it, have wrapped")
+		fmt.Fprintln(c.ErrOrStderr(), "heddle: --no-check: nothing has been verified; integers of more than 32 "+
+			"bits, which are refused without it, have wrapped")
 	}
 	if f.json {
 		return printJSON(c.OutOrStdout(), struct {
@@ -362,7 +368,7 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// operatorWorkload reads --workload.
+// operatorWorkload parses --workload.
 func operatorWorkload(set []string) (workload.Workload, error) {
 	for _, s := range set {
 		key, _, _ := strings.Cut(s, "=")
@@ -374,7 +380,7 @@ func operatorWorkload(set []string) (workload.Workload, error) {
 	return workload.Parse(set)
 }
 
-// saved refuses to save vectors that the program does not have.
+// saved returns an error for vectors of --save that the program lacks.
 func (f *gtRun) saved(file *graphit.File) error {
 	for _, s := range f.save {
 		name, _, _ := strings.Cut(s, "=")
@@ -386,7 +392,7 @@ func (f *gtRun) saved(file *graphit.File) error {
 	return nil
 }
 
-// write writes the vectors that are asked for.
+// write writes the vectors of --save.
 func (f *gtRun) write(r *lower.Result) error {
 	for _, s := range f.save {
 		name, to, _ := strings.Cut(s, "=")
@@ -417,7 +423,7 @@ func vectorText(v *lower.Vector) []byte {
 	return b.Bytes()
 }
 
-// gtKernel sums up the launches of a kernel.
+// gtKernel sums the launches of a kernel.
 type gtKernel struct {
 	Kernel       string `json:"kernel"`
 	Launches     int    `json:"launches"`
@@ -462,7 +468,7 @@ func gtSummary(r *lower.Result) gtResult {
 	return s
 }
 
-// launches are how many there are, and in parentheses how often the kernel is a part of a loop's.
+// launches returns the number of launches and, in parentheses, of parts of fused loops.
 func (k *gtKernel) launches() string {
 	switch {
 	case k.Parts == 0:

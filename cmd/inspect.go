@@ -11,7 +11,7 @@ import (
 	"heddle/sim/window"
 )
 
-// inspectFlags are the settings of heddle inspect.
+// inspectFlags holds the flags of heddle inspect.
 type inspectFlags struct {
 	pointFlags
 	window  windowFlags
@@ -47,7 +47,7 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	f.hot.add(c)
 	f.monitor.add(c)
 	f.stop.add(c)
-	c.Flags().BoolVar(&f.json, "json", false, "print what --dump or --report shows as JSON")
+	c.Flags().BoolVar(&f.json, "json", false, "print the output of --dump or --report as JSON")
 	f.overrides.add(c)
 	return c
 }
@@ -98,14 +98,14 @@ func (f *inspectFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	w := c.OutOrStdout()
-	if f.json { // which has stdout for itself
+	if f.json { // stdout is reserved for JSON
 		w = c.ErrOrStderr()
 	}
 	fmt.Fprintf(w, "%s: %s cycles\n", experiment.Label(r.Points[0].Axes), experiment.Thousands(o.Cycles))
 	return nil
 }
 
-// reportHot says where the time of all kernels went.
+// reportHot prints where the time of all kernels went.
 func (f *inspectFlags) reportHot(c *cobra.Command, p *experiment.Point, ended error) error {
 	if f.hot.to == "" || f.machine == nil {
 		return nil
@@ -118,7 +118,7 @@ func (f *inspectFlags) reportHot(c *cobra.Command, p *experiment.Point, ended er
 	return f.hot.write(r)
 }
 
-// attach joins to a machine what was asked for. Its programs come one by one.
+// attach attaches the requested tools to a machine, which runs several programs.
 func (f *inspectFlags) attach(m *sim.Machine) error {
 	f.machine = m
 	if err := f.hot.attach(m); err != nil {

@@ -20,22 +20,22 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// namedKernel is something that has kernels, in the order they are launched.
+// namedKernel is a combination of choices or an example, with its kernels in the order of launches.
 type namedKernel struct {
 	name  string
 	build func(f form) ([]*ir.Kernel, error)
 }
 
-// form holds the options that a kernel is built with, apart from its name.
+// form holds the options of building a kernel that its name does not contain.
 type form struct {
 	core         schedule.Core // of the machine
-	width        int           // numbers of a vertex, where it has several
-	warps        int           // of a core that run it; 0: all
-	blockThreads int           // of a thread block; 0: all of those
-	unroll       string        // of loops over edges, as workload.unroll
+	width        int           // workload.width
+	warps        int           // workload.warps_per_core
+	blockThreads int           // workload.cta_threads
+	unroll       string        // workload.unroll
 }
 
-// exampleKernels are those of package example.
+// exampleKernels returns the kernels of package example.
 func exampleKernels() (list []namedKernel) {
 	for _, name := range example.Names() {
 		list = append(list, namedKernel{name, func(form) ([]*ir.Kernel, error) {
@@ -46,7 +46,7 @@ func exampleKernels() (list []namedKernel) {
 	return list
 }
 
-// composedKernel is that of a combination of choices.
+// composedKernel returns the kernels of a combination of choices.
 func composedKernel(p *compose.Plan) namedKernel {
 	return namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
 		p.Width, p.Warps, p.BlockThreads, p.Unroll = f.width, f.warps, f.blockThreads, compose.Unrolling(f.unroll)
@@ -169,7 +169,7 @@ func writeCounts(w io.Writer) {
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool
-	spill                  string // as workload.spill
+	spill                  string // workload.spill
 	form
 }
 
@@ -180,8 +180,9 @@ func newKernelShow() *cobra.Command {
 		Short: "Show a kernel as it is built, after each pass, and compiled",
 		Long: `Show a kernel. In the intermediate representation, ~ marks values and constructs
 that differ between the lanes of a warp. Without a flag, --stats.`,
-		Example: "  heddle kernel show pagerank_edge --ir --asm --stats\n  heddle kernel show pagerank/warp/csc/pull/counter/shuffle --passes",
-		Args:    cobra.ExactArgs(1),
+		Example: "  heddle kernel show pagerank_edge --ir --asm --stats\n  heddle kernel show " +
+			"pagerank/warp/csc/pull/counter/shuffle --passes",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if v.core.Warps < 1 || v.core.Warps > emu.MaxWarps || v.core.Lanes < 1 || v.core.Lanes > emu.MaxThreads {
 				return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes,

@@ -15,7 +15,7 @@ import (
 	"heddle/sim"
 )
 
-// exportFlags are the settings of heddle kernel export.
+// exportFlags holds the flags of heddle kernel export.
 type exportFlags struct {
 	pointFlags
 	out string
@@ -26,16 +26,17 @@ func newKernelExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export EXPERIMENT -o FILE",
 		Short: "Export a graph program: kernels, super-steps, graph and expected result",
-		Long: `Write one point of an experiment as a program that needs no host: an ELF executable, or a flat
-image when the file's name ends in .bin. It has the kernels, the loop over super-steps, the graph and
-all arrays, and the reference's result, and it is for machines of as many cores, warps and lanes as the
-point's. It starts and ends as docs/guide/programs.md says, so heddle exec runs it on any machine of that shape,
-and Vortex's RTL does if it has the instructions, which are listed.
+		Long: `Write one point of an experiment as a program that needs no host: an ELF executable, or
+a flat image if the file's name ends in .bin. It contains the kernels, the loop over
+super-steps, the graph, all arrays and the expected result, and is for machines with
+the cores, warps and lanes of the point's. It starts and ends as described in
+docs/guide/programs.md, so heddle exec runs it on any machine of that shape, and so does
+Vortex's RTL if it has the instructions, which are listed.
 
-Its exit code: 0 the result is right; 1 it is not; 2 the machine has another shape; 3 the super-steps
-did not end.
+Its exit code: 0 the result is right; 1 it is wrong; 2 the machine has another shape;
+3 the super-steps did not end.
 
-Algorithms pagerank, spmv, bfs, sssp, cc and in-degree, under schedules in software.`,
+For algorithms pagerank, spmv, bfs, sssp, cc and in-degree, with software schedules.`,
 		Example: `  heddle kernel export quickstart --point 1 --set workload.kernel=compiled --set machine=vortex-rtl-a -o pr.elf
   heddle kernel export my.yaml --set workload.algorithm=bfs --set workload.direction=pull -o bfs.bin
   heddle exec bfs.bin --machine vortex-rtl-a`,
@@ -43,7 +44,8 @@ Algorithms pagerank, spmv, bfs, sssp, cc and in-degree, under schedules in softw
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "`file` to write")
-	c.Flags().IntVar(&f.point, "point", 0, "number of the point, from 1, as heddle run --dry-run lists them (0: there must be only one)")
+	c.Flags().IntVar(&f.point, "point", 0, "number of the point, from 1, as heddle run --dry-run lists them (0: "+
+		"there must be only one)")
 	f.overrides.add(c)
 	return c
 }
@@ -79,7 +81,7 @@ func (f *exportFlags) run(c *cobra.Command, name string) error {
 	return nil
 }
 
-// describeExport says what an exported program is, and what it needs.
+// describeExport describes an exported program and its requirements.
 func describeExport(w io.Writer, file string, x *compose.Exported, s host.Shape, g *graph.Graph) {
 	fmt.Fprintf(w, "%s: %s, %s vertices, %s edges, %d super-steps, for %d cores × %d warps × %d lanes\n", file,
 		x.Plan.Name(),

@@ -49,7 +49,7 @@ progress (deadlock) or limit reached; 130 interrupted.`
 // codeError is an error with its exit code.
 type codeError struct {
 	code int
-	err  error // nil: everything has been said
+	err  error // nil: the message has been printed
 }
 
 func (e *codeError) Error() string {
@@ -61,7 +61,7 @@ func (e *codeError) Error() string {
 
 func (e *codeError) Unwrap() error { return e.err }
 
-// failed gives an error of a run its exit code.
+// failed adds the exit code to an error of a run.
 func failed(err error) error {
 	var trap *emu.Trap
 	switch {
@@ -109,7 +109,7 @@ graph-processing hardware units plugged into its cores.
 	return root
 }
 
-// fitTables has tables be as wide as --columns says; without it as the terminal, and elsewhere as it takes.
+// fitTables sets the width of tables: --columns, or that of the terminal; unlimited if the output is not a terminal.
 func fitTables(root *cobra.Command) {
 	const most = 10_000
 	columns := root.PersistentFlags().Int("columns", 0,
@@ -127,8 +127,8 @@ func fitTables(root *cobra.Command) {
 	}
 }
 
-// refuseUnknown makes what is no command of a group a wrong command line, where cobra would print the group's help and
-// be content; without a command, the help is the answer.
+// refuseUnknown makes an unknown subcommand of a group an error, where cobra would print the group's help and exit with
+// code 0. Without a subcommand, the help is printed.
 func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
@@ -144,7 +144,7 @@ func refuseUnknown(root *cobra.Command) {
 	}
 }
 
-// withUse adds to cobra's complaints about the number of arguments which a command takes.
+// withUse adds the usage line to cobra's errors about the number of arguments.
 func withUse(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		err := check(c, args)
@@ -156,7 +156,7 @@ func withUse(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// fitHelp has help be as wide as the terminal, or as --columns says.
+// fitHelp sets the width of help to that of the terminal, or to --columns.
 func fitHelp(root *cobra.Command) {
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -173,7 +173,7 @@ func fitHelp(root *cobra.Command) {
 	})
 }
 
-// onlyCommands refuses what a group of commands is given, since its commands would have taken it.
+// onlyCommands returns an error for arguments of a group of commands.
 func onlyCommands(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -201,8 +201,8 @@ func help(c *cobra.Command, args []string) error {
 	return named.Help()
 }
 
-// Main is the command: it adds entries of package heddle to what heddle has, reads the
-// command line, does what it says, and ends the process. An entry that cannot be added ends it with exit code 2.
+// Main registers entries of package heddle, executes the command line, and exits. An entry that cannot be registered
+// ends the process with exit code 2.
 func Main(entries ...registry.Entry) {
 	if err := registry.Add(entries...); err != nil {
 		os.Exit(conclude(os.Stderr, err))
@@ -213,16 +213,17 @@ func Main(entries ...registry.Entry) {
 	newProcess().run(newRoot())
 }
 
-// leastAddressSpace is what Go's runtime, with its reservations, and a small run have mapped. With less, the runtime
-// ends the program wherever it is.
+// leastAddressSpace is the address space that Go's runtime, with its reservations, and a small run map. With less, the
+// runtime would abort the program at an arbitrary point.
 const leastAddressSpace = 3 << 29
 
 func checkAddressSpace(limit uint64, limited bool) error {
 	if !limited || limit >= leastAddressSpace {
 		return nil
 	}
-	return fmt.Errorf("the limit of the address space (ulimit -v) is %s: expected at least %s, most of which is never used; "+
-		"--memory-limit of heddle run limits memory", experiment.Bytes(limit), experiment.Bytes(leastAddressSpace))
+	return fmt.Errorf("the limit of the address space (ulimit -v) is %s: expected at least %s, most of which is "+
+		"never used; --memory-limit of heddle run limits memory", experiment.Bytes(limit),
+		experiment.Bytes(leastAddressSpace))
 }
 
 // run executes the command and returns the process's exit code.
@@ -230,7 +231,7 @@ func run(ctx context.Context, root *cobra.Command) int {
 	return conclude(root.ErrOrStderr(), root.ExecuteContext(ctx))
 }
 
-// conclude says what went wrong, if anything did, and returns the exit code.
+// conclude prints an error, if there is one, and returns the exit code.
 func conclude(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitOK
@@ -243,16 +244,16 @@ func conclude(stderr io.Writer, err error) int {
 		fmt.Fprintln(stderr, "heddle:", plain.Lines(advice))
 	}
 	if ofTheHost(err) {
-		return exitFailed // whatever was being done when the file system was full
+		return exitFailed // a full file system, whatever failed
 	}
 	var c *codeError
 	if errors.As(err, &c) {
 		return c.code
 	}
-	return exitUsage // cobra's own complaints
+	return exitUsage // errors of cobra
 }
 
-// ofTheHost reports whether a file could not be read or written for no fault of whoever named it.
+// ofTheHost reports whether a file could not be read or written for a reason other than its name.
 func ofTheHost(err error) bool {
 	for _, n := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EFBIG} {
 		if errors.Is(err, n) {
@@ -262,7 +263,7 @@ func ofTheHost(err error) bool {
 	return store.Full(err)
 }
 
-// roomAdvice says which file system has no room for a file, and what to do; empty of other errors.
+// roomAdvice names the full file system and a remedy; "" for other errors.
 func roomAdvice(err error) string {
 	path, named := files.NamedIn(err)
 	if !named || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !store.Full(err) {
@@ -275,7 +276,7 @@ func roomAdvice(err error) string {
 	return room + ": make room there, or write elsewhere"
 }
 
-// canceled is the error of a command that nothing but an interrupt has ended.
+// canceled returns the error of a command that only an interrupt has ended.
 func canceled(err error) error {
 	if !errors.As(err, new(*codeError)) && errors.Is(err, context.Canceled) {
 		return failed(err)

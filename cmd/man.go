@@ -10,7 +10,7 @@ import (
 	"heddle/internal/version"
 )
 
-// newMan writes the manual pages, which packagers install and make man views.
+// newMan returns the command that generates the manual pages, for packagers and make man.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIRECTORY", Short: "Write a manual page for every command", Args: cobra.ExactArgs(1),
@@ -26,7 +26,7 @@ made if it is not there. They are of this program: generated from the same text 
 	}
 }
 
-// writeManual has pages dated by the build, so that the same program writes the same bytes.
+// writeManual dates pages by the build, so that equal programs write equal files.
 func writeManual(root *cobra.Command, dir string) error {
 	date := version.Time()
 	if date.IsZero() {

@@ -12,7 +12,7 @@ import (
 	"heddle/sim"
 )
 
-// monitorFlags say whether machines are shown on a page while they run.
+// monitorFlags holds the flags of the page that shows machines while they run.
 type monitorFlags struct {
 	address string
 	when    []string
@@ -21,19 +21,20 @@ type monitorFlags struct {
 	listener net.Listener
 }
 
-// monitorNames are the flags'.
+// monitorNames lists the flags.
 var monitorNames = []string{"monitor", "monitor-hold"}
 
 func (f *monitorFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.address, "monitor", "",
-		"show machines on a page while they run, at this loopback `address`, such as 127.0.0.1:8080 (without one: at a free port); the page's URL goes to stderr (docs/guide/looking.md)")
+		"show machines on a page while they run, at this loopback `address`, such as 127.0.0.1:8080 (without one: "+
+			"at a free port); the page's URL goes to stderr (docs/guide/looking.md)")
 	fl.Lookup("monitor").NoOptDefVal = monitor.Default
 	fl.StringSliceVar(&f.when, "monitor-hold", nil,
 		"have machines wait for the page's continue at these `times`: start, failure, end")
 }
 
-// listen opens the page's address, if there is to be one, before anything else is begun.
+// listen opens the page's address, if the page is requested, before anything else starts.
 func (f *monitorFlags) listen() (err error) {
 	for _, w := range f.when {
 		at, ok := map[string]*bool{"start": &f.hold.Start, "failure": &f.hold.Failure, "end": &f.hold.End}[w]
@@ -54,13 +55,13 @@ func (f *monitorFlags) listen() (err error) {
 	return nil
 }
 
-// shown is the page of a run; nil: there is none.
+// shown is the page of a run; nil: no page.
 type shown struct {
 	*monitor.Server
 	points []experiment.Point
 }
 
-// serve begins the page of as many points, if there is to be one, and says where it is.
+// serve starts the page if it is requested, and prints its address.
 func (f *monitorFlags) serve(c *cobra.Command, name string, total, done int, points []experiment.Point) *shown {
 	if f.listener == nil {
 		return nil
@@ -70,7 +71,7 @@ func (f *monitorFlags) serve(c *cobra.Command, name string, total, done int, poi
 	return s
 }
 
-// join has the page show a runner's points.
+// join makes the page show a runner's points.
 func (s *shown) join(r *experiment.Runner) {
 	if s != nil {
 		r.Monitor = s
@@ -82,7 +83,7 @@ func (s *shown) Begin(ctx context.Context, point int, edges uint64, m *sim.Machi
 	return s.Server.Begin(ctx, experiment.Label(s.points[point].Axes), edges, m)
 }
 
-// alone shows the machine of a program. What is returned is told of the run's end.
+// alone shows the machine of a program. The caller calls the returned function at the end of the run.
 func (s *shown) alone(ctx context.Context, program string, m *sim.Machine) func(error) {
 	if s == nil {
 		return func(error) {}
@@ -100,6 +101,6 @@ func (s *shown) finished(err error) {
 // close ends the page.
 func (s *shown) close() {
 	if s != nil {
-		_ = s.Close() // what cannot be closed ends with the process
+		_ = s.Close() // the process is about to end
 	}
 }

@@ -21,8 +21,8 @@ import (
 
 // process is the program as a shell sees it: signals, standard output, exit code.
 //
-// What ends it early, a signal or an output that cannot be written, ends it at once, but for parts that leave something
-// behind, such as the summaries of a run: their context is cancelled, and they end in order.
+// A signal or a failed write to standard output ends it at once, except during parts that must leave consistent files,
+// such as the summaries of a run: their context is cancelled, and they end by themselves (inOrder).
 type process struct {
 	out    *output
 	errs   *stream
@@ -30,11 +30,10 @@ type process struct {
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex
-	orderly int // parts that end in order
+	orderly int // number of active parts that end by themselves
 }
 
-// errSignal is the cause of a cancelled context when somebody has sent a signal. It is a cancellation, and no failure
-// of what was under way.
+// errSignal is the cause of a context that a signal has cancelled. It counts as a cancellation rather than a failure.
 var errSignal error = interruption{}
 
 type interruption struct{}
@@ -42,12 +41,12 @@ type interruption struct{}
 func (interruption) Error() string { return "interrupted" }
 func (interruption) Unwrap() error { return context.Canceled }
 
-// endings are the signals that end a process.
+// endings lists the signals that end a process.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 
 func newProcess() *process {
 	p := &process{}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write says so
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // the write returns an error instead
 	p.ctx, p.cancel = context.WithCancelCause(context.WithValue(context.Background(), processKey{}, p))
 	p.out = &output{stream: stream{f: os.Stdout}, failed: p.end}
 	p.errs = &stream{f: os.Stderr}
@@ -59,7 +58,7 @@ func newProcess() *process {
 	}
 	go func() {
 		<-caught
-		// the next one ends the program at once; a closed terminal hangs up twice
+		// A second signal ends the program at once, except SIGHUP: a closed terminal sends it twice.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		p.end(errSignal)
 		p.endUnread()
@@ -67,10 +66,10 @@ func newProcess() *process {
 	return p
 }
 
-// unread is how long somebody who has interrupted a command may leave what it says unread. Then it ends without.
+// unread is the time that an interrupted command waits for its output to be read.
 const unread = 2 * time.Second
 
-// endUnread ends an interrupted process that waits for a terminal or a pipe which nobody reads.
+// endUnread ends an interrupted process that is blocked on a terminal or a pipe without a reader.
 func (p *process) endUnread() {
 	for out, errs := uint64(0), uint64(0); ; {
 		nowOut, nowErrs := p.out.waiting(), p.errs.waiting()
@@ -83,7 +82,7 @@ func (p *process) endUnread() {
 	}
 }
 
-// progressTo is standard error for a live.Writer, whose writes nobody waits for.
+// progressTo returns standard error for a live.Writer, whose writes block nothing else.
 func progressTo(c *cobra.Command) io.Writer {
 	if s, ok := c.ErrOrStderr().(*stream); ok {
 		return s.f
@@ -93,11 +92,12 @@ func progressTo(c *cobra.Command) io.Writer {
 
 type processKey struct{}
 
-// inOrder begins a part of a command that ends in order when its context is cancelled. The caller calls end behind it.
+// inOrder begins a part of a command that ends by itself when its context is cancelled. The caller must call end after
+// it.
 func inOrder(ctx context.Context) (end func()) {
 	p, ok := ctx.Value(processKey{}).(*process)
 	if !ok {
-		return func() {} // a test's
+		return func() {} // in a test
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func inOrder(ctx context.Context) (end func()) {
 	})
 }
 
-// end ends the process early: now, or when the parts that end in order have.
+// end ends the process early: at once, or when the parts that end by themselves have.
 func (p *process) end(cause error) {
 	p.cancel(cause)
 	p.mu.Lock()
@@ -128,20 +128,20 @@ func (p *process) run(root *cobra.Command) {
 	err := root.ExecuteContext(p.ctx)
 	endProfile()
 	p.out.close()
-	p.mu.Lock() // for good: nobody else ends it now
+	p.mu.Lock() // never unlocked, so that end cannot run any more
 	p.exit(p.report(err))
 }
 
-// exit ends the process as its output, or else the code, demands.
+// exit ends the process with the code that its output or else the command requires.
 func (p *process) exit(code int) {
 	if errors.Is(p.out.error(), syscall.EPIPE) {
 		signal.Reset(syscall.SIGPIPE)
-		os.Stdout.Write([]byte("\n")) //nolint:errcheck // it ends the process by SIGPIPE, as it would have without us
+		os.Stdout.Write([]byte("\n")) //nolint:errcheck // ends the process by SIGPIPE, as the default action would have
 	}
 	os.Exit(code)
 }
 
-// report says what a command has come to, and returns the exit code. An interrupted one does not wait for a reader.
+// report prints the error of a command, and returns the exit code. An interrupted command does not wait for a reader.
 func (p *process) report(err error) int {
 	if p.ctx.Err() == nil {
 		return p.say(p.errs, err)
@@ -150,7 +150,7 @@ func (p *process) report(err error) int {
 	code, said := p.say(&text, err), make(chan struct{})
 	go func() {
 		defer close(said)
-		_, _ = p.errs.Write(text.Bytes()) // there is nobody to tell
+		_, _ = p.errs.Write(text.Bytes()) // a failed write to standard error has no remedy
 	}()
 	select {
 	case <-said:
@@ -165,7 +165,7 @@ func (p *process) say(stderr io.Writer, err error) int {
 	case bad == nil:
 		return conclude(stderr, err)
 	case errors.Is(bad, syscall.EPIPE):
-		return exitFailed // nobody reads
+		return exitFailed // the reader is gone
 	}
 	fmt.Fprintln(stderr, "heddle: standard output:", pathless(bad))
 	if errors.Is(err, bad) || context.Cause(p.ctx) == bad {
@@ -174,7 +174,7 @@ func (p *process) say(stderr io.Writer, err error) int {
 	return max(exitFailed, conclude(stderr, err))
 }
 
-// pathless drops operation and path: the message has them.
+// pathless drops operation and path, which the message contains already.
 func pathless(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -183,14 +183,14 @@ func pathless(err error) error {
 	return err
 }
 
-// stream is a standard stream that knows whether a write waits. Its writes wait for each other, as those of a file do,
-// and nothing else waits for them.
+// stream is a standard stream that can report whether a write is blocked. Its writes are serialised, as those of a file
+// are.
 type stream struct {
 	f            *os.File
 	begun, ended atomic.Uint64 // writes
 }
 
-// Fd is for what asks how wide the terminal is.
+// Fd lets callers determine the width of the terminal.
 func (s *stream) Fd() uintptr { return s.f.Fd() }
 
 func (s *stream) Write(b []byte) (int, error) {
@@ -199,7 +199,7 @@ func (s *stream) Write(b []byte) (int, error) {
 	return s.f.Write(b)
 }
 
-// waiting returns the number of the first write that has begun and not ended; 0: there is none.
+// waiting returns the number of the first write in progress; 0: none.
 func (s *stream) waiting() uint64 {
 	if ended := s.ended.Load(); ended < s.begun.Load() {
 		return ended + 1
@@ -207,7 +207,7 @@ func (s *stream) waiting() uint64 {
 	return 0
 }
 
-// output is standard output. It remembers that it could not be written, so that no command needs to look.
+// output is standard output. It records the first failed write, so that commands need not check theirs.
 type output struct {
 	stream
 	failed func(error)
@@ -236,7 +236,7 @@ func (o *output) error() error {
 	return o.err
 }
 
-// close finds out what a file system says only then.
+// close closes the stream, for errors that file systems report only then.
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,15 +7,15 @@ import (
 	"runtime/pprof"
 )
 
-// profileVariable names the file that a profile of the process's processor time is written to: what default.pgo, by
-// which the compiler optimises this program, is made of.
+// profileVariable names the file for a CPU profile of the process, from which default.pgo is made, by which the
+// compiler optimises this program.
 const profileVariable = "CPUPROFILE"
 
-// profileRate is in samples a second of processor time: as many as Linux takes. Go's own 100 are too few for runs of a
-// second.
+// profileRate is in samples for each second of processor time, the most that Linux takes. Go's default of 100 is too
+// low for runs of a second.
 const profileRate = 250
 
-// profile begins the profile, if one is wanted. It is over when end is called.
+// profile starts the profile if it is requested; end completes it.
 func profile() (end func()) {
 	name := os.Getenv(profileVariable)
 	if name == "" {

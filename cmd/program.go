@@ -14,7 +14,7 @@ import (
 	"heddle/isa/elf"
 )
 
-// programFlags say how a program file is read.
+// programFlags holds the flags for reading a program file.
 type programFlags struct {
 	base    string
 	defines []string
@@ -25,25 +25,24 @@ func (f *programFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&f.defines, "define", "D", nil, "define an assembly symbol, `NAME=VALUE`")
 }
 
-// read loads an ELF file (known by its first bytes), assembly (.s, .S) or a
-// flat image (anything else).
+// read loads an ELF file (by its magic), assembly (.s, .S) or a flat image (anything else).
 func (f *programFlags) read(path string) (*isa.Program, error) {
 	p, _, err := f.readWith(path, nil)
 	return p, err
 }
 
-// lineNumbers say where the instructions of a program come from; why says what is missing of them.
+// lineNumbers maps instructions of a program to source lines; why explains missing ones.
 type lineNumbers struct {
 	*isa.Lines
 	why string
 }
 
-// readLines is read, with the lines that instructions come from.
+// readLines is read with the source lines of instructions.
 func (f *programFlags) readLines(path string) (*isa.Program, lineNumbers, error) {
 	return f.readWith(path, &isa.Lines{})
 }
 
-// readWith reads lines too, unless into is nil.
+// readWith reads a program, with source lines unless into is nil.
 func (f *programFlags) readWith(path string, into *isa.Lines) (p *isa.Program, lines lineNumbers, err error) {
 	base, err := strconv.ParseUint(f.base, 0, 32)
 	if err != nil || base%4 != 0 {
@@ -71,7 +70,7 @@ func (f *programFlags) readWith(path string, into *isa.Lines) (p *isa.Program, l
 		err
 }
 
-// elfLines reads the line numbers of an ELF file. The program runs without them.
+// elfLines reads the line numbers of an ELF file. An error does not prevent the run.
 func elfLines(data []byte) lineNumbers {
 	lines, err := elf.Lines(data)
 	switch {

@@ -23,8 +23,9 @@ an experiment whose results are in results/<name>. Several results of one experi
 its shards, make one page, for which they are merged in a temporary directory.
 
 ` + exitHelp,
-		Example: "  heddle report quickstart\n  heddle report results/quickstart --out /tmp/quickstart.html\n  heddle report results/my/shards/* --out my.html",
-		Args:    cobra.MinimumNArgs(1),
+		Example: "  heddle report quickstart\n  heddle report results/quickstart --out /tmp/quickstart.html\n  " +
+			"heddle report results/my/shards/* --out my.html",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return reportMerged(c, args, out)
@@ -44,10 +45,11 @@ its shards, make one page, for which they are merged in a temporary directory.
 	return c
 }
 
-// reportMerged makes the report of several results together.
+// reportMerged makes one report of several results.
 func reportMerged(c *cobra.Command, args []string, out string) (err error) {
 	if out == "" {
-		return errors.New("--out: expected a file for the page, since it is of several results; heddle results merge puts them into one directory")
+		return errors.New("--out: expected a file for the page, since it is of several results; heddle results " +
+			"merge puts them into one directory")
 	}
 	temporary, err := os.MkdirTemp("", "heddle-report-")
 	if err != nil {
@@ -65,7 +67,7 @@ func reportMerged(c *cobra.Command, args []string, out string) (err error) {
 	return err
 }
 
-// makeReport makes the report and says where it is.
+// makeReport makes the report, and returns a message with its path.
 func makeReport(dir, out string) (made string, err error) {
 	file, size, err := report.Write(dir, out)
 	return fmt.Sprintf("report in %s (%.1f MB), its figures in %s", file, float64(size)/1e6, report.FiguresDir(file)),

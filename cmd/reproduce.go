@@ -21,7 +21,7 @@ import (
 	"heddle/report/reproduce"
 )
 
-// reproduceFlags are the settings of heddle reproduce.
+// reproduceFlags holds the flags of heddle reproduce.
 type reproduceFlags struct {
 	runFlags
 	quick, full bool
@@ -71,14 +71,15 @@ not hold wholly; 130 interrupted.`,
 	fl.BoolVar(&f.full, "full", false, "the full variant")
 	fl.StringVar(&f.graphs, "graphs", "graphs", "`directory` with the graphs of full variants")
 	fl.BoolVar(&f.json, "json", false, "print the outcome, or the list of packs, as JSON")
-	fl.StringVar(&f.record, "record", "", "put the outcome into reproduction.md, and what it is made of, in that `directory`")
+	fl.StringVar(&f.record, "record", "", "write the outcome and its data to a `directory` of documentation, and "+
+		"generate reproduction.md from it")
 	fl.BoolVar(&f.strict, "strict", false, "exit code 4 unless the statement holds wholly")
 	c.MarkFlagsMutuallyExclusive("quick", "full")
 	c.MarkFlagsMutuallyExclusive("set", "record")
 	return c
 }
 
-// packs loads all that heddle ships.
+// packs loads all shipped packs.
 func packs() (list []*config.Pack, err error) {
 	for _, name := range config.PackNames() {
 		p, err := config.LoadPack(name)
@@ -150,7 +151,7 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 	return r.end(c, absent)
 }
 
-// dir is where a variant's results go.
+// dir returns the directory of a variant's results.
 func (f *reproduceFlags) dir(p *config.Pack) string {
 	return filepath.Join(f.out, "reproduce", filepath.FromSlash(p.Name), string(f.variant()))
 }
@@ -160,11 +161,11 @@ type part struct {
 	reading string
 	loaded  *schema.Loaded[config.Experiment]
 	points  []experiment.Point
-	same    []bool // of points: it simulates what the point as described does
+	same    []bool // by point: equal to the point as described
 }
 
-// layOut lays out all experiments under all readings, and holds the pack's checks against their points, before anything
-// runs.
+// layOut expands all experiments under all readings, and validates the pack's checks against their points, before
+// anything runs.
 func (f *reproduceFlags) layOut(p *config.Pack) (parts []part, absent []string, err error) {
 	v := f.variant()
 	if !p.Has(v) {
@@ -181,7 +182,7 @@ func (f *reproduceFlags) layOut(p *config.Pack) (parts []part, absent []string, 
 	return parts, absent, checkParts(p, v, parts, len(absent) == 0)
 }
 
-// layOut lays out the points of all experiments, those as described first.
+// layOut expands the points of all experiments, those as described first.
 func layOut(p *config.Pack, v config.Variant, o config.PackOptions) (parts []part, absent []string, err error) {
 	list, absent, err := p.Experiments(v, o)
 	if err != nil {
@@ -214,7 +215,7 @@ func layOut(p *config.Pack, v config.Variant, o config.PackOptions) (parts []par
 	return parts, absent, nil
 }
 
-// under is an experiment as a reading has it.
+// under returns an experiment under a reading.
 func (d *part) under(r *config.Reading, set []string) (part, error) {
 	as := reproduce.NewPoints(config.Described, &d.loaded.Value, d.points, nil)
 	points, err := experiment.Under(d.loaded, d.points, set,
@@ -226,7 +227,7 @@ func (d *part) under(r *config.Reading, set []string) (part, error) {
 	return u, err
 }
 
-// list are the part's points for a pack, with outcomes if there are any.
+// list returns the part's points for a pack, with outcomes if there are any.
 func (d *part) list(outcomes []experiment.Outcome) []reproduce.Point {
 	list := reproduce.NewPoints(d.reading, &d.loaded.Value, d.points, outcomes)
 	for i := range list {
@@ -235,7 +236,8 @@ func (d *part) list(outcomes []experiment.Outcome) []reproduce.Point {
 	return list
 }
 
-// checkParts refuses checks and figures that mean nothing with these points, and readings that change none of them.
+// checkParts returns an error for checks and figures that do not apply to these points, and readings that change none
+// of them.
 func checkParts(p *config.Pack, v config.Variant, parts []part, all bool) error {
 	under := map[string][]reproduce.Point{}
 	for i := range parts {
@@ -247,7 +249,7 @@ func checkParts(p *config.Pack, v config.Variant, parts []part, all bool) error 
 			return fmt.Errorf("%s: reading %s changes no point of the %s variant: leave it out, or mend its rules",
 				p.File, r.Name, v)
 		}
-		// a reading has no points of experiments apart
+		// Experiments in apart have no points under other readings.
 		if err := reproduce.Check(p, v, under[r.Name], all && r.Name == config.Described); err != nil {
 			return fmt.Errorf("reading %s: %w", r.Name, err)
 		}
@@ -263,14 +265,14 @@ type reproduction struct {
 	machines []string
 	graphs   []string
 	version  string
-	resumed  bool  // points had been stored
-	failed   error // the first point that failed
+	resumed  bool  // some points were stored already
+	failed   error // error of the first point that failed
 
-	outcomes map[string]experiment.Outcome // of what has been simulated, by its configuration
+	outcomes map[string]experiment.Outcome // by configuration
 	known    map[string]experiment.GraphSummary
 }
 
-// run runs one of the pack's experiments under one reading. What another reading has simulated is not simulated again.
+// run runs one of the pack's experiments under one reading, reusing results of other readings.
 func (r *reproduction) run(c *cobra.Command, p *part) error {
 	run := r.flags.runner(p.points)
 	flags := r.flags.runFlags
@@ -300,7 +302,7 @@ func (r *reproduction) run(c *cobra.Command, p *part) error {
 	return err
 }
 
-// note keeps what a part of the run was of.
+// note records a part of the run.
 func (r *reproduction) note(p *part, s *session, summary *experiment.Summary) {
 	for i := range p.points {
 		r.outcomes[p.points[i].Digest()] = s.outcomes[i]
@@ -316,7 +318,7 @@ func (r *reproduction) note(p *part, s *session, summary *experiment.Summary) {
 	}
 }
 
-// end says what it all came to.
+// end prints the outcome.
 func (r *reproduction) end(c *cobra.Command, absent []string) error {
 	o, err := reproduce.Evaluate(r.pack, r.flags.variant(), r.points)
 	if err != nil {
@@ -347,7 +349,7 @@ func (r *reproduction) end(c *cobra.Command, absent []string) error {
 // recorded is the directory of outcomes beside reproduction.md.
 const recorded = "reproduction"
 
-// write makes the documentation from the outcomes beside it.
+// write generates the documentation from the recorded outcomes.
 func (f *reproduceFlags) write() error {
 	pages, err := reproductionDoc(f.record)
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
@@ -356,7 +358,7 @@ func (f *reproduceFlags) write() error {
 	return err
 }
 
-// reproductionDoc is docs/results/reproduction.md, and the pages beside the outcomes.
+// reproductionDoc returns docs/results/reproduction.md, and the pages beside the outcomes.
 func reproductionDoc(dir string) (map[string][]byte, error) {
 	all, err := packs()
 	if err != nil {

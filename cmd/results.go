@@ -24,7 +24,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// resultsFlags are the settings of heddle results.
+// resultsFlags holds the flags of heddle results.
 type resultsFlags struct {
 	out    string
 	json   bool
@@ -54,7 +54,7 @@ docs/guide/results.md.`,
 	return c
 }
 
-// command is one of heddle results.
+// command returns a subcommand of heddle results.
 func (f *resultsFlags) command(use, short, example string, args cobra.PositionalArgs,
 	run func(w io.Writer, args []string) error) *cobra.Command {
 	return &cobra.Command{
@@ -70,7 +70,8 @@ func (f *resultsFlags) addJSON(c *cobra.Command) *cobra.Command {
 
 func (f *resultsFlags) list() *cobra.Command {
 	return f.addJSON(f.command("list [NAME]", "List the experiments that have results, or the points of one",
-		"  heddle results list\n  heddle results list quickstart\n  heddle results list quickstart --json | jq '.[] | [.point, .cycles]'",
+		"  heddle results list\n  heddle results list quickstart\n  heddle results list quickstart --json | jq '.[] "+
+			"| [.point, .cycles]'",
 		cobra.MaximumNArgs(1), func(w io.Writer, args []string) error {
 			if len(args) == 1 {
 				return f.listPoints(w, args[0])
@@ -81,13 +82,16 @@ func (f *resultsFlags) list() *cobra.Command {
 
 func (f *resultsFlags) show() *cobra.Command {
 	c := f.addJSON(f.command("show NAME POINT",
-		"Show one point, numbered from 1: its axes, what it came to, its statistics",
-		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle results show quickstart 3 --steps\n  heddle results show quickstart 3 --config > point.yaml\n  heddle results show quickstart 3 --samples --stats '^(ipc|edges)$'",
+		"Show one point, numbered from 1: its axes, results and statistics",
+		"  heddle results show quickstart 3\n  heddle results show quickstart 3 --stats '^dram' --all\n  heddle "+
+			"results show quickstart 3 --steps\n  heddle results show quickstart 3 --config > point.yaml\n  heddle "+
+			"results show quickstart 3 --samples --stats '^(ipc|edges)$'",
 		cobra.ExactArgs(2), f.showPoint))
 	c.Flags().StringVar(&f.stats, "stats", "", "only statistics whose name matches the `regexp`")
 	c.Flags().BoolVar(&f.all, "all", false, "also the statistics of each core, cache and DRAM channel")
 	c.Flags().BoolVar(&f.steps, "steps", false,
-		"the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, atomics, barriers, shuffles, phases")
+		"the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, "+
+			"atomics, barriers, shuffles, phases")
 	c.Flags().BoolVar(&f.rows, "samples", false,
 		"show the intervals of its run (stats.interval) instead; --stats chooses columns")
 	c.Flags().BoolVar(&f.config, "config", false, "print the point's configuration, which heddle run takes")
@@ -96,7 +100,8 @@ func (f *resultsFlags) show() *cobra.Command {
 
 func (f *resultsFlags) diff() *cobra.Command {
 	c := f.addJSON(f.command("diff A B", "Compare the points that two results have in common, by their axes",
-		"  heddle results diff results/quickstart results/quickstart/results-20260102T030405.000Z.sqlite\n  heddle results diff before after --stats '^(cycles|l1d\\.)'",
+		"  heddle results diff results/quickstart results/quickstart/results-20260102T030405.000Z.sqlite\n"+
+			"  heddle results diff before after --stats '^(cycles|l1d\\.)'",
 		cobra.ExactArgs(2), f.compare))
 	c.Flags().StringVar(&f.values, "stats", "^(cycles|verified|replay|failure|graph)$",
 		"list these values and statistics, a `regexp`; all count")
@@ -104,8 +109,12 @@ func (f *resultsFlags) diff() *cobra.Command {
 }
 
 func (f *resultsFlags) export() *cobra.Command {
-	c := f.command("export NAME", "Write all points as one table: csv, json or parquet with all statistics, latex or markdown for a paper",
-		"  heddle results export quickstart > quickstart.csv\n  heddle results export quickstart --format latex --stats ipc,l1d.hit_rate\n  heddle results export quickstart --format parquet --file quickstart.parquet\n  heddle results export quickstart --samples > timeline.csv",
+	c := f.command("export NAME", "Write all points as one table: csv, json or parquet with all statistics, latex "+
+		"or markdown for a paper",
+		"  heddle results export quickstart > quickstart.csv\n"+
+			"  heddle results export quickstart --format latex --stats ipc,l1d.hit_rate\n"+
+			"  heddle results export quickstart --format parquet --file quickstart.parquet\n"+
+			"  heddle results export quickstart --samples > timeline.csv",
 		cobra.ExactArgs(1), f.write)
 	c.Flags().BoolVar(&f.rows, "samples", false,
 		"write the intervals of all points' runs (stats.interval) instead: a row an interval")
@@ -117,7 +126,7 @@ func (f *resultsFlags) export() *cobra.Command {
 }
 
 func (f *resultsFlags) sql() *cobra.Command {
-	return f.addJSON(f.command("sql NAME QUERY", "Ask the store with a SELECT; it cannot be changed that way",
+	return f.addJSON(f.command("sql NAME QUERY", "Query the store by a SELECT, read-only",
 		`  heddle results sql quickstart 'SELECT position + 1 AS point, cycles, verified FROM points'
   heddle results sql quickstart "SELECT position, value FROM stats WHERE name = 'l1d.hit_rate' ORDER BY value"
   heddle results sql quickstart 'SELECT name, unit, doc FROM names' --json`,
@@ -125,10 +134,12 @@ func (f *resultsFlags) sql() *cobra.Command {
 }
 
 func (f *resultsFlags) merge() *cobra.Command {
-	c := f.addJSON(f.command("merge A B...", "Put the points of several results of one experiment together, as of its shards (heddle run --shard)",
+	c := f.addJSON(f.command("merge A B...", "Put the points of several results of one experiment together, as of "+
+		"its shards (heddle run --shard)",
 		"  heddle results merge results/my/shards/*\n  heddle results merge here/my there/my --into all/my",
 		cobra.MinimumNArgs(1), f.mergeResults))
-	c.Flags().StringVar(&f.into, "into", "", "the `directory` for all points, which may have some already; default: that of the experiment's name below --out")
+	c.Flags().StringVar(&f.into, "into", "", "the `directory` for all points, which may have some already; default: "+
+		"that of the experiment's name below --out")
 	return c
 }
 
@@ -146,7 +157,7 @@ func (f *resultsFlags) mergeResults(w io.Writer, args []string) error {
 	return nil
 }
 
-// paths are the directories, or stores, of names.
+// paths returns the directories or stores of names.
 func (f *resultsFlags) paths(names []string) (paths []string) {
 	for _, name := range names {
 		paths = append(paths, strings.TrimSuffix(f.path(name), string(filepath.Separator)+store.File))
@@ -154,7 +165,7 @@ func (f *resultsFlags) paths(names []string) (paths []string) {
 	return paths
 }
 
-// path finds the store of a name, a directory or a file.
+// path returns the store of an experiment's name, a directory or a file.
 func (f *resultsFlags) path(name string) string {
 	if strings.HasSuffix(name, ".sqlite") {
 		return name
@@ -165,7 +176,7 @@ func (f *resultsFlags) path(name string) string {
 	return filepath.Join(name, store.File)
 }
 
-// open opens a store; a caller closes it.
+// open opens a store, which the caller must close.
 func (f *resultsFlags) open(name string) (*store.Store, error) {
 	path := f.path(name)
 	s, err := store.OpenRead(path)
@@ -175,7 +186,7 @@ func (f *resultsFlags) open(name string) (*store.Store, error) {
 	return s, err
 }
 
-// points are those of a store, without configurations and super-steps.
+// points reads the points of a store, without configurations and super-steps.
 func (f *resultsFlags) points(name string) (points []store.Point, e store.Experiment, err error) {
 	s, err := f.open(name)
 	if err != nil {
@@ -194,7 +205,7 @@ type experimentLine struct {
 	Points   int    `json:"points"`
 	Stored   int    `json:"stored"`
 	Failed   int    `json:"failed"`
-	Finished string `json:"finished"` // the last point
+	Finished string `json:"finished"` // time of the last point
 	Version  string `json:"version"`
 	Error    string `json:"error,omitempty"`
 }
@@ -222,7 +233,7 @@ func (f *resultsFlags) listExperiments(w io.Writer) error {
 	return nil
 }
 
-// line sums up a store. One that cannot be read does not hide the others.
+// line summarises a store. A store that cannot be read is listed with the error.
 func (f *resultsFlags) line(path string) experimentLine {
 	l := experimentLine{Name: filepath.Base(filepath.Dir(path))}
 	s, err := store.OpenRead(path)
@@ -324,7 +335,7 @@ func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 	return nil
 }
 
-// showSamples shows a point's intervals, with the columns that match.
+// showSamples prints a point's intervals, with the columns that match.
 func (f *resultsFlags) showSamples(w io.Writer, name string, position int, match *regexp.Regexp) error {
 	s, err := f.open(name)
 	if err != nil {
@@ -359,7 +370,7 @@ func (f *resultsFlags) showSamples(w io.Writer, name string, position int, match
 	return nil
 }
 
-// point reads a point by its number, from 1, and its baseline; nil: there is none.
+// point reads a point by its number, from 1, and its baseline; nil if there is none.
 func (f *resultsFlags) point(name, number string) (p, base *store.Point, err error) {
 	s, err := f.open(name)
 	if err != nil {
@@ -450,7 +461,8 @@ func (f *resultsFlags) write(w io.Writer, args []string) (err error) {
 		return fmt.Errorf("--format %s: expected one of %s", f.format, strings.Join(formats, ", "))
 	}
 	if f.chosen != "" {
-		return fmt.Errorf("--stats %s: expected --format latex or markdown with it; csv, json and parquet have all statistics", f.chosen)
+		return fmt.Errorf("--stats %s: expected --format latex or markdown with it; csv, json and parquet have all "+
+			"statistics", f.chosen)
 	}
 	s, err := f.open(args[0])
 	if err != nil {
@@ -482,7 +494,7 @@ func (f *resultsFlags) exportTable(w io.Writer, s *store.Store) error {
 	return t.Write(w, f.format)
 }
 
-// writePaper writes a table for a paper: the axes, cycles, speedup and the statistics that were asked for.
+// writePaper writes a table for a paper: axes, cycles, speedup and the requested statistics.
 func (f *resultsFlags) writePaper(w io.Writer, name string) error {
 	if f.rows {
 		return fmt.Errorf("--samples: expected --format csv, json or parquet with it")

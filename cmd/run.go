@@ -32,7 +32,7 @@ import (
 	"heddle/sim"
 )
 
-// runFlags are the settings of heddle run.
+// runFlags holds the flags of heddle run.
 type runFlags struct {
 	overrides   machineFlags
 	out         string
@@ -96,26 +96,29 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
 		"no progress, and of the results the table alone; warnings and errors still go to stderr")
 	fl.BoolVar(&f.report, "report", false, "make the report too, as heddle report does")
 	fl.BoolVar(&f.phases, "phases", false, "below the table, where time went: the share of each phase of the kernels")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and what they may cost, and run none")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "list the points and their expected cost, and run none")
 	return c
 }
 
-// add adds the flags that say how points are run.
+// add adds the flags for running points.
 func (f *runFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "results", "`directory` under which the results' directory is made")
-	fl.IntVar(&f.jobs, "jobs", resources.Processors(), "points that run at the same time")
-	fl.IntVar(&f.threads, "threads", 0, "processors that simulate one point; no figure depends on it (0: run.threads of the experiment, or what --jobs leaves)")
+	fl.IntVar(&f.jobs, "jobs", resources.Processors(), "number of points that run concurrently")
+	fl.IntVar(&f.threads, "threads", 0, "processors that simulate one point, without an effect on results (0: "+
+		"run.threads of the experiment, or the processors that --jobs leaves)")
 	fl.DurationVar(&f.checkpoint, "checkpoint", 0,
-		"time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none (default: run.checkpoint of the experiment)")
-	fl.Lookup("jobs").DefValue = "as many as processors" // the same in documentation, wherever it is made
+		"time between checkpoints of a point, from which it goes on if the run is killed, such as 10m; 0 for none "+
+			"(default: run.checkpoint of the experiment)")
+	fl.Lookup("jobs").DefValue = "as many as processors" // documentation must not depend on the host
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
 	fl.BoolVar(&f.invariants, "check", false,
 		"check the invariants of every message between units (without it: the units' own counts only)")
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
-	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as 8GiB, `size` (0: no limit)")
-	fl.BoolVar(&f.fresh, "fresh", false, "start anew; the store that is there is kept as results-<time>.sqlite")
-	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever they failed with")
+	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as "+
+		"8GiB, `size` (0: no limit)")
+	fl.BoolVar(&f.fresh, "fresh", false, "start anew; an existing store is renamed to results-<time>.sqlite")
+	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever the reason")
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	f.overrides.add(c)
 }
@@ -176,11 +179,11 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	return cmp.Or(lost, s.run(c))
 }
 
-// startAnew says how, where results are refused that are of something else.
+// startAnew adds to a refusal of existing results the commands that start anew.
 func (f *runFlags) startAnew(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], err error) error {
 	if errors.As(err, new(*experiment.ChangedError)) {
 		again := f.command(c, name)
-		if f.shard.N > 0 { // --fresh is of the shard alone
+		if f.shard.N > 0 { // --fresh would affect the shard only
 			return fmt.Errorf("%w:\n  %s --set name=%s", err, again, f.unused(l.Value.Name))
 		}
 		return fmt.Errorf("%w:\n  %s --fresh\n  %s --set name=%s", err, again, again, f.unused(l.Value.Name))
@@ -197,11 +200,11 @@ func allOf(points []experiment.Point) map[int]bool {
 	return all
 }
 
-// maxThreads is the most that makes sense to ask for.
+// maxThreads bounds --threads.
 const maxThreads = 64
 
-// share settles how many processors a point has: what --threads says, or else the experiment. As many points run at the
-// same time as that leaves processors for, unless --jobs says how many.
+// share sets the processors of a point to --threads, or else to the experiment's value. Unless --jobs is given, it sets
+// the number of concurrent points to what the processors permit.
 func (f *runFlags) share(c *cobra.Command, threads int) {
 	if f.threads == 0 {
 		f.threads = threads
@@ -223,13 +226,13 @@ func (s *session) checkpoints(c *cobra.Command) experiment.Checkpoints {
 	}
 }
 
-// limitMemory has the collector keep the process within what it may have, and returns that.
+// limitMemory makes the garbage collector keep the process within its memory limit, which it returns.
 func (f *runFlags) limitMemory() experiment.Room {
 	room := experiment.NewRoom(uint64(f.memoryLimit))
 	switch {
 	case f.memoryLimit > 0:
 		debug.SetMemoryLimit(int64(f.memoryLimit))
-	case room.Known && debug.SetMemoryLimit(-1) == math.MaxInt64: // nor has GOMEMLIMIT set one
+	case room.Known && debug.SetMemoryLimit(-1) == math.MaxInt64: // GOMEMLIMIT is not set
 		debug.SetMemoryLimit(int64(room.Bytes / 10 * 9))
 	}
 	return room
@@ -284,7 +287,7 @@ func quoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// unused is a name like another, of which there are no results.
+// unused returns a variation of a name for which there are no results.
 func (f *runFlags) unused(name string) string {
 	for i := 2; ; i++ {
 		other := fmt.Sprintf("%s-%d", name, i)
@@ -294,7 +297,7 @@ func (f *runFlags) unused(name string) string {
 	}
 }
 
-// list says what would run, and what it may cost.
+// list prints the points that would run, and their expected cost.
 func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], r *experiment.Runner,
 	room experiment.Room) error {
 	dir := filepath.Join(f.out, l.Value.Name)
@@ -323,7 +326,7 @@ func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[config.E
 	return nil
 }
 
-// refuse refuses what a run would: results of something else where it would store its own.
+// refuse returns the error of a run whose directory has results of another experiment.
 func (f *runFlags) refuse(l *schema.Loaded[config.Experiment], r *experiment.Runner) error {
 	if f.fresh && f.shard.N == 0 {
 		return nil
@@ -334,7 +337,7 @@ func (f *runFlags) refuse(l *schema.Loaded[config.Experiment], r *experiment.Run
 	return experiment.CheckSame(f.shard.Dir(filepath.Join(f.out, l.Value.Name)), l.Value, len(r.Points))
 }
 
-// overridden warns of what --set gives to a key that all points which have the key set themselves.
+// overridden returns a warning if a key of --set has no effect, since all points that have the key set it themselves.
 func overridden(set string, points []experiment.Point) string {
 	key, value, _ := strings.Cut(set, "=")
 	of := func(s experiment.Setting) bool { return s.Key == key }
@@ -343,7 +346,7 @@ func overridden(set string, points []experiment.Point) string {
 		p := &points[i]
 		at := slices.IndexFunc(p.Settings, of)
 		switch {
-		case at < 0 && config.Schema.Conditional(key): // it may not have the unit
+		case at < 0 && config.Schema.Conditional(key): // the point may lack the unit
 		case at < 0, p.Settings[at].Value == value && !slices.ContainsFunc(p.Axes, of):
 			return ""
 		default:
@@ -356,14 +359,14 @@ func overridden(set string, points []experiment.Point) string {
 	return fmt.Sprintf("--set %s has no effect: the experiment's compare or sweep sets %s", set, key)
 }
 
-// warnOf writes a warning, if there is one.
+// warnOf prints a warning, if there is one.
 func warnOf(c *cobra.Command, warning string) {
 	if warning != "" {
 		remark(c.ErrOrStderr(), "warning: "+warning)
 	}
 }
 
-// remark writes a line for the user, set to the width of a terminal. There is nowhere to report a failure.
+// remark prints a line for the user, wrapped to the width of a terminal. A failed write has no remedy.
 func remark(stderr io.Writer, s string) { _ = fit.Print(stderr, "heddle: "+s+"\n") }
 
 func errorText(err error) string {
@@ -389,7 +392,8 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// session is one run of an experiment and the files it leaves.
+// session is one run of an experiment and its files: newSession or open, then simulate or run. open vets the points
+// before it creates the directory; simulate runs them and closes everything.
 type session struct {
 	flags  *runFlags
 	runner *experiment.Runner
@@ -398,25 +402,25 @@ type session struct {
 	experiment *config.Experiment
 
 	name    string
-	memory  string // what the points may need
+	memory  string // expected memory, for the log
 	dir     string
 	log     *os.File
 	version string
 
-	known map[int]experiment.Outcome // computed's
+	known map[int]experiment.Outcome // cached result of computed
 
-	unsummarised error // why there are no summaries, though all results are stored
+	unsummarised error // why the summaries could not be written, though all results are stored
 
 	mu       sync.Mutex
-	outcomes []experiment.Outcome // of all points, when the run has ended
+	outcomes []experiment.Outcome // of all points, after the run
 	coarse   experiment.Coarse
-	watch    watcher // from observe on
+	watch    watcher // set by observe
 	page     *shown
 	stop     context.CancelCauseFunc
 }
 
-// watcher is an observer that shows what it sees, and above that the lines that are written to it. While there is one,
-// nothing else writes to the terminal.
+// watcher is an observer that shows the progress of a run, and above it the lines that are written to it. While it is
+// active, nothing else may write to the terminal.
 type watcher interface {
 	experiment.Observer
 	experiment.Resumer
@@ -431,7 +435,7 @@ func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[config.Experimen
 	return s, s.open(c, l, room)
 }
 
-// open vets the points, and opens the files.
+// open vets the points, and opens the results directory.
 func (s *session) open(c *cobra.Command, l *schema.Loaded[config.Experiment], room experiment.Room) error {
 	f, r := s.flags, s.runner
 	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
@@ -453,7 +457,8 @@ func (s *session) open(c *cobra.Command, l *schema.Loaded[config.Experiment], ro
 	return nil
 }
 
-// checkMemory says what the points that are to run need, and refuses what there is no memory for.
+// checkMemory estimates the memory of the points that are to run, warns of a shortage, and returns an error if a point
+// cannot fit.
 func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
 	need := s.runner.EstimateMemory(s.computed())
 	warning, err := need.Check(s.runner.Points, room, s.flags.jobs)
@@ -469,7 +474,7 @@ func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
 	return nil
 }
 
-// computed are the points that the store has cycles of: they can run.
+// computed returns the stored points that have cycles, which need no vetting.
 func (s *session) computed() map[int]experiment.Outcome {
 	if s.flags.fresh {
 		return nil
@@ -480,7 +485,7 @@ func (s *session) computed() map[int]experiment.Outcome {
 	return s.known
 }
 
-// openFiles opens what tells of the progress.
+// openFiles opens the log, and reports the start of the run.
 func (s *session) openFiles(c *cobra.Command) (err error) {
 	if s.log, err = os.OpenFile(filepath.Join(s.dir, "log.txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
 		0o644); err != nil {
@@ -501,7 +506,7 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 	return nil
 }
 
-// observe begins to show how the run goes.
+// observe starts to show the progress.
 func (s *session) observe(stderr io.Writer) {
 	f := s.runner.NewForecast()
 	switch {
@@ -518,7 +523,7 @@ func (s *session) logf(format string, args ...any) {
 	fmt.Fprintf(s.log, "%s  %s\n", time.Now().UTC().Format(time.RFC3339), plain.Lines(fmt.Sprintf(format, args...)))
 }
 
-// simulate runs what is not stored, and closes everything.
+// simulate runs the points that are not stored, and closes everything.
 func (s *session) simulate(c *cobra.Command) (*experiment.Summary, error) {
 	defer inOrder(c.Context())()
 	ctx, stop := context.WithCancelCause(c.Context())
@@ -561,7 +566,7 @@ func (s *session) run(c *cobra.Command) error {
 		experiment.WritePhases(c.OutOrStdout(), s.runner.Points, s.outcomes)
 	}
 	for _, note := range summary.Unlike {
-		fmt.Fprintln(c.OutOrStdout(), "not the same in what is compared: "+note)
+		fmt.Fprintln(c.OutOrStdout(), "different in compared points: "+note)
 	}
 	for _, name := range experiment.NoEffect(s.experiment, s.runner.Points, experiment.SameStats(s.outcomes)) {
 		fmt.Fprintf(c.OutOrStdout(), "%s had no effect: points that differ in it alone have the same statistics\n",
@@ -581,7 +586,7 @@ func printFile(w io.Writer, path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// end writes the summaries, from the store, and closes everything. Without summaries nothing is lost.
+// end writes the summaries and closes everything. Missing summaries can be made again from the store.
 func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summary, err error) {
 	summary, s.outcomes, err = s.book.End(outcomes)
 	s.mu.Lock()
@@ -599,12 +604,12 @@ func (s *session) end(outcomes []experiment.Outcome) (summary *experiment.Summar
 	return summary, s.log.Close()
 }
 
-// verdict is the run's error: points that failed, and summaries that could not be written.
+// verdict returns the run's error: for points that failed, and summaries that could not be written.
 func (s *session) verdict(outcomes []experiment.Outcome) error {
 	return errors.Join(s.failures(outcomes), s.unsummarised)
 }
 
-// failures is the first error of a point, with how many there are.
+// failures returns the first error of a point, with the number of failed points.
 func (s *session) failures(outcomes []experiment.Outcome) error {
 	var first error
 	failures := 0
@@ -630,8 +635,8 @@ func (s *session) failures(outcomes []experiment.Outcome) error {
 	return first
 }
 
-// failure gives a point's error its exit code. What is wrong with a configuration has been
-// said before points run, so an error of no other kind is a failed run.
+// failure adds the exit code to a point's error. Errors of configurations are reported before points run, so an error
+// of unknown kind is a failed run.
 func (s *session) failure(point int, err error) error {
 	err = failed(fmt.Errorf("point %s: %w", experiment.Label(s.runner.Points[point].Axes), err))
 	var code *codeError
@@ -641,7 +646,7 @@ func (s *session) failure(point int, err error) error {
 	return err
 }
 
-// Started, Running and Finished pass on how the run goes; what is finished is written at once.
+// Started logs the start of a point, and passes it on.
 func (s *session) Started(point int, edges uint64) {
 	s.mu.Lock()
 	s.logf("begun: %s", experiment.Label(s.runner.Points[point].Axes))
@@ -649,26 +654,26 @@ func (s *session) Started(point int, edges uint64) {
 	s.watch.Started(point, edges)
 }
 
-// Resumed is told of a point that goes on from a checkpoint.
+// Resumed passes on that a point continues from a checkpoint.
 func (s *session) Resumed(point int, before time.Duration) { s.watch.Resumed(point, before) }
 
-// say tells the user of a point, and the log.
+// say shows a notice about a point to the user, and logs it.
 func (s *session) say(point int, notice string) {
 	fmt.Fprintf(s.watch, "point %s: %s\n", experiment.Label(s.runner.Points[point].Axes), notice)
 	s.note(point, notice)
 }
 
-// note tells the log of a point.
+// note logs a notice about a point.
 func (s *session) note(point int, notice string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.logf("%s: %s", experiment.Label(s.runner.Points[point].Axes), notice)
 }
 
-// Running is told how far a point is.
+// Running passes on the progress of a point.
 func (s *session) Running(point int, p sim.Progress) { s.watch.Running(point, p) }
 
-// Finished is told of a point's end.
+// Finished stores the outcome of a point, and passes it on.
 func (s *session) Finished(o experiment.Outcome) {
 	s.watch.Finished(o)
 	s.page.finished(o.Err)
@@ -690,7 +695,7 @@ func (s *session) Finished(o experiment.Outcome) {
 			o.Cycles,
 			experiment.Within(o.Half, float64(o.Cycles)), o.Seconds, o.Building)
 	}
-	if err := s.book.Put(o); err != nil { // the work would be lost
+	if err := s.book.Put(o); err != nil { // results of further points would be lost too
 		s.logf("%v", err)
 		s.stop(err)
 	}
@@ -702,10 +707,10 @@ type memorySize uint64
 
 func (m *memorySize) String() string { return fmt.Sprint(uint64(*m)) }
 
-// Type is the flag's in help.
+// Type returns the name of the value in help.
 func (m *memorySize) Type() string { return "size" }
 
-// Set reads the flag.
+// Set parses the flag.
 func (m *memorySize) Set(text string) error {
 	number, shift := text, 0
 	for i, suffix := range []string{"KiB", "MiB", "GiB", "TiB"} {

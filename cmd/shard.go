@@ -23,7 +23,7 @@ import (
 	"heddle/internal/fit"
 )
 
-// clusterFlags say which part of an experiment runs where.
+// clusterFlags holds the flags that distribute an experiment over processes and hosts.
 type clusterFlags struct {
 	launcher string
 	tasks    int
@@ -43,12 +43,13 @@ const (
 func (f *clusterFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.shardOf, "shard", "",
-		"run the `i/n`-th part of the points, such as 2/8, into shards/ of the results' directory; heddle results merge puts them "+
-			"together")
+		"run the `i/n`-th part of the points, such as 2/8, into shards/ of the results' directory; heddle results "+
+			"merge puts them together")
 	fl.StringVar(&f.launcher, "launcher", localLauncher,
 		"local: here. slurm: as a Slurm job array, waiting for its end; the same command resumes it")
 	fl.IntVar(&f.tasks, "tasks", 0,
-		"tasks of the Slurm job array, each of which runs --jobs points at a time (0: one for each 8 points, at most 64)")
+		"tasks of the Slurm job array, each of which runs --jobs points at a time (0: one for each 8 points, at "+
+			"most 64)")
 	fl.StringArrayVar(&f.sbatch, "sbatch", nil,
 		"`option` for sbatch, such as --sbatch=--partition=long; over the estimates of memory and time")
 	fl.DurationVar(&f.poll, "poll", 5*time.Second, "time between questions to Slurm of how its tasks do")
@@ -80,7 +81,7 @@ func (f *clusterFlags) check(c *cobra.Command) (err error) {
 	return nil
 }
 
-// mine leaves out the points that are others' to run: of other shards, or in the experiment's own results already.
+// mine excludes the points that other shards run, or that the experiment's own results already have.
 func (f *runFlags) mine(l *schema.Loaded[config.Experiment], r *experiment.Runner) error {
 	if f.shard.N == 0 {
 		return nil
@@ -99,7 +100,7 @@ func (f *runFlags) mine(l *schema.Loaded[config.Experiment], r *experiment.Runne
 	return nil
 }
 
-// shardLine prints the summary of a shard, in place of a table, which would lack the baselines.
+// shardLine prints the summary of a shard; a table would lack baselines in other shards.
 func (s *session) shardLine(w io.Writer) {
 	mine, stored, failed := 0, 0, 0
 	for i, o := range s.outcomes {
@@ -116,22 +117,22 @@ func (s *session) shardLine(w io.Writer) {
 			stored++
 		}
 	}
-	fmt.Fprintf(w, "shard %s: %d of its %d points have ended, %d of them failed; results in %s\nheddle results merge %s/* puts "+
-		"shards together\n",
+	fmt.Fprintf(w, "shard %s: %d of its %d points have ended, %d of them failed; results in %s\nheddle results "+
+		"merge %s/* puts shards together\n",
 		s.flags.shard, stored, mine, failed, s.dir, quoted(filepath.Dir(s.dir)))
 }
 
 // job describes a submitted job array, in a file beside the results.
 type job struct {
 	Job   string `json:"job"`
-	Tasks int    `json:"tasks"` // that the points are dealt out to
-	Array []int  `json:"array"` // those that were submitted
+	Tasks int    `json:"tasks"` // number of shards
+	Array []int  `json:"array"` // numbers of the submitted tasks
 }
 
 const slurmDir = "slurm"
 
-// launch has Slurm run the points that are not stored, waits for its end, and gathers the results. What is missing then
-// is said in lost.
+// launch runs the points that are not stored by Slurm, waits for the job to end, and merges the results. The error of
+// missing points is that of lost.
 func (f *runFlags) launch(c *cobra.Command, name string, l *schema.Loaded[config.Experiment],
 	r *experiment.Runner) (lost error, err error) {
 	s := &launch{flags: f, c: c, dir: filepath.Join(f.out, l.Value.Name), loaded: l, runner: r, name: name}
@@ -175,17 +176,17 @@ func (f *runFlags) launch(c *cobra.Command, name string, l *schema.Loaded[config
 type launch struct {
 	flags  *runFlags
 	c      *cobra.Command
-	name   string // as it was given
+	name   string // as given on the command line
 	dir    string
 	loaded *schema.Loaded[config.Experiment]
 	runner *experiment.Runner
 }
 
 func (s *launch) say(format string, args ...any) {
-	_ = fit.Print(s.c.ErrOrStderr(), fmt.Sprintf(format+"\n", args...)) // there is nobody to tell
+	_ = fit.Print(s.c.ErrOrStderr(), fmt.Sprintf(format+"\n", args...)) // a failed write has no remedy
 }
 
-// fresh forgets what an earlier launch has left; the store is put aside with the run.
+// fresh removes the files of an earlier launch, and renames its store.
 func (s *launch) fresh() error {
 	was, err := s.job()
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *launch) fresh() error {
 
 func (s *launch) jobFile() string { return filepath.Join(s.dir, slurmDir, "job.json") }
 
-// job is the last one that was submitted; nil: none was.
+// job returns the job that was submitted last; nil: none.
 func (s *launch) job() (*job, error) {
 	text, err := files.Read(s.jobFile(), 1<<20)
 	if errors.Is(err, os.ErrNotExist) {
@@ -222,13 +223,13 @@ func (s *launch) job() (*job, error) {
 	}
 	j := &job{}
 	if err := json.Unmarshal(text, j); err != nil || j.Job == "" || j.Tasks < 1 {
-		return nil, fmt.Errorf("%s: expected what heddle run --launcher slurm writes; remove it if no job of this experiment "+
-			"runs", s.jobFile())
+		return nil, fmt.Errorf("%s: expected what heddle run --launcher slurm writes; remove it if no job of this "+
+			"experiment runs", s.jobFile())
 	}
 	return j, nil
 }
 
-// missing are the points that are to run: those that are not stored for good; and of them those that are not stored.
+// missing returns the points that are to run, without a final outcome, and those of them that have no outcome at all.
 func (s *launch) missing() (todo, absent []int) {
 	stored := experiment.Stored(s.dir)
 	for i := range s.runner.Points {
@@ -244,13 +245,13 @@ func (s *launch) missing() (todo, absent []int) {
 	return todo, absent
 }
 
-// pointsPerTask is how many there are where --tasks does not say it, and mostTasks how many tasks at most.
+// Defaults of --tasks: the number of points for each task, and the largest number of tasks.
 const (
 	pointsPerTask = 8
 	mostTasks     = 64
 )
 
-// submit deals points out to tasks.
+// submit distributes points over tasks, and submits the job.
 func (s *launch) submit(todo []int) (*job, error) {
 	n := s.flags.tasks
 	if n == 0 {
@@ -283,7 +284,7 @@ func (s *launch) submit(todo []int) (*job, error) {
 	return j, files.Write(s.jobFile(), append(text, '\n'))
 }
 
-// What is asked for over the estimates, which may be off: memory that is exceeded ends a task, and so does time.
+// Margins over the estimates of memory and time, since Slurm ends a task that exceeds its request.
 const (
 	memoryMargin = 1.5
 	leastMemory  = 256 << 20
@@ -296,7 +297,7 @@ func askedMemory(estimate uint64) uint64 {
 	return max(leastMemory, uint64(memoryMargin*float64(estimate)))
 }
 
-// array is the job array with what its tasks need, by the estimates of the dry run.
+// array returns the job array with the resources of its tasks, by the estimates of the dry run.
 func (s *launch) array(j *job, of map[int][]int) (*slurm.Array, error) {
 	f := s.flags
 	jobs := 1
@@ -367,12 +368,13 @@ func (s *launch) script(j *job, jobs int) (string, error) {
 		"\n", nil
 }
 
-// patience is how many times in a row Slurm may not answer: its controller may be restarted.
+// patience is the number of consecutive failed queries of Slurm that are tolerated, as its controller may be
+// restarting.
 const patience = 60
 
-// wait waits until no task of a job is left. Ctrl-C leaves the job alone.
+// wait waits until no task of a job is left. An interrupt does not affect the job.
 func (s *launch) wait(j *job, how string) error {
-	defer inOrder(s.c.Context())() // which job goes on is said
+	defer inOrder(s.c.Context())() // to print which job continues
 	ctx, silent := s.c.Context(), 0
 	report := jobReport{done: s.throughput()}
 	for {
@@ -402,15 +404,16 @@ func (s *launch) wait(j *job, how string) error {
 		case <-ctx.Done():
 			return &codeError{
 				exitInterrupted,
-				fmt.Errorf("interrupted: slurm job %s goes on (scancel %s ends it); the same command waits for it again", j.Job, j.Job),
+				fmt.Errorf("interrupted: slurm job %s goes on (scancel %s ends it); the same command waits for it "+
+					"again", j.Job, j.Job),
 			}
 		case <-time.After(s.flags.poll):
 		}
 	}
 }
 
-// complete reports whether a job has nothing left to do though tasks of it are left, as when its controller was started
-// again and holds them. Points that are to be run again have ended before.
+// complete reports whether a job has nothing left to do although some tasks are left, as when a restarted controller
+// holds them. Points that are run again may have ended in an earlier job.
 func (s *launch) complete(state slurm.State, running bool) bool {
 	if running || s.flags.retry && !state.Held() {
 		return false
@@ -418,7 +421,7 @@ func (s *launch) complete(state slurm.State, running bool) bool {
 	return len(experiment.Ended(s.dir)) >= len(s.runner.Points)
 }
 
-// gather merges what the tasks have stored.
+// gather merges the results of the tasks.
 func (s *launch) gather() error {
 	from, err := experiment.Shards(s.dir)
 	if err != nil || len(from) == 0 {
@@ -431,7 +434,7 @@ func (s *launch) gather() error {
 	return err
 }
 
-// lost says which points a job has left out; nil: none.
+// lost returns an error for the points that a job has not run; nil: none.
 func (s *launch) lost(j *job) error {
 	_, absent := s.missing()
 	if len(absent) == 0 {
@@ -446,16 +449,17 @@ func (s *launch) lost(j *job) error {
 			}
 		}
 	}
-	text := fmt.Sprintf("%d of %d points are missing: task %s of slurm job %s ended before they did (%s has their output)",
+	text := fmt.Sprintf("%d of %d points are missing: task %s of slurm job %s ended before they did (%s has their "+
+		"output)",
 		len(absent), len(s.runner.Points), some(tasks), j.Job, filepath.Join(s.dir, slurmDir))
 	if len(why) > 0 {
 		text += "; Slurm ended " + some(why) +
 			": --sbatch=--time=MINUTES, --sbatch=--mem=SIZE and --tasks give tasks more, or less to do"
 	}
-	return &codeError{exitFailed, errors.New(text + "; the same command submits what is missing")}
+	return &codeError{exitFailed, errors.New(text + "; the same command submits the missing points")}
 }
 
-// some lists the first of many.
+// some lists the first elements of a list.
 func some(list []string) string {
 	const most = 12
 	if len(list) > most {
@@ -464,7 +468,7 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// endedBy says what Slurm has ended a task by, as far as its output says so.
+// endedBy returns the reason for which Slurm ended a task, by its output.
 func (s *launch) endedBy(j *job, task int) string {
 	const most = 1 << 20
 	text, err := files.Read(filepath.Join(s.dir, slurmDir, fmt.Sprintf("%s-%d.log", j.Job, task)), most)
@@ -474,7 +478,7 @@ func (s *launch) endedBy(j *job, task int) string {
 	return slurm.Ended(string(text))
 }
 
-// over removes what is of no use any more: shards when everything has been gathered, and the job in any case.
+// over removes the record of the job, and the shards if all results have been merged.
 func (s *launch) over() error {
 	err := os.Remove(s.jobFile())
 	if errors.Is(err, os.ErrNotExist) {

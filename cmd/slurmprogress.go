@@ -7,12 +7,12 @@ import (
 	"heddle/experiment"
 )
 
-// throughput estimates the time that a job still takes from the work that all its tasks together have done since they
-// were first seen to run, on however many hosts.
+// throughput estimates the remaining time of a job from the work that its tasks have done together since they were
+// first seen running, on any number of hosts.
 type throughput struct {
-	work  []float64 // of each point, as it was estimated: only their ratios count
-	begun time.Time // zero: nothing has run yet
-	first float64   // work that was done then
+	work  []float64 // estimated work of each point, of which only ratios matter
+	begun time.Time // when tasks were first seen running; zero: not yet
+	first float64   // work done by then
 }
 
 func (s *launch) throughput() *throughput {
@@ -26,8 +26,8 @@ func (s *launch) throughput() *throughput {
 	return t
 }
 
-// text gives the number of points that have ended, and the time left once a point has ended since tasks were first seen
-// to run.
+// text reports the number of points that have ended and, once a point has ended since tasks were first seen running,
+// the time left.
 func (t *throughput) text(now time.Time, ended map[int]bool, running bool) string {
 	done, all := 0.0, 0.0
 	for i, w := range t.work {
@@ -47,13 +47,13 @@ func (t *throughput) text(now time.Time, ended map[int]bool, running bool) strin
 	return text
 }
 
-// Slurm's states of tasks that run.
+// slurmRunning lists Slurm's states of running tasks.
 var slurmRunning = []string{"RUNNING", "COMPLETING"}
 
-// pollsBetween is the least number of polls between two reports while tasks do not change their states.
+// pollsBetween is the least number of polls between two reports while states do not change.
 const pollsBetween = 6
 
-// report logs the state of a job, if it has changed.
+// report logs the state of a job if it has changed.
 func (s *launch) report(j *job, how string, r *jobReport) {
 	now := time.Now()
 	if r.states == r.lastStates && now.Sub(r.said) < pollsBetween*s.flags.poll {
@@ -70,8 +70,8 @@ func (s *launch) report(j *job, how string, r *jobReport) {
 // jobReport is the state of a job as it was last reported.
 type jobReport struct {
 	done                   *throughput
-	states                 string // of its tasks
-	running                bool   // some task
+	states                 string // states of its tasks
+	running                bool   // whether some task is running
 	said                   time.Time
 	lastStates, lastPoints string
 }

@@ -12,7 +12,7 @@ import (
 	"heddle/experiment/store"
 )
 
-// printPhases says where time went.
+// printPhases prints the shares of phases in the time.
 func printPhases(w io.Writer, phases []experiment.Phase) {
 	if phases == nil {
 		return
@@ -28,7 +28,7 @@ func printPhases(w io.Writer, phases []experiment.Phase) {
 	t.Render()
 }
 
-// rightFrom aligns columns to the right.
+// rightFrom right-aligns columns.
 func rightFrom(first, last int) (out []table.ColumnConfig) {
 	for n := first; n <= last; n++ {
 		out = append(out, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
@@ -36,15 +36,16 @@ func rightFrom(first, last int) (out []table.ColumnConfig) {
 	return out
 }
 
-// stepColumns are the statistics of a super-step that are shown.
+// stepColumns lists the statistics of a super-step that are shown.
 var stepColumns = []struct{ title, stat, format string }{
 	{"frontier", "frontier.vertices", "%.0f"}, {"edges", "edges", "%.0f"},
-	{"lanes max/mean", "imbalance.lanes", "%.2f"}, {"warps max/mean", "imbalance.warps", "%.2f"}, {"cores max/mean", "imbalance.cores", "%.2f"},
+	{"lanes max/mean", "imbalance.lanes", "%.2f"}, {"warps max/mean", "imbalance.warps", "%.2f"}, {"cores max/mean",
+		"imbalance.cores", "%.2f"},
 	{"warp instrs", "warp_instrs", "%.0f"}, {"atomics", "atomics", "%.0f"}, {"barriers", "barriers", "%.0f"},
 	{"shuffles", "shuffles", "%.0f"}, {"scratchpad", "scratchpad.accesses", "%.0f"},
 }
 
-// showSteps lists the kernels of a point's super-steps, and the phases' shares of each.
+// showSteps prints the launches of a point's super-steps, with the shares of phases.
 func (f *resultsFlags) showSteps(w io.Writer, p *store.Point, match *regexp.Regexp) error {
 	if f.json {
 		return stepsTable(p, match).Write(w, "json")
@@ -80,10 +81,10 @@ func stepRow(s *store.Step) table.Row {
 	return row
 }
 
-// cyclesCI95 is the column with half the 95 % confidence intervals of sampled cycles.
+// cyclesCI95 is the name of the column with half the 95 % confidence intervals of sampled cycles.
 const cyclesCI95 = "cycles_ci95"
 
-// stepsTable has a row a kernel of a super-step, and a column a statistic.
+// stepsTable returns a table with a row for each launch in a super-step, and a column for each statistic.
 func stepsTable(p *store.Point, match *regexp.Regexp) *store.Table {
 	t := &store.Table{Columns: []store.Column{{Name: "step", Kind: store.Integer}, {Name: "kernel", Kind: store.Text},
 		{Name: "cycles", Kind: store.Integer}}}

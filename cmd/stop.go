@@ -15,7 +15,7 @@ import (
 	"heddle/sim/window"
 )
 
-// stopFlags say where a run is stopped, and whether what the machine holds then is shown.
+// stopFlags holds the flags that stop a run, and show the state of the machine then.
 type stopFlags struct {
 	at    string
 	cycle uint64
@@ -30,15 +30,17 @@ type stopFlags struct {
 func (f *stopFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.at, "break", "",
-		"stop at the first issue of the instruction at `PLACE`: an address, SYMBOL or SYMBOL+OFFSET, and ,core=N,warp=N behind it (docs/guide/looking.md)")
+		"stop at the first issue of the instruction at `PLACE`: an address, SYMBOL or SYMBOL+OFFSET, and "+
+			",core=N,warp=N behind it (docs/guide/looking.md)")
 	fl.Uint64Var(&f.cycle, "at-cycle", 0, "stop when this `cycle` of the machine's clock is over")
-	fl.BoolVar(&f.dump, "dump", false, "where the run is stopped, print what the machine holds; --window cores=..,warps=.. says of which")
+	fl.BoolVar(&f.dump, "dump", false, "print the state of the machine where the run is stopped; --window "+
+		"cores=..,warps=.. selects cores and warps")
 }
 
-// wanted reports whether the run is to be stopped.
+// wanted reports whether a stop is requested.
 func (f *stopFlags) wanted() bool { return f.at != "" || f.cycle > 0 }
 
-// check refuses what does not go together.
+// check returns an error for incompatible flags.
 func (f *stopFlags) check() error {
 	if f.dump && !f.wanted() {
 		return errors.New("--dump: expected --break PLACE or --at-cycle N beside it")
@@ -46,7 +48,7 @@ func (f *stopFlags) check() error {
 	return nil
 }
 
-// point is where --break says; nil: nowhere. p is the program, if there is only one.
+// point returns the point of --break; nil without it. p is the program, if there is only one.
 func (f *stopFlags) point(p *isa.Program, cores, warps int) (*inspect.Point, error) {
 	if f.at == "" {
 		return nil, nil
@@ -74,7 +76,7 @@ func scope(text string, cores, warps int) (inspect.Scope, error) {
 		Warp: func(n int) bool { return s.Warps.Has(uint64(n)) }}, nil
 }
 
-// attach has a machine with time stopped.
+// attach makes a timed machine stop.
 func (f *stopFlags) attach(m *sim.Machine, p *isa.Program, shown string) error {
 	if !f.wanted() {
 		return nil
@@ -92,7 +94,7 @@ func (f *stopFlags) attach(m *sim.Machine, p *isa.Program, shown string) error {
 	return err
 }
 
-// untimed has a functional machine stopped.
+// untimed makes a functional machine stop.
 func (f *stopFlags) untimed(cfg *emu.Config, p *isa.Program, shown string) error {
 	if f.cycle > 0 {
 		return errors.New("--at-cycle is for timed machines")
@@ -110,7 +112,7 @@ func (f *stopFlags) untimed(cfg *emu.Config, p *isa.Program, shown string) error
 	return nil
 }
 
-// state returns the state that a dump shows; nil: none.
+// state returns the state for a dump; nil: none.
 func (f *stopFlags) state() *inspect.State {
 	if f.watcher == nil || !f.dump {
 		return nil
@@ -118,7 +120,7 @@ func (f *stopFlags) state() *inspect.State {
 	return f.watcher.State()
 }
 
-// report writes what is to be shown as text, and says if the run was not stopped.
+// report prints the dump, or a notice if the run was not stopped.
 func (f *stopFlags) report(out, errs io.Writer) {
 	if s := f.state(); s != nil {
 		s.Write(out)
@@ -128,7 +130,7 @@ func (f *stopFlags) report(out, errs io.Writer) {
 	}
 }
 
-// reportJSON is report, as JSON.
+// reportJSON is report with JSON output.
 func (f *stopFlags) reportJSON(out, errs io.Writer) error {
 	s := f.state()
 	if s == nil {

@@ -28,7 +28,7 @@ docs/reference/traces.md.`,
 	return c
 }
 
-// recordFlags are the settings of heddle trace record.
+// recordFlags holds the flags of heddle trace record.
 type recordFlags struct {
 	pointFlags
 	out string
@@ -71,7 +71,7 @@ func (f *recordFlags) run(c *cobra.Command, name string) error {
 	return withTrace(f.out, func(t *traces.File) error { return t.Describe(c.OutOrStdout()) })
 }
 
-// withTrace opens a file for do.
+// withTrace calls do with an open trace.
 func withTrace(path string, do func(*traces.File) error) error {
 	t, err := traces.Open(path)
 	if err != nil {
@@ -96,9 +96,10 @@ func newTraceDump() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump FILE",
 		Short: "Show the instructions of a trace",
-		Long: `Show the instructions of a trace: address, lanes, instruction, place in the program, and what the code does not tell:
-addresses by lane (a+d×n stands for n lanes, each d more than the one before), what a graph unit was asked and answered, the
-lanes of a conditional atomic that wrote, a new mask, and where control went if not on.`,
+		Long: `Show the instructions of a trace: address, lanes, instruction, position in the program,
+and the dynamic information: addresses by lane (a+d×n stands for n lanes, each d more
+than the one before), requests to a graph unit and its answers, the lanes of a
+conditional atomic that wrote, a new mask, and the target of a taken branch.`,
 		Example: `  heddle trace dump pr.trace --launch 1 --warp 0 --limit 40`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -107,20 +108,22 @@ lanes of a conditional atomic that wrote, a new mask, and where control went if 
 	}
 	fl := c.Flags()
 	fl.IntVar(&sel.Launch, "launch", -1, "`number` of a launch, from 0 (-1: all)")
-	fl.IntVar(&sel.Warp, "warp", -1, "`number` of a warp over all cores, from 0: core × warps of a core + warp (-1: all)")
+	fl.IntVar(&sel.Warp, "warp", -1, "`number` of a warp over all cores, from 0: core × warps of a core + warp (-1: "+
+		"all)")
 	fl.Uint64Var(&sel.Limit, "limit", 0, "instructions of each warp and launch to show (0: all)")
 	return c
 }
 
-// maxShownDifferences keeps a comparison readable.
+// maxShownDifferences bounds the output of a comparison.
 const maxShownDifferences = 20
 
 func newTraceDiff() *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
 		Short: "Show where the warps of two traces first differ",
-		Long:  `Compare two traces warp by warp and launch by launch: the first instruction in which they differ, or in what it came to. The exit code is 1 if they differ.`,
-		Args:  cobra.ExactArgs(2),
+		Long: `Compare two traces warp by warp and launch by launch, and show the first instruction
+that differs itself or in its results. The exit code is 1 if they differ.`,
+		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return withTrace(args[0], func(a *traces.File) error {
 				return withTrace(args[1], func(b *traces.File) error { return diffTraces(c.OutOrStdout(), a, b) })
@@ -156,8 +159,9 @@ func newTraceImport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import TEXT -o FILE",
 		Short: "Make a trace from text in the form of heddle trace dump",
-		Long: `Make a trace of a text, in the form that heddle trace dump writes: what other programs have traced, written as
-instructions of this machine. docs/reference/traces.md describes it, with an example. What cannot have happened is refused with its line.`,
+		Long: `Make a trace of a text in the format of heddle trace dump, such as the trace of another
+program, expressed in instructions of this machine. docs/reference/traces.md describes
+the format, with an example. Impossible events are refused with their lines.`,
 		Example: `  heddle trace import gpu.txt --cores 6 --warps 32 --threads 32 -o gpu.trace`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return importTrace(c, args[0], out, s) },

@@ -21,19 +21,19 @@ import (
 	"heddle/kernels/workload"
 )
 
-// tuneFlags are those of heddle tune.
+// tuneFlags holds the flags of heddle tune.
 type tuneFlags struct {
 	runFlags
 	only       []string
 	schedules  string
 	whole      bool
 	quick      bool
-	take       string   // the file of a study of which results are taken over
-	hints      []string // kernels that are tried after the schedules, where the space has them
+	take       string   // file of a study whose results are reused
+	hints      []string // kernels to try after the schedules, if the space has them
 	exhaustive bool
 	points     int
 	budget     time.Duration
-	count      bool // only count a GraphIt program's schedules
+	count      bool // only count the schedules of a GraphIt program
 }
 
 func newTune() *cobra.Command {
@@ -85,9 +85,12 @@ that finds anything faster.
 	fl.BoolVar(&f.json, "json", false, "print tune.json instead of the tables")
 	fl.StringArrayVar(&f.only, "only", nil, "search only those values of a choice, `KEY=VALUE,VALUE` (may be repeated)")
 	fl.StringVar(&f.schedules, "schedules", string(tune.Suited),
-		"which are searched: those of the machine's graph unit, or software's if it has none (auto), software, or all")
-	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with what suits it, to its end, or to four times the cycles of the best")
-	fl.StringVar(&f.take, "take", "", "with compare or sweep: take over what the `study.json` of another run has found for the same axes, and search for the rest")
+		"schedules to search: of the machine's graph unit, or software schedules if it has none (auto), software, "+
+			"or all")
+	fl.BoolVar(&f.whole, "whole", false, "simulate each schedule, with the choices that suit it, to its end or to "+
+		"four times the cycles of the best")
+	fl.StringVar(&f.take, "take", "", "with compare or sweep: reuse results of the `study.json` of another run for "+
+		"equal axes, and search for the rest")
 	fl.BoolVar(&f.quick, "quick", false, "search less: leave slow schedules sooner, and do not return to them")
 	fl.BoolVar(&f.count, "count", false, "of a GraphIt program: only count the schedules of each label")
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "simulate every candidate to its end")
@@ -98,7 +101,7 @@ that finds anything faster.
 
 func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	if f.points < 0 || f.budget < 0 {
-		return errors.New("--points, --budget: expected what is not negative")
+		return errors.New("--points, --budget: expected a number that is not negative")
 	}
 	if k := tune.Kinds(f.schedules); k != tune.Suited && k != tune.Software && k != tune.Every {
 		return fmt.Errorf("--schedules %s: expected auto, software or all", f.schedules)
@@ -120,7 +123,8 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 		return f.study(c, name, l)
 	}
 	if f.take != "" {
-		return errors.New("--take: expected an experiment with compare or sweep: it takes searches of some of its points")
+		return errors.New("--take: expected an experiment with compare or sweep: it takes searches of some of its " +
+			"points")
 	}
 	l.Value.Name += "-tune"
 	o, _, err := f.search(c, l, f.overrides.set, "")
@@ -136,14 +140,15 @@ func (f *tuneFlags) tune(c *cobra.Command, name string) error {
 	return nil
 }
 
-// load reads an experiment, and refuses what is not searched.
+// load loads an experiment, and returns an error if it cannot be searched.
 func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[config.Experiment], error) {
 	l, err := loadExperiment(name, set)
 	if err != nil {
 		return nil, err
 	}
 	if len(l.Value.Seeds) > 0 {
-		return nil, errors.New("seeds: expected none: a search is of one graph (--set seeds=[], or sweep the graph's seed)")
+		return nil, errors.New("seeds: expected none: a search is of one graph (--set seeds=[], or sweep the " +
+			"graph's seed)")
 	}
 	if err := experiment.Tunable(&l.Value); err != nil {
 		return nil, err
@@ -151,22 +156,22 @@ func (f *tuneFlags) load(name string, set []string) (*schema.Loaded[config.Exper
 	return l, nil
 }
 
-// Files of a search, beside those of a run.
+// Files of a search in its results directory.
 const (
-	bestFile  = "best.yaml"       // an experiment that runs the best beside the first
+	bestFile  = "best.yaml"       // an experiment that compares the best candidate with the first
 	tuneFile  = "tune.json"       // the outcome
-	triedFile = "candidates.json" // the settings of each point, in their order
+	triedFile = "candidates.json" // the settings of each point, in order
 )
 
-// wholeSetting has a candidate of a sampled search simulated whole.
+// wholeSetting makes a candidate of a sampled search be simulated completely.
 var wholeSetting = experiment.Setting{Key: "sample.period", Value: "0"}
 
-// search searches the choices of an experiment without axes. of names it among several.
+// search searches the choices of an experiment without axes. of names it in a study.
 func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[config.Experiment], set []string,
 	of string) (*tune.Outcome, *tuning, error) {
 	axes := tune.Axes(&l.Value.Machine, tune.Kinds(f.schedules))
 	only := f.only
-	if l.Value.Sample.On() { // a fused run is one launch, which is simulated whole
+	if l.Value.Sample.On() { // fused runs cannot be sampled
 		only = append([]string{"fusion=none"}, only...)
 	}
 	for _, o := range only {
@@ -197,20 +202,21 @@ func (f *tuneFlags) search(c *cobra.Command, l *schema.Loaded[config.Experiment]
 	return o, t, err
 }
 
-// tuning is one search, and the session that keeps what it finds. Its points are those that were tried, in that order.
+// tuning is a search with the session that stores its results. The session's points are the candidates that were tried,
+// in that order.
 type tuning struct {
 	*session
 	flags   *tuneFlags
 	search  *tune.Search
 	loaded  *schema.Loaded[config.Experiment]
 	set     []string
-	numbers map[string]int // of points, by their settings
+	numbers map[string]int // index of each point, by its settings
 	room    experiment.Room
 	command *cobra.Command
-	graph   experiment.GraphSummary // known at the end
+	graph   experiment.GraphSummary // set at the end
 }
 
-// begin takes up what an earlier search has left.
+// begin opens the session, and resumes an earlier search.
 func (t *tuning) begin(c *cobra.Command) error {
 	t.command, t.room = c, t.flags.limitMemory()
 	t.runner = t.flags.runner(nil)
@@ -222,10 +228,10 @@ func (t *tuning) begin(c *cobra.Command) error {
 	return t.open(c, t.loaded, t.room)
 }
 
-// maxTried bounds what is read of an earlier search.
+// maxTried bounds the size of triedFile.
 const maxTried = 256 << 20
 
-// resume lays out the points that have been tried before.
+// resume restores the points of an earlier search.
 func (t *tuning) resume() error {
 	text, err := files.Read(filepath.Join(t.dir, triedFile), maxTried)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -249,8 +255,8 @@ func (t *tuning) resume() error {
 	return nil
 }
 
-// number is a candidate's point, simulated whole where an experiment is sampled if that is said. It is made if there is
-// none.
+// number returns the index of a candidate's point, which it creates if necessary. With whole, the point of a sampled
+// search is simulated completely.
 func (t *tuning) number(candidate int, whole bool) (int, error) {
 	settings := t.search.Space.Settings(candidate)
 	if whole {
@@ -273,7 +279,7 @@ func (t *tuning) number(candidate int, whole bool) (int, error) {
 	return n, nil
 }
 
-// keep writes down which points there are, before they run.
+// keep writes triedFile, before the points run.
 func (t *tuning) keep() error {
 	tried := make([][]experiment.Setting, len(t.runner.Points))
 	for i := range t.runner.Points {
@@ -313,7 +319,7 @@ func (t *tuning) run(c *cobra.Command) (*tune.Outcome, error) {
 	if endErr != nil {
 		return nil, endErr
 	}
-	for _, g := range summary.Graphs { // there is one
+	for _, g := range summary.Graphs { // all points have the same graph
 		t.graph = g
 	}
 	if err != nil {
@@ -326,7 +332,7 @@ func (t *tuning) run(c *cobra.Command) (*tune.Outcome, error) {
 	return &o, t.write(&o)
 }
 
-// evaluate simulates candidates, or takes what is stored of them.
+// evaluate simulates candidates, reusing stored results.
 func (t *tuning) evaluate(ctx context.Context, list []int, most uint64, whole bool) ([]tune.Trial, error) {
 	var numbers, todo []int
 	before := len(t.runner.Points)
@@ -365,8 +371,8 @@ func (t *tuning) evaluate(ctx context.Context, list []int, most uint64, whole bo
 	return trials, nil
 }
 
-// trial returns the result so far of a candidate; ok reports whether it settles if the candidate has more cycles than
-// most.
+// trial returns the stored result of a candidate; ok reports whether it is sufficient to decide whether the candidate
+// has more than most cycles.
 func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok bool) {
 	o := t.book.Outcome(number)
 	trial = tune.Trial{Candidate: candidate, Cycles: o.Cycles, Half: o.Half}
@@ -381,14 +387,14 @@ func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok
 	return trial, most > 0 && o.Cycles >= most
 }
 
-// write writes down what has been found.
+// write writes the files of the search.
 func (t *tuning) write(o *tune.Outcome) error {
 	var b bytes.Buffer
 	if err := printJSON(&b, o); err != nil {
 		return err
 	}
 	best := t.loaded.Value
-	best.Name += "-best" // its results are no candidates
+	best.Name += "-best" // keeps its results apart from the candidates'
 	best.Compare = o.Compare()
 	if t.search.Exact != nil {
 		best.Sample = config.Sample{}

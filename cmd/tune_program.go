@@ -30,22 +30,23 @@ type programOutcome struct {
 	First     uint64          `json:"first_cycles"`
 	Best      uint64          `json:"best_cycles"`
 	Speedup   float64         `json:"speedup"`
-	Schedules string          `json:"schedules"` // the best, as workload.schedules
+	Schedules string          `json:"schedules"` // the best schedules, as workload.schedules
 	Spent     bool            `json:"budget_spent"`
 }
 
-// labelOutcome is that of one label.
+// labelOutcome is the result for one label.
 type labelOutcome struct {
 	tune.Count
-	Search *tune.Outcome `json:"search,omitempty"` // with the other labels' schedules as they were
-	Hybrid *tune.Outcome `json:"hybrid,omitempty"` // of thresholds between the fastest that push and that pull
+	Search *tune.Outcome `json:"search,omitempty"` // with the other labels' schedules of that time
+	Hybrid *tune.Outcome `json:"hybrid,omitempty"` // over thresholds between the fastest push and pull schedules
 }
 
 // program searches a GraphIt program's schedules.
 func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[config.Experiment]) error {
 	switch {
 	case len(l.Value.Compare)+len(l.Value.Sweep) > 0 || f.take != "":
-		return errors.New("compare, sweep: expected none with a GraphIt program: a search is of one machine and one graph (--set compare={}, --set sweep={})")
+		return errors.New("compare, sweep: expected none with a GraphIt program: a search is of one machine and one " +
+			"graph (--set compare={}, --set sweep={})")
 	case l.Value.Sample.On():
 		return errors.New("sample: expected none with a GraphIt program")
 	}
@@ -88,7 +89,7 @@ func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[config.Experiment
 	return nil
 }
 
-// restrict leaves what --only says of a label's axes; those that a label has not are left to others.
+// restrict applies --only to a label's axes, ignoring axes that only other labels have.
 func (f *tuneFlags) restrict(axes []tune.Axis) error {
 	for _, o := range f.only {
 		key, _, _ := strings.Cut(o, "=")
@@ -103,7 +104,7 @@ func (f *tuneFlags) restrict(axes []tune.Axis) error {
 	return nil
 }
 
-// counts prints how large the spaces of labels are.
+// counts prints the sizes of the spaces of labels.
 func (f *tuneFlags) counts(c *cobra.Command, p *tune.Program) error {
 	var list []tune.Count
 	for _, label := range p.Labels() {
@@ -145,10 +146,10 @@ func countTable(w io.Writer, list []tune.Count) {
 	t.Render()
 }
 
-// rounds is how often a search goes through labels at most.
+// rounds bounds the passes of a search over all labels.
 const rounds = 3
 
-// labels searches one label after the other, and all of them again as long as that finds anything.
+// labels searches one label after the other, and repeats that as long as it finds improvements.
 func (t *tuning) labels(c *cobra.Command, p *tune.Program, o *programOutcome) error {
 	if t.flags.budget > 0 {
 		end := time.Now().Add(t.flags.budget)
@@ -171,7 +172,7 @@ func (t *tuning) labels(c *cobra.Command, p *tune.Program, o *programOutcome) er
 				return err
 			}
 		}
-		for _, of := range found { // behind fusion, which is not for them
+		for _, of := range found { // after fusion, which hybrids exclude
 			if err := t.hybrids(c, p, o, of); err != nil || o.Spent {
 				return err
 			}
@@ -183,14 +184,14 @@ func (t *tuning) labels(c *cobra.Command, p *tune.Program, o *programOutcome) er
 	return nil
 }
 
-// searched is a label's space behind its search.
+// searched is a label's space after its search.
 type searched struct {
 	*labelOutcome
 	space  *tune.Space
 	search *tune.Search
 }
 
-// label searches one.
+// label searches the schedules of one label.
 func (t *tuning) label(c *cobra.Command, p *tune.Program, o *programOutcome, label string) (*searched, error) {
 	space, count, err := p.Space(label, t.flags.restrict)
 	if err != nil {
@@ -220,12 +221,12 @@ func (t *tuning) label(c *cobra.Command, p *tune.Program, o *programOutcome, lab
 	return &searched{of, space, search}, nil
 }
 
-// take takes the schedules that have been chosen as the best.
+// take records the chosen schedules as the best.
 func (o *programOutcome) take(p *tune.Program) {
 	o.Schedules, o.Speedup = p.Chosen()[0].Value, float64(o.First)/float64(o.Best)
 }
 
-// hybrids searches those of the fastest schedule of a label that pushes and the fastest that pulls.
+// hybrids searches hybrids of a label's fastest push schedule and its fastest pull schedule.
 func (t *tuning) hybrids(c *cobra.Command, p *tune.Program, o *programOutcome, of *searched) error {
 	push, pull := of.search.Fastest("PUSH"), of.search.Fastest("PULL")
 	if of.Hybrids == 0 || push < 0 || pull < 0 {
@@ -238,7 +239,7 @@ func (t *tuning) hybrids(c *cobra.Command, p *tune.Program, o *programOutcome, o
 	return t.hybrid(c, p, o, of.labelOutcome, both)
 }
 
-// label is the outcome of a label that is searched, or searched again.
+// label returns the outcome of a label, which it creates or resets.
 func (o *programOutcome) label(count tune.Count) *labelOutcome {
 	of := &labelOutcome{Count: count}
 	if i := slices.IndexFunc(o.Labels, func(x *labelOutcome) bool { return x.Label == count.Label }); i >= 0 {
@@ -249,7 +250,7 @@ func (o *programOutcome) label(count tune.Count) *labelOutcome {
 	return of
 }
 
-// fusion looks whether a loop is faster as one launch, or as the host's.
+// fusion tests whether a loop is faster as one launch or on the host.
 func (t *tuning) fusion(c *cobra.Command, p *tune.Program, o *programOutcome, label string) error {
 	space, count, err := p.Fusion(label, t.flags.restrict)
 	if err != nil || space == nil || len(space.Candidates) < 2 {
@@ -272,7 +273,7 @@ func (t *tuning) fusion(c *cobra.Command, p *tune.Program, o *programOutcome, la
 	return nil
 }
 
-// hybrid looks for a threshold with which two schedules are faster than one.
+// hybrid searches for a threshold with which two schedules are faster than one.
 func (t *tuning) hybrid(c *cobra.Command, p *tune.Program, o *programOutcome, of *labelOutcome,
 	both *tune.Space) error {
 	search, err := t.find(c, both, o)
@@ -293,14 +294,14 @@ func (t *tuning) hybrid(c *cobra.Command, p *tune.Program, o *programOutcome, of
 	return nil
 }
 
-// find searches a space with what is left of the budget.
+// find searches a space with the remaining budget.
 func (t *tuning) find(c *cobra.Command, space *tune.Space, o *programOutcome) (*tune.Search, error) {
 	s := &tune.Search{Space: space, First: space.First(), Whole: t.flags.whole, Quick: t.flags.quick,
 		Budget: tune.Budget{Spent: t.search.Budget.Spent}}
 	if t.flags.points > 0 {
 		if s.Budget.Points = t.flags.points - o.Simulated; s.Budget.Points <= 0 {
 			o.Spent = true
-			s.Budget.Points = 1 // what it begins with, which the result is compared with
+			s.Budget.Points = 1 // the first candidate, as the baseline
 		}
 	}
 	t.search = s
@@ -317,7 +318,7 @@ func (t *tuning) find(c *cobra.Command, space *tune.Space, o *programOutcome) (*
 	return s, err
 }
 
-// write writes an outcome for people.
+// write prints an outcome.
 func (o *programOutcome) write(w io.Writer) {
 	var counts []tune.Count
 	for _, l := range o.Labels {
@@ -339,14 +340,14 @@ func (o *programOutcome) write(w io.Writer) {
 	}
 }
 
-// writeProgram writes down what has been found, and an experiment that runs the best beside the first.
+// writeProgram writes the outcome, and an experiment that compares the best schedules with the first.
 func (t *tuning) writeProgram(o *programOutcome) error {
 	var b bytes.Buffer
 	if err := printJSON(&b, o); err != nil {
 		return err
 	}
 	best := t.loaded.Value
-	best.Name += "-best" // its results are no candidates
+	best.Name += "-best" // keeps its results apart from the candidates'
 	best.Compare = schema.Variants{
 		{Set: []experiment.Setting{{Key: tune.SchedulesKey, Value: string(best.Workload.Schedules)}}},
 		{Set: []experiment.Setting{{Key: tune.SchedulesKey, Value: o.Schedules}}},

@@ -28,7 +28,7 @@ const (
 	studyTables = "study.md"
 )
 
-// study searches at each point of an experiment with axes.
+// study runs a search for each point of an experiment with axes.
 func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config.Experiment]) error {
 	if len(l.Value.Exclude) > 0 {
 		return errors.New("exclude: expected none: a study searches each point of the sweep for every variant")
@@ -66,7 +66,7 @@ func (f *tuneFlags) study(c *cobra.Command, name string, l *schema.Loaded[config
 	return nil
 }
 
-// solve searches at one point.
+// solve runs the search for one point.
 func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s, taken *tune.Study, points []experiment.Point, i int,
 	shared []string, variant string) error {
 	p := &points[i]
@@ -111,7 +111,7 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s, taken *tune.Stu
 	return nil
 }
 
-// variantKey tells variants apart.
+// variantKey returns a text that identifies a variant.
 func variantKey(p *experiment.Point) string {
 	var values []string
 	for _, a := range p.Variant {
@@ -120,7 +120,7 @@ func variantKey(p *experiment.Point) string {
 	return strings.Join(values, " ")
 }
 
-// variantNames are short names of variants: that of the graph unit, or software, if that tells them apart.
+// variantNames returns short names of variants: those of their graph units, or software, if they are distinct.
 func variantNames(points []experiment.Point) map[string]string {
 	short, full := map[string]string{}, map[string]string{}
 	taken := map[string]bool{}
@@ -142,7 +142,7 @@ func variantNames(points []experiment.Point) map[string]string {
 	return short
 }
 
-// sharedKeys are those of the axes that all points have: they make a problem, and the others a variant's own points.
+// sharedKeys returns the keys of axes that all points have, which identify a problem; other axes belong to a variant.
 func sharedKeys(points []experiment.Point) (keys []string) {
 	for _, a := range points[0].Axes[len(points[0].Variant):] {
 		keys = append(keys, a.Key)
@@ -155,7 +155,7 @@ func sharedKeys(points []experiment.Point) (keys []string) {
 	return keys
 }
 
-// problemAxes parts a point's axes, but for its variant's: those that all points have, and its own.
+// problemAxes divides a point's axes, without its variant's, into shared ones and its own.
 func problemAxes(p *experiment.Point, shared []string) (axes, own []experiment.Setting) {
 	axes = []experiment.Setting{}
 	for _, a := range p.Axes[len(p.Variant):] {
@@ -168,7 +168,7 @@ func problemAxes(p *experiment.Point, shared []string) (axes, own []experiment.S
 	return axes, own
 }
 
-// problemOf finds the problem of a point, which may be new.
+// problemOf returns the problem of a point, which it creates if necessary.
 func problemOf(s *tune.Study, axes []experiment.Setting, variant string) *tune.Problem {
 	if !slices.Contains(s.Variants, variant) {
 		s.Variants = append(s.Variants, variant)
@@ -182,10 +182,10 @@ func problemOf(s *tune.Study, axes []experiment.Setting, variant string) *tune.P
 	return s.Problems[len(s.Problems)-1]
 }
 
-// plainValue is one that a file's name may have.
+// plainValue matches values that can be part of a file name.
 var plainValue = regexp.MustCompile(`^[\w.-]{1,40}$`)
 
-// dashed is the part of a directory's name that says which point it is.
+// dashed returns the part of a directory's name that identifies a point.
 func dashed(axes []experiment.Setting) (name string) {
 	for _, a := range axes {
 		if v := filepath.Base(a.Value); plainValue.MatchString(v) {
@@ -195,7 +195,7 @@ func dashed(axes []experiment.Setting) (name string) {
 	return name
 }
 
-// explain are statistics of a candidate's point, whole if there is one.
+// explain returns the statistics of a candidate's point, preferring a completely simulated one.
 func (t *tuning) explain(r *tune.Ranked) (stats map[string]float64, stalls string) {
 	n, ok := t.numbers[experiment.Label(append(slices.Clone(r.Settings()), wholeSetting))]
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"heddle/sim"
 )
 
-// tuneWatch shows how far a search is, which does not know how many candidates it will try. It calls nobody while it is
+// tuneWatch shows the progress of a search, whose number of candidates is unknown. It makes no calls while it is
 // locked.
 type tuneWatch struct {
 	*live.Writer
@@ -19,9 +19,9 @@ type tuneWatch struct {
 	start time.Time
 
 	mu        sync.Mutex
-	running   map[int]uint64 // cycles of candidates
+	running   map[int]uint64 // cycles of running candidates
 	simulated int
-	best      experiment.Outcome // no cycles: there is none
+	best      experiment.Outcome // without cycles: none yet
 }
 
 func newTuneWatch(name string, w io.Writer, every time.Duration) *tuneWatch {
@@ -34,7 +34,7 @@ func newTuneWatch(name string, w io.Writer, every time.Duration) *tuneWatch {
 	return b
 }
 
-// line says how far the search is.
+// line formats the progress of the search.
 func (b *tuneWatch) line(now time.Time) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,13 +52,13 @@ func (b *tuneWatch) line(now time.Time) string {
 	return line
 }
 
-// Started is told of a candidate's beginning.
+// Started records the start of a candidate.
 func (b *tuneWatch) Started(point int, _ uint64) { b.now(point, 0) }
 
-// Resumed is told of a candidate that goes on from a checkpoint.
+// Resumed does nothing: the progress of a search has no estimate of time.
 func (b *tuneWatch) Resumed(int, time.Duration) {}
 
-// Running is told how far a candidate is.
+// Running records the progress of a candidate.
 func (b *tuneWatch) Running(point int, p sim.Progress) { b.now(point, p.Cycle) }
 
 func (b *tuneWatch) now(point int, cycles uint64) {
@@ -67,7 +67,7 @@ func (b *tuneWatch) now(point int, cycles uint64) {
 	b.running[point] = cycles
 }
 
-// Finished is told of a candidate's end.
+// Finished records the end of a candidate.
 func (b *tuneWatch) Finished(o experiment.Outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"heddle/sim/window"
 )
 
-// windowFlags say what is looked at while a machine runs, and where it goes.
+// windowFlags holds the flags that observe a machine while it runs.
 type windowFlags struct {
 	window   string
 	konata   string
@@ -24,45 +24,51 @@ type windowFlags struct {
 	logFile  string
 	bytes    int
 
-	errs     io.Writer // of a log without a file
-	dumps    bool      // --dump is shown within the window, too
+	errs     io.Writer // output of a log without a file
+	dumps    bool      // --dump covers the window
 	out      io.Writer
 	recorder *window.Recorder
 }
 
-// windowNames are the flags'.
+// windowNames lists the flags.
 var windowNames = []string{"window", "konata", "perfetto", "vcd", "vcd-signals", "list-signals", "log", "log-file",
 	"window-bytes"}
 
 func (f *windowFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.window, "window", "",
-		"look at these only, for --konata, --perfetto, --vcd and --log: `cycles=A..B,cores=A..B,warps=A..B` (docs/guide/looking.md)")
-	fl.StringVar(&f.konata, "konata", "", "write every instruction's way through the pipeline to a `file` for the viewer Konata")
+		"look at these only, for --konata, --perfetto, --vcd and --log: `cycles=A..B,cores=A..B,warps=A..B` "+
+			"(docs/guide/looking.md)")
+	fl.StringVar(&f.konata, "konata", "", "write every instruction's way through the pipeline to a `file` for the "+
+		"viewer Konata")
 	fl.StringVar(&f.perfetto, "perfetto", "",
-		"write warps, units, caches and memory over time to a `file` for ui.perfetto.dev (Chrome trace; .json.gz is packed)")
-	fl.StringVar(&f.vcd, "vcd", "", "write signals of pipelines, units, caches and memory to a `file` for GTKWave (value change dump)")
+		"write warps, units, caches and memory over time to a `file` for ui.perfetto.dev (Chrome trace; .json.gz is "+
+			"packed)")
+	fl.StringVar(&f.vcd, "vcd", "", "write signals of pipelines, units, caches and memory to a `file` for GTKWave "+
+		"(value change dump)")
 	fl.StringArrayVar(&f.signals, "vcd-signals", nil,
-		"signals for --vcd: `names` with commas between them, in which * stands for any part, or one /regular expression/; again for more (default: all that --list-signals does not mark)")
+		"signals for --vcd: `names` with commas between them, in which * stands for any part, or one /regular "+
+			"expression/; again for more (default: all that --list-signals does not mark)")
 	fl.BoolVar(&f.list, "list-signals", false, "list the machine's signals for --vcd, and do not run")
 	fl.StringVar(&f.log, "log", "",
-		"write a line for every event that the `filter` chooses: core0.warp3=issue,weaver=fsm,core*.graphpeg=alwt,l2=fill,dram=cmd (docs/guide/looking.md)")
+		"write a line for every event that the `filter` chooses: "+
+			"core0.warp3=issue,weaver=fsm,core*.graphpeg=alwt,l2=fill,dram=cmd (docs/guide/looking.md)")
 	fl.StringVar(&f.logFile, "log-file", "", "write the log to a `file` (default: stderr)")
 	fl.IntVar(&f.bytes, "window-bytes", 256<<20, "`size` over which none of the files grows")
 }
 
-// wanted reports whether anything was asked for.
+// wanted reports whether any output is requested.
 func (f *windowFlags) wanted() bool {
 	return f.konata != "" || f.perfetto != "" || f.vcd != "" || f.log != ""
 }
 
-// expectedFiles names the options of which a command that only looks needs one.
+// expectedFiles lists the options of which heddle inspect needs one.
 const expectedFiles = "expected --konata FILE, --perfetto FILE, --vcd FILE or --log FILTER"
 
-// errListed ends a run that was asked for names only.
+// errListed ends a run after --list-signals.
 var errListed = errors.New("listed")
 
-// attach joins what was asked for to a machine.
+// attach attaches the requested outputs to a machine.
 func (f *windowFlags) attach(m *sim.Machine) error {
 	switch {
 	case f.list:
@@ -98,7 +104,8 @@ func (f *windowFlags) exports(m *sim.Machine, s window.Spec) (to []window.Export
 		flag, value string
 		open        func(*sim.Machine, window.Spec) (window.Export, error)
 	}{
-		{"konata", f.konata, f.openKonata}, {"perfetto", f.perfetto, f.openPerfetto}, {"vcd", f.vcd, f.openVCD}, {"log", f.log, f.openLog},
+		{"konata", f.konata, f.openKonata}, {"perfetto", f.perfetto, f.openPerfetto}, {"vcd", f.vcd, f.openVCD},
+		{"log", f.log, f.openLog},
 	} {
 		if x.value == "" {
 			continue
@@ -136,7 +143,7 @@ func (f *windowFlags) openLog(m *sim.Machine, s window.Spec) (window.Export, err
 	return window.NewLog(f.logFile, f.errs, f.bytes, m, s, filter)
 }
 
-// listSignals prints a line a signal: its name, its size, and a mark if --vcd has it only when asked.
+// listSignals prints a line for each signal: name, size, and a mark if --vcd includes it on request only.
 func (f *windowFlags) listSignals(m *sim.Machine) {
 	for _, s := range window.SignalNames(m) {
 		size := "state"
@@ -151,7 +158,7 @@ func (f *windowFlags) listSignals(m *sim.Machine) {
 	}
 }
 
-// close ends the files, and says what their reader should know.
+// close completes the files, and prints notices for their readers.
 func (f *windowFlags) close(c *cobra.Command) error {
 	if f.recorder == nil {
 		return nil
