@@ -318,7 +318,7 @@ func TestEveryKnobCounts(t *testing.T) {
 		{"core.latency.alu=10", "alu_chain"}, {"core.latency.mul=10", "mul_chain"}, {"core.latency.div_serial=40", "div_chain"},
 		{"core.idiv=dpi", "div_chain"}, {"core.fence=wait", "barrier"},
 		{"core.alu_lanes=8", "alu_chain"}, {"core.alu_lanes=16", "div_chain"}, {"core.fpu_lanes=8", "fma_chain"}, {"core.sfu_lanes=4", "lat_csr"},
-		{"core.lsu_lanes=4", "ld_coal"}, {"core.lsu_lanes=16", "st_coal"}, {"core.lsu_lanes=1", "lmem_ld"}, {"core.lsu_lanes=4 core.lsu_queue=2 | core.lsu_lanes=4", "ld_coal"},
+		{"core.lsu_lanes=4", "ld_coal"}, {"core.channel_bytes=16 core.gather_answers=true | core.channel_bytes=16", "ld_rand"}, {"core.lsu_lanes=16", "st_coal"}, {"core.lsu_lanes=1", "lmem_ld"}, {"core.lsu_lanes=4 core.lsu_queue=2 | core.lsu_lanes=4", "ld_coal"},
 		{"core.lsu_lanes=4 core.channel_bytes=4 | core.lsu_lanes=4", "ld_coal"}, {"l1i.line_bytes=32 l1d.line_bytes=32 core.channel_bytes=32 | core.channel_bytes=32", "ld_coal"},
 		{"l2.line_bytes=128", "ld_coal"}, {"core.sfu_lanes=4", "diverge"}, {"core.idiv=dpi core.latency.div=10 | core.idiv=dpi", "div_chain"},
 		{"core.latency.fma=10", "fma_chain"}, {"core.latency.fncp=10", "lat_fmin"}, {"core.latency.fcvt=10", "lat_fcvt"},

@@ -408,6 +408,9 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 	add("core.channel_bytes=%d", 4<<r.IntN(3))
 	add("atomics.interval=%d", 1+r.IntN(30))
 	if r.IntN(3) == 0 {
+		add("core.gather_answers=true")
+	}
+	if r.IntN(3) == 0 {
 		add("core.lsu_lanes=%d", 1<<r.IntN(bits.Len(uint(threads))))
 	}
 	if name != "vortex-1c4w4t" && r.IntN(3) == 0 {

@@ -22,6 +22,7 @@ func (l *lsu) buffers(core string, see func(string, int, int)) {
 	l.requests.Level(see)
 	l.switched.Level(see)
 	l.pad.packed.Level(see)
+	l.whole.Level(see)
 	l.back.Level(see)
 	l.loaded.Level(see)
 	l.stored.Level(see)

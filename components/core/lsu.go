@@ -51,6 +51,7 @@ type lsu struct {
 	loads             int // outstanding warp loads
 	maxLoads          int
 	coalescer         coalescer
+	whole             queue.Queue[inst]   // with gather_answers: loads of which memory has answered the last lanes
 	back              queue.Timed[answer] // the switch's register
 	loaded            queue.Timed[inst]   // partial loads, and fences
 	stored            queue.Timed[inst]   // stores: done when they are accepted
@@ -93,6 +94,7 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 		requests: queue.NewTimed[inst](2, of, "LSU requests"), switched: queue.NewTimed[inst](1, of, "LSU switch"),
 		pad:    newScratchpad(s.LSULanes, of),
 		back:   queue.NewTimed[answer](1, of, "LSU switch, back"),
+		whole:  queue.New[inst](s.LSUQueue, of, "LSU loads answered"),
 		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
 		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad,
 		coalescer:    newCoalescer(s),
@@ -174,7 +176,10 @@ func (l *lsu) move(now uint64) {
 	if l.back.First() <= now {
 		l.finish(now)
 	}
-	if l.arrived != 0 {
+	switch {
+	case l.spec.Gather && (l.arrived != 0 || !l.whole.Empty()):
+		l.receiveAll(now)
+	case l.arrived != 0:
 		l.receive(now)
 	}
 	if l.withoutScratchpad {
@@ -453,6 +458,39 @@ func (l *lsu) receive(now uint64) {
 		l.endFence(got.inst, now)
 	default:
 		l.back.Push(got, l.through(now, answerDelay))
+	}
+}
+
+// receiveAll is receive with gather_answers: it takes the first answer of every channel, whatever it belongs to, and moves
+// on a load of which memory owes no lanes, once those that the scratchpad answers have been counted.
+func (l *lsu) receiveAll(now uint64) {
+	for m := l.arrived; m != 0; m &= m - 1 {
+		ch := bits.TrailingZeros64(m)
+		link := l.in[ch]
+		if !link.Ready() {
+			continue
+		}
+		id := int(link.Front().Tag)
+		in := l.coalescer.tags[id].inst
+		if in.op.LatencyClass() == isa.ClassFence {
+			if l.back.Full() || l.blocked(id) {
+				continue
+			}
+			link.Pop()
+			l.answer(id, ch)
+			l.endFence(in, now)
+		} else {
+			link.Pop()
+			l.pendingLanes[in.access] -= l.answer(id, ch)
+			if l.pendingLanes[in.access] == 0 {
+				l.whole.Push(in)
+			}
+		}
+		l.moved = true
+	}
+	if !l.whole.Empty() && !l.back.Full() {
+		l.back.Push(answer{inst: l.whole.Pop()}, l.through(now, answerDelay))
+		l.moved = true
 	}
 }
 

@@ -40,6 +40,8 @@ type Spec struct {
 	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: max(lsu_queue, channel_bytes / 4), as RTL's LSUQ_OUT_SIZE."`
 	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 4: nothing is merged. 0: min(4·lsu_lanes, 64), as RTL's LSU_LINE_SIZE."`
 
+	Gather bool `key:"gather_answers" default:"false" doc:"The load-store unit takes the answers of all channels in a cycle, and a load's result passes on when it is whole. false: those that belong to one batch and arrive together, each such part of a load taking a turn at write-back. RTL: false."`
+
 	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial" doc:"Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one division at a time in a slice, as synthesised; what comes behind a division that waits for the divider waits too. RTL: IDIV_DPI, VX_serial_div."`
 
 	Fence Fence `key:"fence" default:"flush" oneof:"flush,wait" doc:"flush: a fence walks the caches, sets and all, as in the RTL. wait: it ends when the core has its loads and atomics back and the L1D has taken its stores, as in SimX."`
