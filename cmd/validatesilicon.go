@@ -85,7 +85,8 @@ func (f *siliconFlags) addTo(c *cobra.Command) {
 	fl.StringSliceVar(&f.graphs, "graph", nil, "with --silicon: only these of the file's graphs, by `name`")
 	fl.StringSliceVar(&f.algorithms, "algorithms", nil, "with --silicon: only these of the file's `algorithms`")
 	fl.StringSliceVar(&f.schedules, "schedules", nil, "with --silicon: only these of the file's `schedules`")
-	fl.StringVar(&f.scatter, "scatter", "", "with --silicon: draw all points to that `file`, .svg, .pdf or .png")
+	fl.StringVar(&f.scatter, "scatter", "",
+		"with --silicon: draw the points of each machine's first comparison to that `file`, .svg, .pdf or .png")
 	fl.StringVar(&f.cycles, "cycles", "", "with --silicon: write what was simulated to that `file`, as CSV")
 	fl.BoolVar(&f.json, "json", false, "with --silicon: print the comparison as JSON")
 }
@@ -362,11 +363,11 @@ func (f *siliconFlags) head(c *cobra.Command, markdown string) string {
 // scatterFormats are the endings of --scatter.
 var scatterFormats = map[string]report.Format{".svg": report.SVG, ".pdf": report.PDF, ".png": report.PNG}
 
-// draw draws the first comparison of each machine with each of the file's configurations.
+// draw draws the first comparison of each machine, a panel each: more would be too wide.
 func (f *siliconFlags) draw(r *silicon.Report) error {
 	var first []*silicon.Comparison
 	for _, c := range r.Comparisons {
-		if c.Unroll == f.unrolls[0] && c.Variant == f.variants[0] {
+		if c.Unroll == f.unrolls[0] && c.Variant == f.variants[0] && c.Config == f.configs[0] {
 			first = append(first, c)
 		}
 	}

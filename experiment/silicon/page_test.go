@@ -47,7 +47,7 @@ func TestPage(t *testing.T) {
 	require.Equal(t, string(recorded), string(r.Cycles()))
 	var first []*silicon.Comparison
 	for _, k := range r.Comparisons {
-		if k.Unroll == "auto" && k.Variant == "as is" {
+		if k.Unroll == "auto" && k.Against == pageAgainst()[0] {
 			first = append(first, k)
 		}
 	}
