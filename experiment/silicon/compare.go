@@ -73,6 +73,7 @@ type BySchedule struct {
 // Summary is what all cases come to.
 type Summary struct {
 	Cases  int    `json:"cases"`
+	Of     int    `json:"of"`  // that the file has
 	Tau    Number `json:"tau"` // mean
 	Pairs  Pairs  `json:"pairs"`
 	Regret Number `json:"regret"` // geometric mean
@@ -143,6 +144,7 @@ func (c *Campaign) Compare(machine, unroll string, against Against, simulated ma
 	}
 	r.sort(c)
 	r.evaluate()
+	r.Summary.Of = c.cases(against)
 	for i := range r.Cases {
 		k := &r.Cases[i]
 		if s := steps[[2]string{k.Graph, k.Algorithm}]; s[1].To < s[0].From || s[1].From > s[0].To {
@@ -150,6 +152,17 @@ func (c *Campaign) Compare(machine, unroll string, against Against, simulated ma
 		}
 	}
 	return r
+}
+
+// cases counts the algorithms on graphs that rows have.
+func (c *Campaign) cases(of Against) int {
+	seen := map[[2]string]bool{}
+	for i := range c.Rows {
+		if r := &c.Rows[i]; r.Variant == of.Variant && r.Config == of.Config {
+			seen[[2]string{r.Graph, r.Algorithm}] = true
+		}
+	}
+	return len(seen)
 }
 
 // at is the case of a row.

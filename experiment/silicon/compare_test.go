@@ -64,7 +64,7 @@ func TestCompare(t *testing.T) {
 	require.InDelta(t, (0+0.5+1)/3, float64(bfs.MAPE), 1e-9)
 	require.InDelta(t, 20.0/70, float64(bfs.WMAPE), 1e-9)
 	s := r.Summary
-	require.Equal(t, 2, s.Cases)
+	require.Equal(t, []int{2, 3}, []int{s.Cases, s.Of})
 	require.InDelta(t, 2.0/3, float64(s.Tau), 1e-12, "of 1/3 and 1")
 	require.Equal(t, Pairs{3, 4}, s.Pairs)
 	require.InDelta(t, math.Sqrt2, float64(s.Regret), 1e-12)

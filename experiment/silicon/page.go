@@ -28,6 +28,7 @@ and what the shipped file was measured on. The rules were set before a machine w
 - *unroll* is ` + "`workload.unroll`" + `: ` + "`auto`" + ` is what nvcc does, ` + "`1`" + ` what heddle's recorded results have; cells
   with a stroke have one after the other. Spills go to float registers (` + "`workload.spill: registers`" + `), as nvcc spills
   nothing of these kernels.
+- *cases* are algorithms on graphs, of those in the file: what is left was not simulated.
 - Rows *silicon, …* compare one of silicon's configurations with another: what the part of the chip alone changes.
 
 The Vortex machines are other hardware than a GPU of today's, and held to Vortex's RTL.

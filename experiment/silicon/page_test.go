@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write docs/results/silicon.md and its s
 const results = "../../docs/results/"
 
 // pageCommand makes the page, with graphs in graphs/; it takes hours.
-const pageCommand = `heddle validate --silicon=docs/results/silicon/h100.csv --machine=vortex-6c32w32t \
+const pageCommand = `heddle validate --silicon=docs/results/silicon/h100.csv --machine=vortex-6c32w32t --machine=gpu-60sm \
       --unroll=auto --unroll=1 --config=full1024 --config=sm60 --config=sm6 --variant='as is' \
       --variant='vertex not unrolled' --cycles=docs/results/silicon/cycles.csv \
       --scatter=docs/results/silicon/scatter.svg --markdown=docs/results/silicon.md`

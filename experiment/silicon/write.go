@@ -144,7 +144,8 @@ func (r *Report) summary(w io.Writer) table.Writer {
 		t.AppendRow(table.Row{
 			name, beside, s.Tau.text(2) + " (" + s.FloorTau.text(2) + ")",
 			s.Pairs.percent() + " (" + s.Floor.percent() + ")", s.Regret.text(2) + " (" + s.Worst.text(2) + ")",
-			s.Pearson.text(2), s.MAPE.percent(), s.WMAPE.percent(), c.Nanoseconds.text(3), s.Cases, s.WithTau.text(2),
+			s.Pearson.text(2), s.MAPE.percent(), s.WMAPE.percent(), c.Nanoseconds.text(3), fmt.Sprintf("%d/%d", s.Cases, s.Of),
+			s.WithTau.text(2),
 		})
 	}
 	return t
