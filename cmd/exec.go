@@ -81,6 +81,11 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 		Args: programAnd,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
+	f.add(c)
+	return c
+}
+
+func (f *execFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.untimed, "untimed", false, "run on the functional machine, without timing")
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
@@ -109,7 +114,6 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	f.monitor.add(c)
 	f.stop.add(c)
 	f.hot.add(c)
-	return c
 }
 
 func (f *execFlags) run(c *cobra.Command, path string) error {

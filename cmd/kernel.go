@@ -183,38 +183,7 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 		Example: "  heddle kernel show pagerank_edge --ir --asm --stats\n  heddle kernel show " +
 			"pagerank/warp/csc/pull/counter/shuffle --passes",
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if v.core.Warps < 1 || v.core.Warps > emu.MaxWarps || v.core.Lanes < 1 || v.core.Lanes > emu.MaxThreads {
-				return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes,
-					emu.MaxWarps, emu.MaxThreads)
-			}
-			if v.width < 1 || v.width > 256 || v.width&(v.width-1) != 0 {
-				return fmt.Errorf("--width %d: expected a power of two, 1..256", v.width)
-			}
-			if !slices.Contains(compose.Unrollings(), compose.Unrolling(v.unroll)) {
-				return fmt.Errorf("--unroll %s: expected 1, 2, 4, 8 or auto", v.unroll)
-			}
-			if !slices.Contains(compose.Spills(), compose.Spill(v.spill)) {
-				return fmt.Errorf("--spill %s: expected memory or registers", v.spill)
-			}
-			k, err := findKernel(args[0])
-			if err != nil {
-				return err
-			}
-			list, err := k.build(v.form)
-			if err != nil {
-				return err
-			}
-			v.stats = v.stats || !(v.ir || v.asm || v.passes)
-			b := bufio.NewWriter(c.OutOrStdout())
-			defer b.Flush()
-			for _, k := range list {
-				if err := v.show(b, k); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		RunE: func(c *cobra.Command, args []string) error { return v.run(c, args[0]) },
 	}
 	c.Flags().BoolVar(&v.ir, "ir", false, "the intermediate representation, as built")
 	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
@@ -233,6 +202,46 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 		"edges at a time in loops over edges, as workload.unroll: 1, 2, 4, 8 or auto")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
+}
+
+func (v *kernelView) run(c *cobra.Command, name string) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	k, err := findKernel(name)
+	if err != nil {
+		return err
+	}
+	list, err := k.build(v.form)
+	if err != nil {
+		return err
+	}
+	v.stats = v.stats || !(v.ir || v.asm || v.passes)
+	b := bufio.NewWriter(c.OutOrStdout())
+	defer b.Flush()
+	for _, k := range list {
+		if err := v.show(b, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *kernelView) check() error {
+	if v.core.Warps < 1 || v.core.Warps > emu.MaxWarps || v.core.Lanes < 1 || v.core.Lanes > emu.MaxThreads {
+		return fmt.Errorf("%d warps of %d threads: expected 1..%d of 1..%d", v.core.Warps, v.core.Lanes,
+			emu.MaxWarps, emu.MaxThreads)
+	}
+	if v.width < 1 || v.width > 256 || v.width&(v.width-1) != 0 {
+		return fmt.Errorf("--width %d: expected a power of two, 1..256", v.width)
+	}
+	if !slices.Contains(compose.Unrollings(), compose.Unrolling(v.unroll)) {
+		return fmt.Errorf("--unroll %s: expected 1, 2, 4, 8 or auto", v.unroll)
+	}
+	if !slices.Contains(compose.Spills(), compose.Spill(v.spill)) {
+		return fmt.Errorf("--spill %s: expected memory or registers", v.spill)
+	}
+	return nil
 }
 
 func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {

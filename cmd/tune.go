@@ -43,31 +43,32 @@ func newTune() *cobra.Command {
 		Short: "Search for the fastest kernel on a graph, an algorithm and a machine",
 		Long: `Search for the fastest of heddle's kernels for an experiment's algorithm, graph and
 machine: over schedules, directions, active sets, layouts, dedup, order, scan, blocks of
-edges, unrolling, warps of a core and sizes of thread blocks; the experiment's other keys hold. It
-begins with each schedule and what suits it, changes one choice of the better half at a
-time, goes on with the better half of what that comes to until one is left, and ends when
-no change of one choice makes the best any faster. What takes longer than the best so far
-is abandoned there. Every candidate's result is checked, as heddle run does. With --quick
-it ends earlier: after each choice it goes on with the better half of the schedules, and
-once one is left and no change of one choice makes that any faster, it ends. In an
-experiment with a sample, candidates are estimated, and those that may be the best are
-simulated whole in the end. On a machine with a graph unit, its schedules are searched.
+edges, unrolling, warps of a core and sizes of thread blocks; the experiment's other keys
+do not change. The search begins with each schedule and the choices that suit it. Each
+round changes one choice of the better half at a time and keeps the better half of the
+results, until one is left; the search ends when no change of one choice makes the best
+faster. A candidate is abandoned once it takes longer than the best so far. Every
+candidate's result is checked, as heddle run does. With --quick the search ends earlier:
+after each choice only the better half of the schedules remains, and once one is left, it
+ends when no change of one choice makes that one faster. In an experiment with a sample,
+candidates are estimated, and those that may be the best are simulated whole in the end.
+On a machine with a graph unit, its schedules are searched.
 
 The search is the same on any host, whatever --jobs is. Candidates are stored as they
-end, as points of results/<name>-tune; the same command goes on after an interruption.
-best.yaml there runs the best beside what the experiment says, and tune.json
-has what is printed.
+end, as points of results/<name>-tune; the same command continues after an interruption.
+In that directory, best.yaml is an experiment that compares the best with the experiment's
+own choices, and tune.json contains the printed tables.
 
 An experiment with compare and sweep is a search at each of its points, each in a
-directory of its own, which tries first what was the best for other graphs. Each schedule
-with what suits it is simulated to its end, or to four times the cycles of the best.
-study.json and study.md there set the best of each variant beside the first one's.
+directory of its own, which first tries the best of other graphs. Each schedule, with the
+choices that suit it, is simulated to its end, or to four times the cycles of the best.
+study.json and study.md there compare the best of each variant with that of the first.
 
-Of a GraphIt program (workload.program: bfs.gt) the schedules are searched that the scheduling
-language has for the machine, label after label: load balance, EdgeBlocking, direction,
-frontier creation, deduplication and delta, each alone, and then two schedules that the
-input's size chooses from. With several labels it goes through them again as long as
-that finds anything faster.
+For a GraphIt program (workload.program: bfs.gt), tune searches the schedules that the
+scheduling language has for the machine, label after label: load balance, EdgeBlocking,
+direction, frontier creation, deduplication and delta, each alone, and then two schedules
+between which the input's size decides. With several labels it repeats this as long as it
+finds anything faster.
 
 ` + exitHelp,
 		Example: `  heddle tune my.yaml
@@ -81,6 +82,12 @@ that finds anything faster.
 		RunE: func(c *cobra.Command, args []string) error { return f.tune(c, args[0]) },
 	}
 	f.add(c)
+	f.addSearch(c)
+	return c
+}
+
+// addSearch adds the flags that select and limit the search.
+func (f *tuneFlags) addSearch(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print tune.json instead of the tables")
 	fl.StringArrayVar(&f.only, "only", nil, "search only those values of a choice, `KEY=VALUE,VALUE` (may be repeated)")
@@ -96,7 +103,6 @@ that finds anything faster.
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "simulate every candidate to its end")
 	fl.IntVar(&f.points, "points", 0, "simulate at most that many candidates (0: no limit)")
 	fl.DurationVar(&f.budget, "budget", 0, "begin no candidate after that time on the host, such as 30m (0: no limit)")
-	return c
 }
 
 func (f *tuneFlags) tune(c *cobra.Command, name string) error {

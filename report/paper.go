@@ -21,20 +21,9 @@ func (r *Result) Table(stats []string, in Markup) (string, error) {
 	if in != LaTeX && in != Markdown {
 		return "", fmt.Errorf("%s: expected latex or markdown", in)
 	}
-	shown := []metric{metricOf("cycles")}
-	has := func(name string) bool {
-		return slices.ContainsFunc(r.Points, func(p *Point) bool { _, ok := p.value(name); return ok })
-	}
-	if has("speedup") {
-		shown = append(shown, metricOf("speedup"))
-	}
-	for _, name := range stats {
-		if !has(name) {
-			return "", fmt.Errorf("--stats %s: no point with a result has it: heddle stats describe names all", name)
-		}
-		if !slices.ContainsFunc(shown, func(m metric) bool { return m.Name == name }) {
-			shown = append(shown, metricOf(name))
-		}
+	shown, err := r.tableMetrics(stats)
+	if err != nil {
+		return "", err
 	}
 	keys := r.varying()
 	if r.Seeds > 1 {
@@ -77,6 +66,26 @@ func (r *Result) Table(stats []string, in Markup) (string, error) {
 		return t.latex(), nil
 	}
 	return t.markdown(), nil
+}
+
+// tableMetrics returns the metrics of a table: cycles, the speedup if any point has one, and the chosen statistics.
+func (r *Result) tableMetrics(stats []string) ([]metric, error) {
+	shown := []metric{metricOf("cycles")}
+	has := func(name string) bool {
+		return slices.ContainsFunc(r.Points, func(p *Point) bool { _, ok := p.value(name); return ok })
+	}
+	if has("speedup") {
+		shown = append(shown, metricOf("speedup"))
+	}
+	for _, name := range stats {
+		if !has(name) {
+			return nil, fmt.Errorf("--stats %s: no point with a result has it: heddle stats describe names all", name)
+		}
+		if !slices.ContainsFunc(shown, func(m metric) bool { return m.Name == name }) {
+			shown = append(shown, metricOf(name))
+		}
+	}
+	return shown, nil
 }
 
 // tableMeans are rows with the geometric means of the variants' speedups, where several points have one.
