@@ -18,8 +18,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"heddle/components/accel"
-	"heddle/configs"
 	"heddle/experiment"
 	"heddle/internal/testenv"
 	"heddle/kernels/schedule"
@@ -141,7 +139,7 @@ func TestAKilledPointGoesOn(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			machine := "vortex-6c32w32t"
 			if s.Unit != "" {
-				machine = configs.MachinesWith(accel.KindNamed(s.Unit))[0]
+				machine = machineWith(t, s.Unit)
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=2", "machine.core.warps=4", "machine.core.threads=8",

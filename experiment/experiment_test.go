@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/accel"
+	"heddle/configs"
 	"heddle/experiment"
 	"heddle/experiment/config"
 	"heddle/kernels/reference"
@@ -46,6 +48,18 @@ name: small
 machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 40, edges: 100}}
 `
+
+// machineWith is a preset with a unit that may be given warps of 8 threads: those like a GPU have lanes for more.
+func machineWith(t *testing.T, unit string) string {
+	t.Helper()
+	for _, name := range configs.MachinesWith(accel.KindNamed(unit)) {
+		if !strings.HasPrefix(name, "gpu-") {
+			return name
+		}
+	}
+	require.Fail(t, "no machine with "+unit)
+	return ""
+}
 
 func TestPointsAreACrossProduct(t *testing.T) {
 	p := points(t, small+`
