@@ -179,7 +179,7 @@ func TestRulesOfAddedLayouts(t *testing.T) {
 			own := *p.Algorithm
 			own.Body = func(*emit.Kernel, *layout.Edge, func(ir.Value)) {}
 			p.Algorithm = &own
-		}, "the function of edges does more than one sum"},
+		}, "the edge function does more than add one"},
 	} {
 		refused, allowed := 0, 0
 		for _, p := range legal() {
