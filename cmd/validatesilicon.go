@@ -203,7 +203,7 @@ func (s *siliconCheck) choose() error {
 	return nil
 }
 
-// machineName is what a machine is called, which may be a file.
+// machineName is the name of a preset or of a machine's file.
 func machineName(machine string) string {
 	if base := filepath.Base(machine); base != machine || strings.Contains(machine, ".") {
 		return strings.TrimSuffix(base, filepath.Ext(base))

@@ -55,7 +55,7 @@ type Campaign struct {
 	Graphs []Graph // in the file's order
 }
 
-// ParseError says what in a file is wrong, and where.
+// ParseError is an error at a place of a file.
 type ParseError struct {
 	File         string
 	Line, Column int // from 1; the column counts bytes
@@ -85,7 +85,7 @@ type reader struct {
 	limit  *io.LimitedReader
 }
 
-// Read reads a file, which may be anybody's; name is how errors call it.
+// Read reads a file of measurements, which is not trusted; name is the file's in errors.
 func Read(name string, from io.Reader) (*Campaign, error) {
 	limited := &io.LimitedReader{R: from, N: MaxBytes + 1}
 	r := &reader{
@@ -211,7 +211,7 @@ func (r *reader) text(column string, to *string) error {
 	return nil
 }
 
-// fileName is what graphs may be called: it becomes part of paths.
+// fileName matches names of graphs, which become parts of paths.
 var fileName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
 func (r *reader) name(column string, to *string) error {

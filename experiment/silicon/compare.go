@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What says what was simulated.
+// What identifies a simulation.
 type What struct {
 	Machine   string `json:"machine"`
 	Unroll    string `json:"unroll"`
@@ -14,7 +14,7 @@ type What struct {
 	Schedule  string `json:"schedule"`
 }
 
-// Simulated is what a simulation came to.
+// Simulated is the outcome of a simulation.
 type Simulated struct {
 	What
 	Cycles     uint64 `json:"cycles"` // on the device
@@ -23,7 +23,7 @@ type Simulated struct {
 	SuperSteps uint64 `json:"super_steps"`
 }
 
-// Against says which of a file's rows cycles are compared with.
+// Against selects the rows of a file that cycles are compared with.
 type Against struct {
 	Variant string `json:"variant"`
 	Config  string `json:"config"`
@@ -70,7 +70,7 @@ type BySchedule struct {
 	Launches Number `json:"launches"`
 }
 
-// Summary is what all cases come to.
+// Summary aggregates all cases.
 type Summary struct {
 	Cases  int    `json:"cases"`
 	Of     int    `json:"of"`  // that the file has

@@ -15,7 +15,7 @@ Times are those of [%[2]s](%[2]s); ` + "`heddle validate --help`" + ` explains i
 and what the shipped file was measured on. The rules were set before a machine was compared:
 
 - Launches are left out on both sides: a time is the median less that of as many empty launches, cycles are those on
-  the device, since what the host adds to a launch is a constant, ` + "`workload.launch_overhead`" + `, and not simulated.
+  the device: the host's part of a launch is a constant, ` + "`workload.launch_overhead`" + `, and not simulated.
   *launches* is their share of the time; *tau with launches* leaves them in on both sides.
 - pr-push and pr-pull are one gather: the cycles of PageRank's gather kernels. bfs, cc and sssp are whole runs, from the
   vertex of most edges, as their numbers of super-steps say.
@@ -25,10 +25,11 @@ and what the shipped file was measured on. The rules were set before a machine w
   schedules that differ by 10 %% or more on silicon, in the same order here; *regret* silicon's time of the schedule that
   heddle puts first over silicon's best, in the geometric mean, and *worst*. *noise* is silicon against itself: the
   ranking by the least time against that by the 90th percentile of the same repetitions.
-- *unroll* is ` + "`workload.unroll`" + `: ` + "`auto`" + ` is what nvcc does, ` + "`1`" + ` what heddle's recorded results have; cells
-  with a stroke have one after the other. Spills go to float registers (` + "`workload.spill: registers`" + `), as nvcc spills
-  nothing of these kernels.
-- *cases* are algorithms on graphs, of those in the file: what is left was not simulated.
+- *unroll* is ` + "`workload.unroll`" + `: ` + "`auto`" + ` unrolls as nvcc does, ` + "`1`" + ` as in heddle's
+  recorded results; a cell with a stroke holds both. Spills go to float registers
+  (` + "`workload.spill: registers`" + `), as nvcc spills nothing of these kernels.
+- *cases* are the algorithms on graphs that were simulated, of those in the file. Machines with different cases are not
+  comparable.
 - Rows *silicon, …* compare one of silicon's configurations with another: what the part of the chip alone changes.
 
 The Vortex machines are other hardware than a GPU of today's, and held to Vortex's RTL.

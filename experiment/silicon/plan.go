@@ -67,10 +67,10 @@ func Experiment(machine string, g *Graph, source string, from int) string {
 	return b.String()
 }
 
-// cleaning is what is done to graphs.
+// cleaning is applied to all graphs.
 const cleaning = "symmetrise: true, drop_duplicates: true, drop_self_loops: true"
 
-// WhatOf says what a point of such an experiment simulates.
+// WhatOf identifies the simulation of a point of such an experiment.
 func WhatOf(machine, graphName string, p *experiment.Point) What {
 	w := &p.Config.Workload
 	what := What{Machine: machine, Unroll: string(w.Unroll), Graph: graphName, Schedule: string(w.Schedule)}
@@ -82,7 +82,7 @@ func WhatOf(machine, graphName string, p *experiment.Point) What {
 	return what
 }
 
-// SimulatedBy is what a point has come to; false: nothing to compare.
+// SimulatedBy returns the outcome of a point; false: it has none to compare.
 func SimulatedBy(what What, p *experiment.Point, o *experiment.Outcome) (s Simulated, ok bool) {
 	if !o.Counts() {
 		return s, false
@@ -99,7 +99,7 @@ func SimulatedBy(what What, p *experiment.Point, o *experiment.Outcome) (s Simul
 	return s, s.Cycles > 0
 }
 
-// AbsentError says that there is no file of a graph.
+// AbsentError is the error of a graph without a file.
 type AbsentError struct{ Graph, Dir string }
 
 func (e *AbsentError) Error() string {

@@ -45,12 +45,12 @@ func (c *Campaign) NewReport(simulated []Simulated, against []Against) *Report {
 			r.Silicon = append(r.Silicon, c.itself(a, against[0], by))
 		}
 	}
-	slices.SortStableFunc(r.Comparisons, func(a, b *Comparison) int { return place(kinds, a) - place(kinds, b) })
+	slices.SortStableFunc(r.Comparisons, func(a, b *Comparison) int { return position(kinds, a) - position(kinds, b) })
 	return r
 }
 
-// place has comparisons of one machine stand together.
-func place(kinds [][2]string, c *Comparison) int {
+// position groups the comparisons of one machine.
+func position(kinds [][2]string, c *Comparison) int {
 	return slices.IndexFunc(kinds, func(k [2]string) bool { return k[0] == c.Machine })
 }
 
@@ -94,12 +94,12 @@ func (g group) title() string {
 	return fmt.Sprintf("%s beside %s, %s", g[0].Machine, g[0].Config, g[0].Variant)
 }
 
-// unrolls says what cells have.
+// unrolls describes the values of a cell.
 func (g group) unrolls() string {
 	return "unroll " + g.cell(func(c *Comparison) string { return c.Unroll })
 }
 
-// cell is what each unrolling has, side by side.
+// cell joins the values of all unrollings.
 func (g group) cell(of func(c *Comparison) string) string {
 	var cells []string
 	for _, c := range g {
@@ -378,7 +378,7 @@ func (r *Report) Markdown(head string) []byte {
 	b.WriteString(head)
 	fmt.Fprintf(&b, "\n%s\n", r.summary(nil).RenderMarkdown())
 	for _, n := range r.notes() {
-		fmt.Fprintf(&b, "\n%s\n", n)
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(fit.Lines(n, 120), "\n"))
 	}
 	for _, g := range r.groups() {
 		if g[0].Variant != r.Comparisons[0].Variant {
@@ -394,7 +394,7 @@ func (r *Report) Markdown(head string) []byte {
 	return b.Bytes()
 }
 
-// Cycles is what was simulated, as CSV.
+// Cycles returns the simulated cycles as CSV.
 func (r *Report) Cycles() []byte {
 	var b bytes.Buffer
 	b.WriteString("machine,unroll,graph,alg,sched,cycles,launch_overhead,launches,super_steps\n")
