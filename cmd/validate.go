@@ -41,32 +41,16 @@ and the estimates compared with the truth. That takes half an hour.
   heddle validate --silicon my-gpu.csv --graphs ~/graphs --machine ./my-gpu.yaml --unroll auto,1 --json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			switch {
-			case onSilicon.file != "":
+			if onSilicon.file != "" {
 				return onSilicon.validate(c, markdown)
-			case sampling:
-				return validateSampling(c, period, markdown)
 			}
 			if err := onSilicon.refuse(c); err != nil {
 				return err
 			}
-			rows, err := parityRows(c, machines)
-			if err != nil {
-				return failed(err)
+			if sampling {
+				return validateSampling(c, period, markdown)
 			}
-			if markdown == "" {
-				return parity.Write(c.OutOrStdout(), rows)
-			}
-			var b bytes.Buffer
-			b.WriteString(validationHead)
-			if err := parity.Write(&b, rows); err != nil {
-				return err
-			}
-			b.WriteString(knobsHead)
-			if err := parity.WriteKnobs(&b); err != nil {
-				return err
-			}
-			return files.Write(markdown, b.Bytes())
+			return validateParity(c, machines, markdown)
 		},
 	}
 	c.Flags().StringVar(&markdown, "markdown", "",
@@ -78,6 +62,27 @@ and the estimates compared with the truth. That takes half an hour.
 	c.MarkFlagsMutuallyExclusive("silicon", "sampling")
 	c.MarkFlagsMutuallyExclusive("silicon", "machines")
 	return c
+}
+
+// validateParity compares with the RTL, and prints the table or writes the page.
+func validateParity(c *cobra.Command, machines []string, markdown string) error {
+	rows, err := parityRows(c, machines)
+	if err != nil {
+		return failed(err)
+	}
+	if markdown == "" {
+		return parity.Write(c.OutOrStdout(), rows)
+	}
+	var b bytes.Buffer
+	b.WriteString(validationHead)
+	if err := parity.Write(&b, rows); err != nil {
+		return err
+	}
+	b.WriteString(knobsHead)
+	if err := parity.WriteKnobs(&b); err != nil {
+		return err
+	}
+	return files.Write(markdown, b.Bytes())
 }
 
 // parityRows runs the micro-programs, and shows on a terminal which one is under way.

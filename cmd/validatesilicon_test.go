@@ -92,6 +92,7 @@ func TestValidateSiliconRefuses(t *testing.T) {
 		says string
 	}{
 		{[]string{"--graph", "path"}, "--graph: expected --silicon beside it"},
+		{[]string{"--sampling", "--jobs", "2"}, "--jobs: expected --silicon beside it"},
 		{[]string{"--silicon", file, "--sampling"}, "silicon"},
 		{[]string{"--silicon", file + "x"}, "no such file"},
 		{[]string{"--silicon", file, "--config", "third"}, "--config third: expected some of whole, half"},

@@ -461,8 +461,9 @@ func (l *lsu) receive(now uint64) {
 	}
 }
 
-// receiveAll is receive with gather_answers: it takes the first answer of every channel, whatever it belongs to, and moves
-// on a load of which memory owes no lanes, once those that the scratchpad answers have been counted.
+// receiveAll is receive with gather_answers: it takes the first answer of every channel, whatever it belongs to, and
+// passes on one load whose lanes memory has all answered. No more loads can wait for that than are outstanding, which
+// lsu_queue bounds.
 func (l *lsu) receiveAll(now uint64) {
 	for m := l.arrived; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros64(m)

@@ -22,8 +22,9 @@ func asRamulator20(s Spec) Spec {
 
 // presets in the order of their names. All but hbm3-5.2gbps, gddr5 and ideal are
 // checked against Ramulator 2 (see the package documentation).
-var presets = []Spec{hbm2At2Gbps(), hbm2At2GbpsR20(), hbm2JEDEC(), hbm3At5Gbps(), ddr4At3200(), ddr4At3200R20(), gddr6(), gddr5(),
-	ideal()}
+var presets = []Spec{
+	hbm2At2Gbps(), hbm2At2GbpsR20(), hbm2JEDEC(), hbm3At5Gbps(), ddr4At3200(), ddr4At3200R20(), gddr6(), gddr5(), ideal(),
+}
 
 // Presets returns the presets' names.
 func Presets() []string {

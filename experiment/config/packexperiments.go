@@ -12,7 +12,7 @@ import (
 	"heddle/configs/schema"
 )
 
-// GraphsPrefix is a placeholder in packs for the directory of graphs that the user names.
+// GraphsPrefix stands in packs for the directory of graphs that the user names.
 const GraphsPrefix = "$graphs/"
 
 // PackOptions are the inputs of a pack that its file leaves open.

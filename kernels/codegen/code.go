@@ -27,7 +27,7 @@ type inst struct {
 	edge  uint8
 	phase isa.Phase
 	depth int  // number of enclosing loops
-	entry bool // a placeholder for the code that all warps begin with
+	entry bool // stands for the code that all warps begin with
 }
 
 // code is a program on virtual registers.
