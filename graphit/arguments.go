@@ -21,7 +21,42 @@ func (f *File) Arguments(s *Schedule) (list []Argument) {
 	if s == nil {
 		s = f.Schedule
 	}
-	w := &argumentUses{as: map[*Var][]int{}, from: map[*Var][]int{}}
+	w := f.uses()
+	if s != nil {
+		s.arguments(func(a Arg, at Pos) {
+			if n, ok := a.Argv(); ok && w.found[n] != nil {
+				w.number([]int{n}, at)
+			}
+		})
+	}
+	for n, a := range w.found {
+		if n >= 0 {
+			list = append(list, *a)
+		}
+	}
+	slices.SortFunc(list, func(a, b Argument) int { return a.N - b.N })
+	return list
+}
+
+// FirstVertex returns the first literal number that a checked program uses as a vertex and not as a number: it flows, as
+// those of Arguments, to a position that requires a vertex. ok is false if there is none.
+func (f *File) FirstVertex() (number int64, at Pos, ok bool) {
+	w := f.uses()
+	for x, n := range w.literals {
+		a := w.found[n]
+		if a == nil || a.Vertex == (Pos{}) || a.Number != (Pos{}) {
+			continue
+		}
+		if !ok || x.Pos.Line < at.Line || x.Pos.Line == at.Line && x.Pos.Column < at.Column {
+			number, at, ok = x.Int, x.Pos, true
+		}
+	}
+	return number, at, ok
+}
+
+// uses returns the uses of a checked program's arguments and literal numbers.
+func (f *File) uses() *argumentUses {
+	w := &argumentUses{as: map[*Var][]int{}, from: map[*Var][]int{}, literals: map[*Number]int{}}
 	for again := true; again; again = w.changed {
 		w.changed = false
 		w.found = map[int]*Argument{}
@@ -32,32 +67,7 @@ func (f *File) Arguments(s *Schedule) (list []Argument) {
 			w.block(fn.Body)
 		}
 	}
-	if s != nil {
-		s.arguments(func(a Arg, at Pos) {
-			if n, ok := a.Argv(); ok && w.found[n] != nil {
-				w.number([]int{n}, at)
-			}
-		})
-	}
-	for _, a := range w.found {
-		list = append(list, *a)
-	}
-	slices.SortFunc(list, func(a, b Argument) int { return a.N - b.N })
-	return list
-}
-
-// FirstVertex returns the first literal number that a checked program uses as a vertex; ok is false if there is none.
-func (f *File) FirstVertex() (number int64, at Pos, ok bool) {
-	for _, fn := range f.Funcs {
-		Walk(fn.Body, func(x Expr) {
-			for _, v := range vertices(x) {
-				if n, is := v.(*Number); is && !ok && !n.Real {
-					number, at, ok = n.Int, n.Pos, true
-				}
-			}
-		})
-	}
-	return number, at, ok
+	return w
 }
 
 // vertices returns an expression's operands that are start vertices of the program.
@@ -75,9 +85,10 @@ func vertices(x Expr) []Expr {
 	return nil
 }
 
-// argumentUses follows arguments through variables, until nothing changes.
+// argumentUses follows arguments, and literal numbers, through variables until nothing changes.
 type argumentUses struct {
-	as, from map[*Var][]int // arguments that a variable has, and those from which it has been computed
+	literals map[*Number]int // what stands for them in place of an argument's number: -1, -2, …
+	as, from map[*Var][]int  // arguments that a variable has, and those from which it has been computed
 	changed  bool
 	found    map[int]*Argument
 }
@@ -204,6 +215,10 @@ func (w *argumentUses) expr(x Expr) (f flows) {
 		if x.Var != nil {
 			return flows{w.as[x.Var], w.from[x.Var]}
 		}
+	case *Number:
+		if !x.Real && x.Int >= 0 {
+			f.as = []int{w.literal(x)}
+		}
 	case *Unary:
 		f = w.counted(x.X)
 		return flows{from: union(f.as, f.from)}
@@ -230,6 +245,13 @@ func (w *argumentUses) expr(x Expr) (f flows) {
 		w.operands(x, x.Args)
 	}
 	return f
+}
+
+func (w *argumentUses) literal(x *Number) int {
+	if w.literals[x] == 0 {
+		w.literals[x] = -1 - len(w.literals)
+	}
+	return w.literals[x]
 }
 
 // operands follows a list of operands, some of which are vertices.

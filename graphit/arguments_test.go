@@ -102,8 +102,25 @@ func main()
 	require.Equal(t, "2vn 9v", kinds(f.Arguments(s)), "of a schedule it is a number")
 	_, _, ok := f.FirstVertex()
 	require.False(t, ok)
-	n, at, ok := checked(t, head+"f.addVertex(3);\nend\n").FirstVertex()
-	require.True(t, ok)
-	require.Equal(t, int64(3), n)
-	require.Equal(t, 20, at.Line)
+	for body, want := range map[string]int64{
+		"f.addVertex(3);":                   3,
+		"x[3] = 1;":                         3,
+		"print x[3];":                       3,
+		"var s : int = 3; f.addVertex(s);":  3,
+		"var s : V = 3;":                    3,
+		"print named(3);":                   3,
+		"var s : int = plain(3); x[s] = 1;": 3,
+		"var i : int = 0; while i < 4 x[i] = 1; i += 1; end":       -1,
+		"for i in 0:4 x[i] = 1; end":                               -1,
+		"four[3] = 7; print four[3] + 2; var n : int = 5;":         -1,
+		"f = new vertexset{V}(0); var n : int = 3; n = n + 1;":     -1,
+		"var s : int = -1; if s == x[0] print s; end x[1] = x[2];": 0,
+	} {
+		n, at, ok := checked(t, head+body+"\nend\n").FirstVertex()
+		require.Equal(t, want >= 0, ok, body)
+		if ok {
+			require.Equal(t, want, n, body)
+			require.Equal(t, 20, at.Line)
+		}
+	}
 }
