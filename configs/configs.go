@@ -36,6 +36,7 @@ type Machine struct {
 
 	Atomics core.Atomics `key:"atomics" doc:"Atomic instructions on memory; those on the scratchpad are performed there."`
 
+	ToL1D    Wires  `key:"to_l1d" defaults:"request=1; response=2" doc:"Registers between a core and its L1D; the response of an L1D that cores share takes one more, for its arbiter."`
 	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=5" doc:"Registers between L1D and L2; the L1I has one less each way."`
 	ToL3     Wires  `key:"to_l3" defaults:"request=3; response=5" doc:"Registers between L2 and L3, as between L1 and L2."`
 	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=4" doc:"Registers between the last cache and memory; the L1I has one less each way."`

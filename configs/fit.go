@@ -85,7 +85,7 @@ func wiresHold(m *Machine) (key, why string) {
 	for _, w := range []struct {
 		key string
 		Wires
-	}{{"to_l2", m.ToL2}, {"to_l3", m.ToL3}, {"to_memory", m.ToMemory}} {
+	}{{"to_l1d", m.ToL1D}, {"to_l2", m.ToL2}, {"to_l3", m.ToL3}, {"to_memory", m.ToMemory}} {
 		for _, x := range []struct {
 			key             string
 			registers, hold int
@@ -114,6 +114,10 @@ func writesPass(m *Machine) (key, why string) {
 func linesGrow(m *Machine) (key, why string) {
 	if ch := m.Core.Derived().ChannelBytes; ch > m.L1D.LineBytes {
 		return "core.channel_bytes", fmt.Sprintf("%d bytes do not fit an L1D line of %d", ch, m.L1D.LineBytes)
+	}
+	if n := 4 * m.Core.FetchBlock; n > m.L1I.LineBytes {
+		return "core.fetch_instructions", fmt.Sprintf("%d instructions are %d bytes, which do not fit an L1I line of %d",
+			m.Core.FetchBlock, n, m.L1I.LineBytes)
 	}
 	if m.L1I.LineBytes != m.L1D.LineBytes {
 		return "l1i.line_bytes", fmt.Sprintf("%d, and the L1D has lines of %d: they must be equal", m.L1I.LineBytes,

@@ -379,18 +379,18 @@ func (b *builder) socket(s int) error {
 		b.m.plug(n, c)
 		fetch = append(fetch, b.ports(c, c.ClockHandle(), c.Fetches, spec.FetchWidth,
 			configs.Wires{Request: 1, Response: 1 + b.shared()}, c.Connect)...)
-		ports := b.ports(c, c.DataHandle(), c.Requests, spec.Channels(),
-			configs.Wires{Request: 1, Response: 2 + b.shared()}, c.ConnectData)
+		way := b.cfg.ToL1D.Shorter(0, -b.shared())
+		ports := b.ports(c, c.DataHandle(), c.Requests, spec.Channels(), way, c.ConnectData)
 		ports[0].from.kinds = c.ToL1D
 		for k := range ports {
-			ports[k].slots = spec.RequestSlots()
+			ports[k].slots = cmp.Or(way.RequestEntries, spec.RequestSlots()+way.Request-1)
 		}
 		data = append(data, ports...)
 		switch p, bypasses, ok := b.m.unitPort(n, b.cfg.UnitShape(n).LineBytes); {
 		case bypasses:
 			bypassing = append(bypassing, p)
 		case ok:
-			p.wires, p.input = configs.Wires{Request: 1, Response: 2 + b.shared()}, spec.Channels()
+			p.wires, p.input = way, spec.Channels()
 			data = append(data, p)
 		}
 	}

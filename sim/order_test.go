@@ -411,6 +411,14 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 		add("core.gather_answers=true")
 	}
 	if r.IntN(3) == 0 {
+		add("core.forwarding=%d", r.IntN(8))
+		add("core.fetch_instructions=%d", 1<<r.IntN(3))
+		add("core.ibuffer=%d", 1+r.IntN(8))
+		add("core.batch_interval=%d", 1+r.IntN(2))
+		add("to_l1d.request=%d", 1+r.IntN(3))
+		add("to_l1d.response=%d", 1+r.IntN(5))
+	}
+	if r.IntN(3) == 0 {
 		add("core.lsu_lanes=%d", 1<<r.IntN(bits.Len(uint(threads))))
 	}
 	if name != "vortex-1c4w4t" && r.IntN(3) == 0 {

@@ -191,8 +191,14 @@ func (c *Core) Tick(now uint64) bool {
 func (c *Core) writeBack(now uint64) {
 	c.settle(now)
 	for i := range c.slices {
-		if sl := &c.slices[i]; sl.releases.due(now) {
+		sl := &c.slices[i]
+		if sl.releases.due(now) {
 			c.release(sl, now)
+		}
+		if sl.forward.due(now) {
+			for _, f := range sl.forward.take(now) {
+				c.free(sl, f.op, f.warp)
+			}
 		}
 	}
 	c.unlock(now)
@@ -211,7 +217,7 @@ func (c *Core) writeBack(now uint64) {
 func (c *Core) nextBack(now uint64) uint64 {
 	at := uint64(never)
 	for i := range c.slices {
-		if sl := &c.slices[i]; sl.releases.cycles != 0 || sl.occupied&resultBits != 0 {
+		if sl := &c.slices[i]; sl.releases.cycles|sl.forward.cycles != 0 || sl.occupied&resultBits != 0 {
 			at = sl.nextBack(now, at)
 		}
 	}
@@ -324,14 +330,25 @@ func (c *Core) release(sl *slice, now uint64) {
 		if f.op == nil {
 			continue
 		}
-		if regs := f.op.Writes(); regs != 0 {
-			w.board.release(regs)
-			if w.issueHead != nil && w.board.wanted&regs != 0 {
-				c.bookPhase(w, f.op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
-				c.updateHazard(sl, int(f.warp))
-			}
+		if !f.forwarded { // if it was, a later instruction may have reserved its register
+			c.free(sl, f.op, f.warp)
 		}
 		c.done(w, f.warp, now)
+	}
+}
+
+// free clears the destination of warp i's instruction from the scoreboard.
+func (c *Core) free(sl *slice, op *emu.Op, i uint8) {
+	regs := op.Writes()
+	if regs == 0 {
+		return
+	}
+	c.moved = true
+	w := &c.warps[i]
+	w.board.release(regs)
+	if w.issueHead != nil && w.board.wanted&regs != 0 {
+		c.bookPhase(w, op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
+		c.updateHazard(sl, int(i))
 	}
 }
 

@@ -49,7 +49,6 @@ const (
 	decodeToIssue = 2 // the instruction buffer, and the scoreboard
 	answerToFetch = 3 // from a graph unit's answer: the commit arbiter, write-back, and the scheduler
 	switchToL1D   = 2 // the switch, and the coalescer's first state
-	cyclesABatch  = 2 // of the coalescer's two-state machine
 	freeInUnit    = 1 // from an FPU result to the release of its slot: commit
 )
 

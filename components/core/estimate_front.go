@@ -139,6 +139,15 @@ func (f *estimatedFront) decode(at uint64) int {
 	return i
 }
 
+// more adds a further instruction of the fetch that has just been decoded, if the warp's buffer has a slot.
+func (f *estimatedFront) more(i int) bool {
+	if f.count[i&63] >= f.room {
+		return false
+	}
+	f.count[i&63]++
+	return true
+}
+
 // issued removes an instruction from its warp's buffer, which has a slot from the next cycle on.
 func (f *estimatedFront) issued(i int, at uint64) {
 	n := f.count[i&63] - 1

@@ -147,7 +147,7 @@ func (u *Functional) coalesce(a *emu.Access, rest uint32, base int, m mem.Access
 			l.tags.Take(answered)
 			done = max(done, answered)
 		}
-		at = sent + cyclesABatch
+		at = sent + uint64(u.core.spec.BatchInterval)
 	}
 	return at, done
 }

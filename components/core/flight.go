@@ -27,6 +27,7 @@ type inflight struct {
 	op          *emu.Op // nil: a packet or partial result, which takes a turn at commit and releases nothing
 	access      int16   // memory instructions: index into lsu.accesses; graph unit requests: the call's tag
 	warp        uint8
+	forwarded   bool  // the scoreboard releases its registers before it is written back
 	packetsLeft uint8 // packets that follow the first, in a unit with fewer lanes than the warp
 	unit        isa.Unit
 	class       isa.Class
@@ -102,6 +103,66 @@ func (r *scoreboardReleases) take(now uint64) flightID {
 
 // next returns the first cycle after now with instructions, or never.
 func (r *scoreboardReleases) next(now uint64) uint64 {
+	if r.cycles == 0 {
+		return never
+	}
+	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
+}
+
+// maxForwarding is the maximum of forwarding. With it a result is forwarded before it is written back, which takes at
+// least that long after issue beside the operation's latency (gaps), so nothing is left to forward when the last
+// instruction has been written back.
+const maxForwarding = 7
+
+// forwards reports after how many cycles from its issue an instruction of a class forwards its result. It is computed
+// in a fixed time, of which no less than its latency passes. Votes and shuffles cross the lanes: they are not forwarded.
+func (p *pipe) forwards(class isa.Class) (after uint64, ok bool) {
+	switch class {
+	case isa.ClassALU, isa.ClassMul, isa.ClassFMA, isa.ClassFNCP, isa.ClassFCvt:
+		return max(uint64(p.spec.Forwarding), p.latency[class]), p.spec.Forwarding > 0
+	}
+	return 0, false
+}
+
+// forwardClasses bounds the latencies of classes that forward, so that in one cycle the results of so many cycles' issue
+// may be due.
+const forwardClasses = 5
+
+// forwarding holds the instructions of a slice that forward their results, by the cycle in which their registers leave
+// the scoreboard, fewer than 64 cycles ahead. Their effects are those of program order, as an instruction that issues
+// later is dispatched later: only the time of its issue depends on the scoreboard.
+type forwarding struct {
+	cycles uint64 // a bit for each cycle, modulo 64, with instructions
+	count  [64]uint8
+	list   [64][forwardClasses * maxDispatch]forward
+}
+
+// forward is an instruction of a warp.
+type forward struct {
+	op   *emu.Op
+	warp uint8
+}
+
+func (r *forwarding) put(op *emu.Op, warp uint8, at uint64) {
+	slot := at % 64
+	r.list[slot][r.count[slot]] = forward{op, warp}
+	r.count[slot]++
+	r.cycles |= 1 << slot
+}
+
+func (r *forwarding) due(now uint64) bool { return r.cycles>>(now%64)&1 != 0 }
+
+// take removes and returns the instructions that are due. They stay valid until the next put.
+func (r *forwarding) take(now uint64) []forward {
+	slot := now % 64
+	n := r.count[slot]
+	r.cycles &^= 1 << slot
+	r.count[slot] = 0
+	return r.list[slot][:n]
+}
+
+// next returns the first cycle after now with an instruction, or never.
+func (r *forwarding) next(now uint64) uint64 {
 	if r.cycles == 0 {
 		return never
 	}

@@ -6,6 +6,7 @@ import (
 	"heddle/components/clock"
 	"heddle/components/mem"
 	"heddle/isa"
+	"heddle/isa/emu"
 )
 
 // front is the front end: the choice of the warp to fetch for, and the fetches in flight.
@@ -16,6 +17,7 @@ type front struct {
 	releasedAt uint64     // first cycle in which warps released by another core go on; 0: none
 	out        []*clock.Link[mem.Request]
 	in         []*clock.Link[mem.Response]
+	brought    uint64 // instructions that came with the fetch of an earlier one
 	arrived    uint64 // bit i: in[i] holds an answer, or has one under way
 }
 
@@ -93,10 +95,18 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 		c.trapDecode(i, err, now)
 		return true
 	}
-	w.ibuffer.Push(op)
-	w.pending++
-	c.inFlight++
-	c.hookFront(HookPosDecode, now, i, op)
+	c.decoded(i, w, op, now)
+	for c.spec.inBlock(w.fetchPC) && !c.isControl(op) && !w.ibuffer.Full() && !c.mayBlock(i) {
+		next, err := w.trace.Decode(w.fetchPC)
+		if err != nil {
+			break // it is fetched by itself, if the warp gets there
+		}
+		op = next
+		w.fetching = w.fetchPC
+		w.fetchPC += 4
+		c.front.brought++
+		c.decoded(i, w, op, now)
+	}
 	if c.isControl(op) {
 		c.branching |= 1 << i
 		if op.LatencyClass() == isa.ClassUnit {
@@ -112,6 +122,17 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	c.front.unlocks.put(now+1, 1<<i)
 	return true
 }
+
+// decoded adds an instruction to the buffer of warp i.
+func (c *Core) decoded(i int, w *warp, op *emu.Op, now uint64) {
+	w.ibuffer.Push(op)
+	w.pending++
+	c.inFlight++
+	c.hookFront(HookPosDecode, now, i, op)
+}
+
+// inBlock reports whether the fetch of the instruction before pc also brings the one at pc.
+func (s *Spec) inBlock(pc uint32) bool { return pc&(4*uint32(s.FetchBlock)-1) != 0 }
 
 // mayBlock reports whether the warp's next instruction could block decode for an unbounded time: its buffer is full
 // behind a request to the graph unit, and that request's answer may depend on instructions that decode would hold back.

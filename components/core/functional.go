@@ -243,8 +243,16 @@ func (u *Functional) fetch(at uint64) {
 func (u *Functional) decode(at uint64) {
 	f := &u.estimate.front
 	i := f.decode(at)
-	pc := f.pc[i]
+	pc, first := f.pc[i], f.count[i] == 1
 	op, err := u.arch.Warp(i).Decode(pc)
+	for err == nil && u.core.spec.inBlock(pc+4) && !u.core.isControl(op) && f.more(i) {
+		next, err := u.arch.Warp(i).Decode(pc + 4)
+		if err != nil {
+			break
+		}
+		op = next
+		pc += 4
+	}
 	switch {
 	case err != nil: // fetched ahead: the warp may never get here
 	case u.core.isControl(op):
@@ -254,7 +262,7 @@ func (u *Functional) decode(at uint64) {
 	default:
 		f.unlock(i, pc+4, at+1)
 	}
-	if f.count[i] == 1 && (u.askedUnit|u.parked)>>i&1 == 0 {
+	if first && (u.askedUnit|u.parked)>>i&1 == 0 {
 		u.scheduleNext(i, at+decodeToIssue)
 	}
 }
@@ -351,7 +359,11 @@ func (u *Functional) execute(i int, w *emu.Warp, op *emu.Op, at uint64) (steers 
 	if op.Unit() == isa.SFU {
 		toRead, toFetch = between.sharedToRead, between.sharedToFetch
 	}
-	e.writes(i, op, at+e.latency[class]+toRead)
+	if after, ok := u.core.forwards(class); ok {
+		e.writes(i, op, at+after)
+	} else {
+		e.writes(i, op, at+e.latency[class]+toRead)
+	}
 	if !u.core.isControl(op) {
 		return false
 	}

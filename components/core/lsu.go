@@ -135,9 +135,9 @@ func (s Spec) Channels() int {
 
 // RequestSlots returns the number of slots of a link between the core and a port of its L1D: the coalescer's register
 // alone (RTL: REQ_OUT_BUF 0). Without a coalescer it is the register of the switch before it, which takes an access in
-// the cycle in which the previous one leaves, and so needs two slots.
+// the cycle in which the previous one leaves, and so needs two slots; so does a batch a cycle.
 func (s Spec) RequestSlots() int {
-	if s.Derived().ChannelBytes == 4 {
+	if s.Derived().ChannelBytes == 4 || s.BatchInterval == 1 {
 		return 2
 	}
 	return 1

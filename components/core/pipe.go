@@ -152,6 +152,12 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 	op := w.issueHead
 	id := p.start(op, uint8(i))
 	w.board.reserve(causeOf[op.LatencyClass()], op.Writes())
+	if p.spec.Forwarding > 0 && op.Writes() != 0 {
+		if after, ok := p.forwards(op.LatencyClass()); ok {
+			p.all[id].forwarded = true
+			sl.forward.put(op, uint8(i), now+after)
+		}
+	}
 	if p.units != nil {
 		p.units.Issue(i, op)
 	}

@@ -31,6 +31,7 @@ type slice struct {
 	entered  [isa.NumUnits]line   // register before an ALU or FPU with fewer lanes than a warp (RTL: PARTIAL_BW)
 	gathered [isa.NumUnits]line   // register behind it, before the commit arbiter
 	releases scoreboardReleases   // written back, or certain to be, and still in the scoreboard
+	forward  forwarding           // issued, and their results are forwarded
 
 	muldivNext  bool                   // the ALU's output switch prefers mul and div to alu
 	fpuHeld     int                    // operations in the FPU
@@ -341,7 +342,7 @@ func (sl *slice) nextBack(now, at uint64) uint64 {
 	for m := sl.occupied >> bitGathered; m != 0; m &= m - 1 {
 		at = min(at, sl.gathered[bits.TrailingZeros64(m)].First())
 	}
-	return min(at, sl.releases.next(now))
+	return min(at, sl.releases.next(now), sl.forward.next(now))
 }
 
 // buffers reports the occupancy of the slice's buffers after cycle now.

@@ -25,6 +25,7 @@ type Spec struct {
 
 	Schedule   Schedule `key:"schedule" doc:"Which warps are fetched for."`
 	FetchWidth int      `key:"fetch_width" default:"1" min:"1" max:"8" unit:"warps" doc:"Warps that are scheduled, fetched for and decoded in a cycle. Each has a port of its own to the L1I, which needs banks to serve them. RTL: 1."`
+	FetchBlock int      `key:"fetch_instructions" default:"1" min:"1" max:"16" pow2:"true" unit:"instructions" doc:"Instructions that a fetch brings: those of its aligned block from its address on, up to a control instruction or as many as the instruction buffer has slots for. RTL: 1."`
 	Issue      Issue    `key:"issue" doc:"Which warps issue, and how many instructions."`
 
 	ALULanes int `key:"alu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's integer unit, multiplier and divider; with fewer than threads a warp goes through in packets, one a cycle for each group of lanes with an active one, which commit one by one. 0: threads. RTL: NUM_ALU_LANES."`
@@ -40,7 +41,11 @@ type Spec struct {
 	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: max(lsu_queue, channel_bytes / 4), as RTL's LSUQ_OUT_SIZE."`
 	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 4: nothing is merged. 0: min(4·lsu_lanes, 64), as RTL's LSU_LINE_SIZE."`
 
+	BatchInterval int `key:"batch_interval" default:"2" min:"1" max:"2" unit:"cycles" doc:"Least time between two batches of requests of the coalescer, to the channels of the L1D. 1: a batch a cycle. RTL: 2, the states of VX_mem_coalescer."`
+
 	Gather bool `key:"gather_answers" default:"false" doc:"The load-store unit takes the answers of all channels in a cycle, and a load's result passes on when it is whole. false: those that belong to one batch and arrive together, each such part of a load taking a turn at write-back. RTL: false."`
+
+	Forwarding int `key:"forwarding" default:"0" min:"0" max:"7" unit:"cycles" doc:"Cycles from the issue of an integer or float operation, other than a division, square root, vote or shuffle, to the issue of an instruction that reads its result, which is forwarded, as where a compiler sets stall counts; no less than its latency. A busy unit delays both instructions. 0: results are read after write-back. RTL: 0."`
 
 	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial" doc:"Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one division at a time in a slice, as synthesised; what comes behind a division that waits for the divider waits too. RTL: IDIV_DPI, VX_serial_div."`
 
@@ -184,7 +189,8 @@ func (s Spec) Validate() error {
 		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1},
 		{"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
-		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, 4}, {"fetch_width", s.FetchWidth, 1, 8},
+		{"issue.dispatch_per_slice", s.Issue.Dispatch, 1, maxDispatch}, {"fetch_width", s.FetchWidth, 1, 8},
+		{"fetch_instructions", s.FetchBlock, 1, 16},
 		{"idiv", int(s.IDiv), 0, len(dividerNames.List()) - 1}, {"fence", int(s.Fence), 0, len(fenceNames.List()) - 1},
 		{"device_barrier", int(s.DeviceBarrier), 0, len(barrierNames.List()) - 1},
 		{"alu_lanes", s.ALULanes, 1, s.Threads}, {"fpu_lanes", s.FPULanes, 1, s.Threads},
@@ -192,6 +198,8 @@ func (s Spec) Validate() error {
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256},
 		{"channel bytes", s.ChannelBytes, 4, 128}, {"latency.alu", s.Latency.ALU, 0, maxALULatency},
+		{"batch_interval", s.BatchInterval, 1, 2},
+		{"forwarding", s.Forwarding, 0, maxForwarding},
 		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},
 	} {
 		if c.v < c.lo || c.v > c.hi {
@@ -210,11 +218,17 @@ func (s Spec) Validate() error {
 	if s.ScratchpadBytes%4 != 0 {
 		return fmt.Errorf("core scratchpad_bytes = %d: expected a multiple of 4", s.ScratchpadBytes)
 	}
+	if s.FetchBlock&(s.FetchBlock-1) != 0 {
+		return fmt.Errorf("core fetch_instructions = %d: expected a power of two", s.FetchBlock)
+	}
 	if s.ChannelBytes&(s.ChannelBytes-1) != 0 {
 		return fmt.Errorf("core channel bytes = %d: expected a power of two", s.ChannelBytes)
 	}
 	return nil
 }
+
+// maxDispatch is the maximum of issue.dispatch_per_slice.
+const maxDispatch = 4
 
 // Fixed parts of the RTL's pipeline, in cycles.
 const (

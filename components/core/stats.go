@@ -357,7 +357,7 @@ func (c *Core) CheckInvariants() error {
 		got, want uint64
 	}{
 		{"cycles booked = cycles that the clock made", s.Cycles, c.elapsed},
-		{"instructions fetched = issued + discarded", s.Scheduled, s.Issued + s.Discarded},
+		{"instructions fetched = issued + discarded", s.Scheduled + c.front.brought, s.Issued + s.Discarded},
 		{"instructions issued = committed", s.Issued, s.Committed},
 		{"scheduler cycles that issued = instructions", s.Scheduler[issued], s.Issued},
 		{"causes of scheduler cycles add up to slices × dispatch × cycles", sum(s.Scheduler[:]), uint64(len(c.slices)*c.spec.Issue.Dispatch) * s.Cycles},

@@ -162,10 +162,16 @@ func (r *Recorder) fetched(n int, e *core.HookEvent) {
 	r.shown(i)
 }
 
-// decoded finds the warp's youngest: it fetches one at a time.
+// decoded finds the warp's youngest: it fetches one at a time. If that has been decoded, the instruction came with its
+// fetch.
 func (r *Recorder) decoded(n int, e *core.HookEvent) {
 	f := r.flying[n][e.Warp]
 	i := f[len(f)-1]
+	if i.op != nil {
+		r.fetched(n, e)
+		f = r.flying[n][e.Warp]
+		i = f[len(f)-1]
+	}
 	i.op, i.mask = e.Op, e.Mask
 	r.enter(i, decode, e.Cycle)
 	r.enter(i, ibuffer, e.Cycle+1)
