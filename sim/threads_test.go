@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/sim"
@@ -46,7 +47,7 @@ func threadedRun(t *testing.T, cfg configs.Machine, p *isa.Program, threads, lau
 // TestThreadsAreNoInput: on however many goroutines a run is simulated, it takes the same cycles, counts the same, and
 // leaves the same memory, though its harts race for a few words.
 func TestThreadsAreNoInput(t *testing.T) {
-	for seed := range uint64(16) {
+	for seed := range testenv.Cases(t, 4, 64) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 15))
 			name, set := randomShape(r)
@@ -91,7 +92,11 @@ func TestThreadsWithUnits(t *testing.T) {
 func sameOnThreads(t *testing.T, cfg configs.Machine, p *isa.Program) {
 	t.Helper()
 	want := threadedRun(t, cfg, p, 1, 2, nil)
-	for _, threads := range []int{2, 3, 8} {
+	few := []int{2, 8}
+	if testenv.Long(t) > 0 {
+		few = []int{2, 3, 4, 8}
+	}
+	for _, threads := range few {
 		require.Equal(t, want, threadedRun(t, cfg, p, threads, 2, nil), "%d threads", threads)
 	}
 }
