@@ -316,7 +316,7 @@ func TestEveryKnobCounts(t *testing.T) {
 		{"core.issue.policy=two-level core.issue.active_warps=2", "fma_chain"},
 		{"core.issue.dispatch_per_slice=2 core.schedule.policy=rr", "lat_fmin"}, {"core.fetch_width=2 l1i.banks=2", "alu_chain"},
 		{"core.ibuffer=1", "ld_coal"}, {"core.forwarding=3", "alu_chain"}, {"core.forwarding=6", "fma_chain"},
-		{"core.fetch_instructions=4", "alu_chain"}, {"core.batch_interval=1", "ld_rand"},
+		{"core.fetch_instructions=4", "alu_chain"}, {"core.batch_interval=1", "ld_rand"}, {"core.fetch_room=true", "alu_chain"},
 		{"to_l1d.request=5", "lat_l1"}, {"to_l1d.response=5", "lat_l1"},
 		{"core.fpu_queue=1", "fma_chain"}, {"core.lsu_queue=1", "ld_coal"}, {"core.coalescer_tags=1", "ld_rand"},
 		{"core.channel_bytes=4", "ld_coal"}, {"core.channel_bytes=4", "st_coal"},

@@ -414,6 +414,7 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 		add("core.forwarding=%d", r.IntN(8))
 		add("core.fetch_instructions=%d", 1<<r.IntN(3))
 		add("core.ibuffer=%d", 1+r.IntN(8))
+		add("core.fetch_room=%v", r.IntN(2) == 0)
 		add("core.batch_interval=%d", 1+r.IntN(2))
 		add("to_l1d.request=%d", 1+r.IntN(3))
 		add("to_l1d.response=%d", 1+r.IntN(5))

@@ -264,8 +264,7 @@ func (c *Core) advance(now uint64) {
 	c.Cycles++
 	if c.buffered&^c.atIssue != 0 {
 		if open := c.stage(c.slices, now) & c.fetchBlocked; open != 0 {
-			c.fetchBlocked &^= open
-			c.front.unlocks.put(now+1, open)
+			c.unblock(open, now)
 		}
 	}
 	c.tickFront(now)

@@ -25,6 +25,7 @@ type estimatedFront struct {
 	pipe        [maxFetches]fetched // a ring
 	head, under uint8               // first fetch in flight, and their number
 	most        uint8
+	block       uint8 // instructions of a fetch, with fetch_room; else 0
 
 	toL1I, fromL1I uint64 // latencies of the links
 }
@@ -50,6 +51,9 @@ func (f *estimatedFront) build(c *Core) {
 	s := &c.spec
 	f.selector = newSelector(policies[s.Schedule.Policy].schedule, s.Schedule.Active, 0, 1, s.Warps, &c.launchOrder)
 	f.width, f.room, f.most = uint64(s.FetchWidth), uint8(s.IBuffer+1), uint8(fetches*s.FetchWidth)
+	if s.FetchRoom {
+		f.block = uint8(s.FetchBlock)
+	}
 	f.toL1I, f.fromL1I = c.front.out[0].Latency(), c.front.in[0].Latency()
 }
 
@@ -137,6 +141,12 @@ func (f *estimatedFront) decode(at uint64) int {
 	f.filled |= 1 << i
 	f.plan()
 	return i
+}
+
+// fetchable reports whether the warp's buffer has slots for what a fetch brings, or is empty.
+func (f *estimatedFront) fetchable(i int) bool {
+	n := f.count[i&63]
+	return f.block == 0 || n <= 1 || f.room-n >= f.block
 }
 
 // more adds a further instruction of the fetch that has just been decoded, if the warp's buffer has a slot.

@@ -115,7 +115,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 		c.refreshState(i)
 		return true
 	}
-	if c.mayBlock(i) {
+	if c.mayBlock(i) || !c.fetchable(w) {
 		c.fetchBlocked |= 1 << i
 		return true
 	}
@@ -133,6 +133,26 @@ func (c *Core) decoded(i int, w *warp, op *emu.Op, now uint64) {
 
 // inBlock reports whether the fetch of the instruction before pc also brings the one at pc.
 func (s *Spec) inBlock(pc uint32) bool { return pc&(4*uint32(s.FetchBlock)-1) != 0 }
+
+// fetchable reports whether the warp's instruction buffer has slots for what a fetch brings, or is empty.
+func (c *Core) fetchable(w *warp) bool {
+	b := &w.ibuffer
+	return !c.spec.FetchRoom || b.Empty() || b.Capacity()-b.Len() >= c.spec.FetchBlock
+}
+
+// unblock makes warps fetchable whose instruction buffers have passed an instruction on, if they now have room.
+func (c *Core) unblock(warps, now uint64) {
+	open := uint64(0)
+	for m := warps; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros64(m); c.fetchable(&c.warps[i]) {
+			open |= 1 << i
+		}
+	}
+	if open != 0 {
+		c.fetchBlocked &^= open
+		c.front.unlocks.put(now+1, open)
+	}
+}
 
 // mayBlock reports whether the warp's next instruction could block decode for an unbounded time: its buffer is full
 // behind a request to the graph unit, and that request's answer may depend on instructions that decode would hold back.

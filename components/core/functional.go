@@ -36,6 +36,7 @@ type Functional struct {
 	waiting     uint64      // warps that await an answer of the graph unit
 	askedUnit   uint64      // waiting warps whose request was made functionally
 	unitBlocked uint64      // waiting warps that are not fetched for until the answer
+	full        uint64      // warps that are not fetched for until their buffer has room
 	parked      uint64      // warps whose next instruction depends on a memory access that has not begun
 	lines       [64]uint32  // by warp: the code line fetched last
 	next        uint64      // cycle of the next event; never: none until an answer or a release
@@ -70,7 +71,7 @@ func NewFunctional(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warm
 // begin discards all state of an earlier launch.
 func (u *Functional) begin() {
 	u.wheel, u.lines = timingWheel{}, [64]uint32{}
-	u.running, u.askedUnit, u.unitBlocked, u.parked = 0, 0, 0, 0
+	u.running, u.askedUnit, u.unitBlocked, u.full, u.parked = 0, 0, 0, 0, 0
 	u.next, u.opens, u.over = never, 0, 0
 	u.estimate.begin()
 }
@@ -259,6 +260,9 @@ func (u *Functional) decode(at uint64) {
 	case u.askedUnit>>i&1 != 0 && f.count[i] == f.room:
 		u.unitBlocked |= 1 << i
 		f.pc[i] = pc + 4
+	case !f.fetchable(i):
+		u.full |= 1 << i
+		f.pc[i] = pc + 4
 	default:
 		f.unlock(i, pc+4, at+1)
 	}
@@ -308,6 +312,10 @@ func (u *Functional) issue(i int, at uint64) {
 	}
 	e.busy[i] &^= op.Reads()
 	e.front.issued(i, at)
+	if u.full>>i&1 != 0 && e.front.fetchable(i) {
+		u.full &^= 1 << i
+		e.front.unlock(i, e.front.pc[i], at+1)
+	}
 	var err error
 	switch class {
 	case isa.ClassLoad, isa.ClassStore, isa.ClassAtomic:

@@ -17,7 +17,7 @@ import (
 //
 //   - stalled: set by scheduleOne, cleared by unlock (or resume) when the warp may be fetched for again; begin sets it
 //     with active.
-//   - fetchBlocked ⊆ stalled: set by decode when the full instruction buffer of the warp must not be fetched for;
+//   - fetchBlocked ⊆ stalled: set by decode when the instruction buffer of the warp is too full to be fetched for;
 //     cleared in advance, when the scoreboard takes the buffer's head.
 //   - atIssue: exactly the warps with an issueHead, from stage to issueWarp. ready and the sets of hazard are disjoint
 //     and partition atIssue; updateHazard moves a warp between them.
@@ -46,7 +46,7 @@ type pipe struct {
 
 	active, stalled uint64             // RTL: active_warps and stalled_warps
 	buffered        uint64             // non-empty instruction buffer
-	fetchBlocked    uint64             // not fetched for until the full instruction buffer has a slot
+	fetchBlocked    uint64             // not fetched for until the instruction buffer has room
 	atIssue         uint64             // an instruction is at the scoreboard
 	ready           uint64             // at the scoreboard with all registers
 	hazard          [numHazards]uint64 // at the scoreboard, by the cause of the wait

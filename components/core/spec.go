@@ -26,6 +26,7 @@ type Spec struct {
 	Schedule   Schedule `key:"schedule" doc:"Which warps are fetched for."`
 	FetchWidth int      `key:"fetch_width" default:"1" min:"1" max:"8" unit:"warps" doc:"Warps that are scheduled, fetched for and decoded in a cycle. Each has a port of its own to the L1I, which needs banks to serve them. RTL: 1."`
 	FetchBlock int      `key:"fetch_instructions" default:"1" min:"1" max:"16" pow2:"true" unit:"instructions" doc:"Instructions that a fetch brings: those of its aligned block from its address on, up to a control instruction or as many as the instruction buffer has slots for. RTL: 1."`
+	FetchRoom  bool     `key:"fetch_room" default:"false" doc:"A warp is fetched for only while its instruction buffer has slots for what a fetch brings. false: one that is full blocks decode, of all warps, as in the RTL."`
 	Issue      Issue    `key:"issue" doc:"Which warps issue, and how many instructions."`
 
 	ALULanes int `key:"alu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's integer unit, multiplier and divider; with fewer than threads a warp goes through in packets, one a cycle for each group of lanes with an active one, which commit one by one. 0: threads. RTL: NUM_ALU_LANES."`
