@@ -30,8 +30,8 @@ CSV with a line of these names, in any order; other columns are ignored:
   graph        name of a graph
   n, m         its vertices, and edges in both directions, symmetrised, without
                self-loops and duplicates
-  alg          pr-push, pr-pull: one gather of PageRank over all edges; bfs, cc,
-               sssp: whole runs, from the vertex of most edges, the first of them
+  alg          pr-push, pr-pull, spmv: one gather of PageRank or SpMV over all edges;
+               bfs, cc, sssp: whole runs, from the vertex of most edges, the first
   config       of the GPU, such as sm6
   sched        vertex, warp, cta, twc, twce, strict, edge, as workload.schedule
                describes them
@@ -46,14 +46,20 @@ a recorded sequence of launches warm, and the same sequence of empty kernels for
 
 A graph is the file in --graphs that is called as it is, with anything after a dot, _ or -;
 else one that heddle ships; else, for rmat and a number, an R-MAT graph of that scale, with
-the smallest edge factor of a power of two that allows for m. It must have n vertices and
-m edges. sssp has random integer weights, 1 to 64.
+the smallest edge factor of a power of two that allows for m; for grid and a number, a grid of
+that width; for ws and a number, a small world of that scale. It must have n vertices and m
+edges. sssp has random integer weights, 1 to 64. A functional run of the whole workload comes
+before the one that counts, as times on silicon are those of warm repetitions.
 
 docs/results/silicon/h100.csv: an NVIDIA H100 on 2026-11-25 under CUDA kernels written from the
 schedules' descriptions, checked against the host; medians of 21 replays. full1024 and full256:
 the whole chip, in blocks of 1024 or 256 threads; sm6, sm60: 6 or 60 blocks of 1024, one an SM.
 "vertex not unrolled", of PageRank alone: vertex mapping's loop under #pragma unroll 1. Weights
 of sssp are not known.
+
+docs/results/silicon/h100-heddle.csv: the same kind of GPU on 2026-11-26 under heddle's own
+kernels, exported as CUDA (heddle kernel export --cuda), on 20 graphs: the same program, source
+and weights on both sides.
 
 Points run as heddle run runs them, and are stored in silicon/MACHINE/GRAPH below --out, an
 ordinary experiment of all algorithms and schedules: the same command goes on, and another

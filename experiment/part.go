@@ -87,6 +87,7 @@ type counted struct {
 
 	sample *sampledRun `checkpoint:"assembled"` // nil: every launch is simulated; a sampled run has no checkpoints
 
+	warming      bool // a run before the one that counts
 	begun, ended bool
 	times        host.Times // of the region
 	statsBefore  stats.Tree // statistics when the region began; nil: it began with the machine
@@ -110,10 +111,27 @@ func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed
 		c.sample = &sampledRun{lastLaunch: d.Sampled}
 	}
 	c.untimed(true)
+	if c.region.WarmRuns == 0 {
+		c.runs()
+	}
+	return c
+}
+
+// warm executes f, a run of the whole workload before the one that counts, the last if so told.
+func (c *counted) warm(f func() error, last bool) error {
+	c.warming = true
+	err := f()
+	if c.warming = false; last && err == nil {
+		c.runs()
+	}
+	return err
+}
+
+// runs prepares the run that counts. A region without a first super-step begins with it.
+func (c *counted) runs() {
 	if c.region.From == 0 {
 		c.begin()
 	}
-	return c
 }
 
 // alternation converts the experiment's sampling from instructions of a warp to instructions of the whole machine; nil:
@@ -132,7 +150,7 @@ func alternation(e *config.Experiment) *sim.Alternation {
 func (c *counted) begin() {
 	c.begun = true
 	c.untimed(false)
-	if c.region.From > 0 {
+	if c.region.From > 0 || c.region.WarmRuns > 0 {
 		c.statsBefore = c.machine.Statistics()
 	}
 	c.machine.BeginSamples()
@@ -157,6 +175,9 @@ func (c *counted) end() {
 // BeginStep begins or ends the region at the start of super-step n.
 func (c *counted) BeginStep(n int) error {
 	c.monitored.Step(n)
+	if c.warming {
+		return nil
+	}
 	if !c.begun && n == c.region.From {
 		c.begin()
 	}
@@ -262,7 +283,7 @@ func Part(e *config.Experiment) string {
 	var parts []string
 	r := e.Region
 	switch {
-	case r.Whole():
+	case r.From == 0 && r.To == 0:
 	case r.To == 0:
 		parts = append(parts, fmt.Sprintf("cycles and statistics are of super-step %d and those behind it", r.From))
 	case r.From == 0:
@@ -270,6 +291,9 @@ func Part(e *config.Experiment) string {
 			r.To))
 	default:
 		parts = append(parts, fmt.Sprintf("cycles and statistics are of super-steps %d to %d", r.From, r.To))
+	}
+	if n := r.WarmRuns; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d run(s) before it have warmed the caches", n))
 	}
 	if !r.Verify {
 		parts = append(parts, "the run ends there, so its result is partial, and not verified")

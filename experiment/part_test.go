@@ -75,6 +75,35 @@ func TestSamplesChangeNothingElse(t *testing.T) {
 	}
 }
 
+// TestWarmRuns: a run before the one that counts leaves the L2 warm, and nothing of it is counted.
+func TestWarmRuns(t *testing.T) {
+	for _, text := range []string{
+		small + "workload: {max_iterations: 2}\n", small + "workload: {kernel: handwritten, max_iterations: 2}\n", frontiers,
+		bucketed, small + "workload: {algorithm: bc, source: 1}\n",
+	} {
+		set := []string{"machine=vortex-6c32w32t", "machine.sockets=1", "machine.core.warps=4", "machine.core.threads=4",
+			"machine.l2.write_policy=back"}
+		cold := runPart(t, text, set...)
+		require.NoError(t, cold.Err)
+		require.Positive(t, value(t, &cold, "dram.bytes"))
+		for _, warm := range []string{
+			"region.warm_runs=1", "region.warm_runs=2", "region.warm_runs=1 region.outside=timed",
+		} {
+			o := runPart(t, text, append(strings.Fields(warm), set...)...)
+			require.NoError(t, o.Err, warm)
+			require.True(t, o.Verified)
+			require.Less(t, o.Cycles, cold.Cycles, warm)
+			require.Less(t, value(t, &o, "dram.bytes"), value(t, &cold, "dram.bytes")/4, warm)
+			for _, counted := range []string{"launch.count", "edges", "super_steps"} {
+				require.Equal(t, value(t, &cold, counted), value(t, &o, counted), "%s: %s", warm, counted)
+			}
+			require.Len(t, o.Steps, len(cold.Steps))
+		}
+	}
+	_, err := loaded(t, small+"region: {warm_runs: 1}\nstop: {max_edges: 5}\n")
+	require.ErrorContains(t, err, "region.warm_runs: 1, beside stop.max_edges")
+}
+
 // Regions that follow each other add up to the whole run: nothing about a super-step depends on
 // what is counted.
 func TestRegionsAddUp(t *testing.T) {

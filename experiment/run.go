@@ -324,7 +324,8 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	threads := opt.Threads
 	if rec != nil {
 		opt.Source = rec.Source
-	} else if !cfg.Sample.On() { // estimates of a sampled point are outside the machine, and would not be saved
+	} else if !cfg.Sample.On() && cfg.Region.WarmRuns == 0 {
+		// estimates of a sampled point are outside the machine, and would not be saved; nor would the number of the run
 		if from, err = r.openCheckpoint(i, g.Hash()); err != nil {
 			return Outcome{Err: err}
 		}

@@ -72,6 +72,10 @@ func (e Experiment) Validate() error {
 	if err := e.validateSample(); err != nil {
 		return err
 	}
+	if e.Region.WarmRuns > 0 && e.Stop.MaxEdges > 0 {
+		return &schema.FieldError{Key: "region.warm_runs", Msg: fmt.Sprintf(
+			"%d, beside stop.max_edges, which would end the first of them: expected one of the two", e.Region.WarmRuns)}
+	}
 	if e.Workload.Kind() == workload.KindProgram { // a program's kernels determine the units it needs
 		return nil
 	}

@@ -77,6 +77,8 @@ type Region struct {
 	To      int     `key:"to" default:"0" min:"0" max:"1000000" unit:"super-step"`
 	Verify  bool    `key:"verify" default:"true"`
 	Outside Outside `key:"outside" default:"untimed" oneof:"untimed,timed"`
+
+	WarmRuns int `key:"warm_runs" default:"0" min:"0" max:"10" unit:"runs"`
 }
 
 // Docs describes the keys.
@@ -92,6 +94,9 @@ func (Region) Docs() map[string]string {
 			"warps proceed in the order of estimated times, so that results which depend on their order (of a " +
 			"queue, of a sum of floats) can differ from those of a complete run. timed: simulated like the region, " +
 			"whose cycles then equal those in a complete run.",
+		"warm_runs": "Runs of the whole workload before the one that counts, on the same machine and executed as " +
+			"outside says, so that caches and open DRAM rows are warm, as where a benchmark repeats its run. Such a " +
+			"point has no checkpoints.",
 	}
 }
 
@@ -104,8 +109,8 @@ const (
 	Timed   Outside = "timed"
 )
 
-// Whole reports whether the region is the complete run.
-func (r Region) Whole() bool { return r.From == 0 && r.To == 0 }
+// Whole reports whether the region is all that the machine executes.
+func (r Region) Whole() bool { return r.From == 0 && r.To == 0 && r.WarmRuns == 0 }
 
 // Validate returns an error for a region that ends before it begins, or an unverified one without an end.
 func (r Region) Validate() error {

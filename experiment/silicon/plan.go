@@ -28,6 +28,7 @@ var algorithms = []algorithm{
 	{"bfs", "bfs", "push", false},
 	{"cc", "cc", "push", false},
 	{"sssp", "sssp", "push", false},
+	{"spmv", "spmv", "pull", true},
 }
 
 func algorithmNames() (names []string) {
@@ -48,13 +49,15 @@ var Unrollings = []string{"auto", "1"}
 // Experiment is the YAML of the points of a graph on a machine: all algorithms and schedules, whichever of them are
 // compared, so that results stay those of one experiment. A machine is a preset's name or a file.
 //
+// A functional run comes before the one that counts, as silicon's times are those of warm repetitions.
+//
 // Spills go to float registers, since nvcc spills nothing of such kernels. A run begins at the vertex from, by its
 // number in the graph as it was read.
 func Experiment(machine string, g *Graph, source string, from int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %q\nmachine: %q\n", g.Name, machine)
 	fmt.Fprintf(&b, "graph: {%s, clean: {%s}, weights: {from: random}}\n", source, cleaning)
-	fmt.Fprintf(&b, "workload: {spill: registers, source: %d}\n", from)
+	fmt.Fprintf(&b, "workload: {spill: registers, source: %d}\nregion: {warm_runs: 1}\n", from)
 	fmt.Fprintf(&b, "compare: {workload.schedule: [%s]}\nsweep:\n", strings.Join(Schedules, ", "))
 	b.WriteString("  \"workload.algorithm, workload.direction\": [")
 	for i, a := range algorithms {
@@ -107,7 +110,8 @@ func (e *AbsentError) Error() string {
 }
 
 // Source is the key of a graph that says where it comes from: a file in a directory that is called as the graph is, the
-// rest of its name after a dot, _ or -; else one that heddle ships; else a generator, if the name is rmat and a scale.
+// rest of its name after a dot, _ or -; else one that heddle ships; else a generator, if the name is rmat and a scale, grid and a
+// width, or ws (Watts and Strogatz's small world, on a grid) and a scale: those of tools/silicon.
 func Source(dir string, g *Graph) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
@@ -141,10 +145,21 @@ func Source(dir string, g *Graph) (string, error) {
 		scale, _ := strconv.Atoi(m[1])
 		return fmt.Sprintf("rmat: {scale: %d, edge_factor: %d}", scale, edgeFactor(scale, g.Edges)), nil
 	}
+	if m := gridName.FindStringSubmatch(g.Name); m != nil {
+		return fmt.Sprintf("grid: {width: %s, height: %s, seed: 1}", m[1], m[1]), nil
+	}
+	if m := smallWorldName.FindStringSubmatch(g.Name); m != nil {
+		scale, _ := strconv.Atoi(m[1])
+		return fmt.Sprintf("grid: {width: %d, height: %d, rewire: 0.1, seed: 1}", 1<<((scale+1)/2), 1<<(scale/2)), nil
+	}
 	return "", &AbsentError{g.Name, dir}
 }
 
-var rmatName = regexp.MustCompile(`^rmat-?([1-9]|1[0-9]|2[0-7])$`)
+var (
+	rmatName       = regexp.MustCompile(`^rmat-?([1-9]|1[0-9]|2[0-7])$`)
+	gridName       = regexp.MustCompile(`^grid([1-9][0-9]{0,3})$`)
+	smallWorldName = regexp.MustCompile(`^ws([1-9]|1[0-9]|2[0-4])$`)
+)
 
 // edgeFactor is the smallest power of two by which an R-MAT graph may have so many edges in both directions.
 func edgeFactor(scale, edges int) int {

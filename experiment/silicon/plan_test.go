@@ -66,7 +66,7 @@ func TestSource(t *testing.T) {
 
 // TestCheck: the generated graph of the recorded campaign is the one that was measured.
 func TestCheck(t *testing.T) {
-	c := recorded(t)
+	c := recorded(t, "h100.csv")
 	clean := graphspec.Clean{Symmetrise: true, DropDuplicates: true, DropSelfLoops: true}
 	for i := range c.Graphs {
 		g := &c.Graphs[i]
