@@ -2,7 +2,7 @@ package store
 
 import (
 	"database/sql"
-	"fmt"
+	"errors"
 )
 
 // Head identifies a result of a point.
@@ -23,44 +23,27 @@ func (s *Store) Heads() (map[int]Head, error) {
 	return all, err
 }
 
-// Take copies points from another store, replacing those at their positions, in one transaction.
+// Take copies points from another store, replacing those at their positions.
 func (s *Store) Take(path string, positions []int) error {
 	other, err := OpenRead(path)
 	if err != nil {
 		return err
 	}
-	defer other.Close() //nolint:errcheck // read only
-	graphs, err := other.Graphs()
-	if err != nil {
-		return err
+	wanted := map[int]bool{}
+	for _, p := range positions {
+		wanted[p] = true
 	}
-	return other.snapshot(func(from *sql.Tx) error {
-		return s.transact(func(to *sql.Tx) error {
-			for i := range graphs {
-				if err := s.putGraph(to, &graphs[i]); err != nil {
-					return err
-				}
-			}
-			for _, p := range positions {
-				if err := s.take(to, from, p); err != nil {
-					return fmt.Errorf("%s: point %d: %w", path, p+1, err)
-				}
+	var moves []Move
+	err = other.snapshot(func(tx *sql.Tx) error {
+		return readPoints(tx, Want{Config: true}, "position >= 0", nil, func(r *row) error {
+			if wanted[r.Position] {
+				moves = append(moves, Move{r.id, Place{r.Position, r.Baseline, r.Identity, r.Axes, r.Config}})
 			}
 			return nil
 		})
 	})
-}
-
-func (s *Store) take(to, from *sql.Tx, position int) error {
-	p, err := pointAt(from, position, All)
-	if err == nil && p == nil {
-		err = sql.ErrNoRows
-	}
-	if err != nil {
+	if err = errors.Join(err, other.Close()); err != nil {
 		return err
 	}
-	if p.Samples, err = readSamples(from, position); err != nil {
-		return err
-	}
-	return s.put(to, p)
+	return s.TakeRows(path, moves)
 }

@@ -247,5 +247,82 @@ CREATE VIEW phases AS
 		CAST(p.stats ->> ('$."' || n.id || '"') AS REAL) / max(1, sum(p.stats ->> ('$."' || n.id || '"')) OVER (PARTITION BY p.position)) AS share
 	FROM points p JOIN names n ON n.name GLOB 'core.phase.*.scheduler_cycles' AND p.stats ->> ('$."' || n.id || '"') IS NOT NULL
 		JOIN names m ON m.name = substr(n.name, 1, length(n.name) - 17) || '.warp_cycles'
-	ORDER BY p.position, n.id`},
+	ORDER BY p.position, n.id`}, {tables: `
+-- Points stay stored when the experiment no longer has them: tables have all, and views of their former names the
+-- experiment's.
+DROP VIEW speedups;
+DROP VIEW phases;
+DROP VIEW timeline;
+DROP VIEW step_stats;
+DROP VIEW stats;
+DROP VIEW samples;
+DROP VIEW step_statistics;
+DROP VIEW statistics;
+ALTER TABLE points RENAME TO stored_points;  -- a position below 0: the experiment does not have the point
+ALTER TABLE axes RENAME TO stored_axes;
+ALTER TABLE super_steps RENAME TO stored_super_steps;
+ALTER TABLE intervals RENAME TO stored_intervals;
+ALTER TABLE stored_points ADD COLUMN model TEXT NOT NULL DEFAULT '';  -- digest of the sources that cycles depend on; '': not recorded
+ALTER TABLE experiment ADD COLUMN model TEXT NOT NULL DEFAULT '';
+CREATE INDEX stored_points_identity ON stored_points (identity, position, verified, failure, model);
+
+-- A row a description of a generated graph: its content is known without generating it.
+CREATE TABLE generated (
+	spec  TEXT NOT NULL,     -- SHA-256 of the section graph, resolved, as YAML
+	model TEXT NOT NULL,     -- that generated it
+	hash  TEXT NOT NULL,     -- of the content, as in graphs
+	sum   INTEGER NOT NULL,
+	PRIMARY KEY (spec, model)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIEW points AS SELECT * FROM stored_points WHERE position >= 0;
+CREATE VIEW axes AS SELECT a.* FROM points p JOIN stored_axes a ON a.point = p.id;
+CREATE VIEW super_steps AS SELECT t.* FROM points p JOIN stored_super_steps t ON t.point = p.id;
+CREATE VIEW intervals AS SELECT i.* FROM points p JOIN stored_intervals i ON i.point = p.id;
+
+-- For queries: a row a statistic.
+CREATE VIEW statistics AS
+	SELECT p.id AS point, v.id AS place, CAST(v.key AS INTEGER) AS name, v.value, h.value AS half
+	FROM points p JOIN json_each(p.stats) v LEFT JOIN json_each(p.halves) h ON h.key = v.key;
+CREATE VIEW step_statistics AS
+	SELECT t.id AS super_step, v.id AS place, CAST(v.key AS INTEGER) AS name, v.value, h.value AS half
+	FROM super_steps t JOIN json_each(t.stats) v LEFT JOIN json_each(t.halves) h ON h.key = v.key;
+CREATE VIEW samples AS
+	SELECT i.point, i.place, CAST(v.key AS INTEGER) AS name, v.value FROM intervals i JOIN json_each(i.stats) v;
+
+-- For queries: statistics with their names and points.
+CREATE VIEW stats AS
+	SELECT p.position, n.name, v.value, n.unit, h.value AS half
+	FROM points p JOIN json_each(p.stats) v LEFT JOIN json_each(p.halves) h ON h.key = v.key
+		JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: what super-steps' kernels counted.
+CREATE VIEW step_stats AS
+	SELECT p.position, t.step, t.kernel, n.name, v.value, n.unit, h.value AS half
+	FROM points p JOIN stored_super_steps t ON t.point = p.id JOIN json_each(t.stats) v
+		LEFT JOIN json_each(t.halves) h ON h.key = v.key JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: samples with their names, intervals and points.
+CREATE VIEW timeline AS
+	SELECT p.position, i.start, i.stop, n.name, v.value, n.unit
+	FROM points p JOIN stored_intervals i ON i.point = p.id JOIN json_each(i.stats) v JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: where schedulers' time went, and warps'.
+CREATE VIEW phases AS
+	SELECT p.position, substr(n.name, 12, length(n.name) - 28) AS phase, p.stats ->> ('$."' || n.id || '"') AS scheduler_cycles,
+		p.stats ->> ('$."' || m.id || '"') AS warp_cycles,
+		CAST(p.stats ->> ('$."' || n.id || '"') AS REAL) / max(1, sum(p.stats ->> ('$."' || n.id || '"')) OVER (PARTITION BY p.position)) AS share
+	FROM points p JOIN names n ON n.name GLOB 'core.phase.*.scheduler_cycles' AND p.stats ->> ('$."' || n.id || '"') IS NOT NULL
+		JOIN names m ON m.name = substr(n.name, 1, length(n.name) - 17) || '.warp_cycles'
+	ORDER BY p.position, n.id;
+
+-- For queries: the speedups over the baseline, of points that are verified or replayed, and of parts of runs over such parts;
+-- half is as if the errors of both went against each other.
+CREATE VIEW speedups AS
+	SELECT p.position, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup,
+		CASE WHEN p.half IS NULL AND b.half IS NULL THEN NULL
+			ELSE CAST(b.cycles AS REAL) / p.cycles * (coalesce(p.half, 0) / p.cycles + coalesce(b.half, 0) / b.cycles) END AS half
+	FROM points p JOIN points b ON b.position = p.baseline
+	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`},
 }

@@ -190,7 +190,7 @@ func sumPoints(tx *sql.Tx) error {
 		return err
 	}
 	defer axes.Close() //nolint:errcheck // ends with the transaction
-	return each(tx, "SELECT "+pointColumns(All)+" FROM points", func(rows *sql.Rows) error {
+	return each(tx, "SELECT "+pointColumns(All, noModel)+" FROM points", func(rows *sql.Rows) error {
 		r, err := scanPoint(rows, axes)
 		if err != nil {
 			return err

@@ -30,6 +30,9 @@ func (r *row) digest() int64 {
 	for _, a := range r.Axes {
 		d.text(a.Key, a.Value)
 	}
+	if r.Model != "" { // older rows have no model, and keep their checksums
+		d.text(r.Model)
+	}
 	return d.sum()
 }
 
@@ -50,7 +53,9 @@ func (s *Store) Put(p *Point) error {
 }
 
 func (s *Store) put(tx *sql.Tx, p *Point) error {
-	if _, err := tx.Exec("DELETE FROM points WHERE position = ?", p.Position); err != nil {
+	// A result that was put aside, of an equal point, is not needed any more.
+	if _, err := tx.Exec("DELETE FROM stored_points WHERE position = ?1 OR identity = ?2 AND position < 0", p.Position,
+		p.Identity); err != nil {
 		return err
 	}
 	id, err := s.insertPoint(tx, p)
@@ -69,19 +74,15 @@ func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	if r.values, err = s.packed(tx, p.Stats.Tree()); err != nil {
 		return 0, err
 	}
-	var baseline any
-	if p.Baseline >= 0 {
-		baseline = p.Baseline
-	} else {
-		r.Baseline = -1
-	}
-	done, err := tx.Exec(`INSERT INTO points (identity, position, baseline, config, graph, version, cycles, half,
-			verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Identity, p.Position, baseline, p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified,
+	r.Baseline = max(-1, p.Baseline)
+	done, err := tx.Exec(`INSERT INTO stored_points (identity, position, baseline, config, graph, version, cycles, half,
+			verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum,
+			model)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.Identity, p.Position, baselineValue(p.Baseline), p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified,
 		p.Replay, p.Partial, p.Failure, p.Error,
 		p.Seconds, p.Finished, r.values.stats, r.values.halves, r.steps, r.intervals, new(digest).text(p.Config).sum(),
-		r.digest())
+		r.digest(), p.Model)
 	if err != nil {
 		return 0, err
 	}
@@ -98,7 +99,7 @@ func half(h float64) any {
 
 func insertAxes(tx *sql.Tx, id int64, axes []Axis) error {
 	for i, a := range axes {
-		if _, err := tx.Exec("INSERT INTO axes (point, place, key, value) VALUES (?, ?, ?, ?)", id, i, a.Key,
+		if _, err := tx.Exec("INSERT INTO stored_axes (point, place, key, value) VALUES (?, ?, ?, ?)", id, i, a.Key,
 			a.Value); err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func (s *Store) insertSteps(tx *sql.Tx, id int64, steps []Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	insert, err := tx.Prepare("INSERT INTO super_steps (point, step, kernel, cycles, half, stats, halves, sum) " +
+	insert, err := tx.Prepare("INSERT INTO stored_super_steps (point, step, kernel, cycles, half, stats, halves, sum) " +
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
@@ -141,13 +142,14 @@ func (s *Store) Each(want Want, visit func(*Point) error) error {
 	return s.snapshot(func(tx *sql.Tx) error { return everyPoint(tx, want, visit) })
 }
 
-// everyPoint reads all points. It compares their number with a count that uses no index, to detect a damaged index.
+// everyPoint reads all points. It compares their number with a count that uses no index, to detect a damaged index, and
+// that excludes points put aside by the one position which those have, to detect a damaged position.
 func everyPoint(tx *sql.Tx, want Want, visit func(*Point) error) error {
 	there, read := 0, 0
-	if err := tx.QueryRow("SELECT count(*) FROM points NOT INDEXED").Scan(&there); err != nil {
+	if err := tx.QueryRow("SELECT count(*) FROM stored_points NOT INDEXED WHERE position <> -id").Scan(&there); err != nil {
 		return err
 	}
-	err := eachPoint(tx, want, "", nil, func(p *Point) error { read++; return visit(p) })
+	err := eachPoint(tx, want, "position >= 0", nil, func(p *Point) error { read++; return visit(p) })
 	if err == nil && read != there {
 		err = fmt.Errorf("damaged: %d points are there, and %d of them are found", there, read)
 	}
@@ -174,30 +176,55 @@ func (s *Store) Point(position int) (p, baseline *Point, err error) {
 
 // pointAt reads the point at a position; nil if there is none.
 func pointAt(tx *sql.Tx, position int, want Want) (found *Point, err error) {
-	err = eachPoint(tx, want, "WHERE position = ?", []any{position}, func(p *Point) error { found = p; return nil })
+	err = eachPoint(tx, want, "position = ?", []any{position}, func(p *Point) error { found = p; return nil })
 	return found, err
 }
 
-// eachPoint reads the points that satisfy a condition.
+// eachPoint reads the points that satisfy a condition, also of those that were put aside.
 func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Point) error) error {
+	return readPoints(tx, want, where, args, func(r *row) error { return visit(&r.Point) })
+}
+
+// readPoints is eachPoint with the points' rows.
+func readPoints(tx *sql.Tx, want Want, where string, args []any, visit func(*row) error) error {
+	from, err := newPointReader(tx)
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	return from.each(want, where, args, visit)
+}
+
+// pointReader reads points in one transaction.
+type pointReader struct {
+	tx          *sql.Tx
+	names       *reader
+	axes, steps *sql.Stmt
+}
+
+func newPointReader(tx *sql.Tx) (*pointReader, error) {
 	names, err := newReader(tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	axes, err := tx.Prepare("SELECT key, value FROM axes WHERE point = ? ORDER BY place")
+	axes, err := tx.Prepare("SELECT key, value FROM stored_axes WHERE point = ? ORDER BY place")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer axes.Close() //nolint:errcheck // ends with the transaction
-	steps, err := tx.Prepare("SELECT step, kernel, cycles, coalesce(half, 0), stats, halves, sum FROM super_steps " +
-		"WHERE point = ? ORDER BY step, id")
-	if err != nil {
-		return err
-	}
-	defer steps.Close() //nolint:errcheck // ends with the transaction
-	return each(tx, "SELECT "+pointColumns(want)+" FROM points "+where+" ORDER BY position",
+	steps, err := tx.Prepare("SELECT step, kernel, cycles, coalesce(half, 0), stats, halves, sum FROM " +
+		"stored_super_steps WHERE point = ? ORDER BY step, id")
+	return &pointReader{tx, names, axes, steps}, err
+}
+
+func (f *pointReader) close() {
+	f.axes.Close()  //nolint:errcheck // ends with the transaction
+	f.steps.Close() //nolint:errcheck // ends with the transaction
+}
+
+func (f *pointReader) each(want Want, where string, args []any, visit func(*row) error) error {
+	return each(f.tx, "SELECT "+pointColumns(want, "model")+" FROM stored_points WHERE "+where+" ORDER BY position",
 		func(rows *sql.Rows) error {
-			r, err := scanPoint(rows, axes)
+			r, err := scanPoint(rows, f.axes)
 			if err != nil {
 				return err
 			}
@@ -205,29 +232,45 @@ func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Poin
 				return err
 			}
 			if want.Stats {
-				tree, err := names.read(&r.values)
+				tree, err := f.names.read(&r.values)
 				if err != nil {
 					return err
 				}
 				r.Stats = stats.Pack(tree)
 			}
 			if want.Steps {
-				if err := r.readSteps(names, steps); err != nil {
+				if err := r.readSteps(f.names, f.steps); err != nil {
 					return err
 				}
 			}
-			return visit(&r.Point)
+			return visit(r)
 		}, args...)
 }
 
-// pointColumns returns the columns that scanPoint reads.
-func pointColumns(want Want) string {
+// whole reads the point of a row, with super-steps and samples.
+func (f *pointReader) whole(id int64) (p *Point, err error) {
+	err = f.each(All, "id = ?", []any{id}, func(r *row) error { p = &r.Point; return nil })
+	if err == nil && p == nil {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Samples, err = readSamples(f.tx, f.names, p.Position)
+	return p, err
+}
+
+// noModel stands for the column model in tables that lack it.
+const noModel = "''"
+
+// pointColumns returns the columns that scanPoint reads; model is the expression for the point's model.
+func pointColumns(want Want, model string) string {
 	config := "''"
 	if want.Config {
 		config = "config"
 	}
 	return "id, identity, position, coalesce(baseline, -1), " + config + `, graph, version, cycles, coalesce(half, 0),
-		verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum`
+		verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum, ` + model
 }
 
 func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
@@ -236,14 +279,10 @@ func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
 	if err := rows.Scan(&r.id, &r.Identity, &r.Position, &r.Baseline, &r.Config, &r.Graph, &r.Version, &cycles, &r.Half,
 		&r.Verified, &r.Replay,
 		&r.Partial, &r.Failure, &r.Error, &r.Seconds, &r.Finished, &r.values.stats, &r.values.halves, &r.steps,
-		&r.intervals, &r.configSum, &r.sum); err != nil {
+		&r.intervals, &r.configSum, &r.sum, &r.Model); err != nil {
 		return nil, err
 	}
 	r.Cycles = uint64(cycles)
-	if r.Position < 0 {
-		return nil, fmt.Errorf("point %d has position %d, which no program writes: the file is damaged", r.id,
-			r.Position)
-	}
 	list, err := axes.Query(r.id)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func (s *Store) insertSamples(tx *sql.Tx, id int64, samples []Sample) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec("INSERT INTO intervals (point, place, start, stop, stats, sum) VALUES (?, ?, ?, ?, ?, ?)",
+		if _, err := tx.Exec("INSERT INTO stored_intervals (point, place, start, stop, stats, sum) VALUES (?, ?, ?, ?, ?, ?)",
 			id, i, int64(x.From), int64(x.To), v.stats, intervalSum(i, x.From, x.To, &v)); err != nil {
 			return err
 		}
@@ -25,18 +25,14 @@ func (s *Store) insertSamples(tx *sql.Tx, id int64, samples []Sample) error {
 	return nil
 }
 
-// readSamples reads the intervals of the point at a position.
-func readSamples(tx *sql.Tx, position int) (samples []Sample, err error) {
-	names, err := newReader(tx)
-	if err != nil {
-		return nil, err
-	}
+// readSamples reads the intervals of the point at a position; below 0: of one that was put aside.
+func readSamples(tx *sql.Tx, names *reader, position int) (samples []Sample, err error) {
 	want := 0
-	if err := each(tx, "SELECT intervals FROM points WHERE position = ?",
+	if err := each(tx, "SELECT intervals FROM stored_points WHERE position = ?",
 		func(r *sql.Rows) error { return r.Scan(&want) }, position); err != nil {
 		return nil, err
 	}
-	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM points p JOIN intervals i ON i.point = p.id WHERE "+
+	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM stored_points p JOIN stored_intervals i ON i.point = p.id WHERE "+
 		"p.position = ? ORDER BY i.place",
 		func(r *sql.Rows) error {
 			var from, to, sum int64
@@ -63,7 +59,11 @@ func readSamples(tx *sql.Tx, position int) (samples []Sample, err error) {
 // point was not sampled.
 func (s *Store) Timeline(position int) (t *Table, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
-		samples, err := readSamples(tx, position)
+		names, err := newReader(tx)
+		if err != nil {
+			return err
+		}
+		samples, err := readSamples(tx, names, position)
 		if err == nil {
 			t = timeline(samples)
 		}
@@ -116,14 +116,18 @@ func (s *Store) Timelines() (*Table, error) {
 	}
 	err := s.snapshot(func(tx *sql.Tx) error {
 		var positions []int
-		err := each(tx, "SELECT position FROM points WHERE intervals > 0 ORDER BY position", func(r *sql.Rows) error {
+		names, err := newReader(tx)
+		if err != nil {
+			return err
+		}
+		err = each(tx, "SELECT position FROM points WHERE intervals > 0 ORDER BY position", func(r *sql.Rows) error {
 			var p int
 			err := r.Scan(&p)
 			positions = append(positions, p)
 			return err
 		})
 		for _, p := range positions {
-			samples, errPoint := readSamples(tx, p)
+			samples, errPoint := readSamples(tx, names, p)
 			if err = errPoint; err != nil {
 				break
 			}

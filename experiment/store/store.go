@@ -3,8 +3,11 @@
 // Points are stored in transactions: however the program ends, a point is stored completely or not at all, and earlier
 // points are unaffected. Every row has a checksum, which readers verify. The package does not know how points are run.
 //
-// Life of a store: Open creates the file or migrates it to the current schema; Begin records the experiment, which
-// deletes all points; Put replaces the point at a position; SetSummarised records that the summaries beside the file
+// A stored point has a position in the experiment, or none (a number below 0) after the experiment has changed and does
+// not have it any more: it was put aside, and only Index and Arrange see it.
+//
+// Life of a store: Open creates the file or migrates it to the current schema; Arrange records the experiment, and gives
+// the points that are stored their positions in it; Put replaces the point at a position; SetSummarised records that the summaries beside the file
 // are up to date, which the next Put revokes; Close turns the write-ahead log back into a single file. Readers use
 // OpenRead, also while a run is writing.
 package store
@@ -17,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"modernc.org/sqlite" // also the driver "sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -32,6 +36,7 @@ const File = "results.sqlite"
 type Experiment struct {
 	Name    string
 	Version string // of the program
+	Model   string // digest of the program's sources that cycles depend on; "": not recorded
 	Config  string // resolved, as YAML
 	Points  int    // number of points of the experiment, stored or not
 }
@@ -56,13 +61,14 @@ type Graph struct {
 
 // Point is the outcome of one point.
 type Point struct {
-	Identity string // hash of configuration, graph and program version
-	Position int    // in the experiment, from 0
+	Identity string // hash of everything that determines the result
+	Position int    // in the experiment, from 0; below 0: put aside
 	Baseline int    // position of the point its speedup is relative to; -1: none
 	Axes     []Axis
 	Config   string // resolved, as YAML
 	Graph    string // content hash
 	Version  string // of the program
+	Model    string // digest of the program's sources that cycles depend on; "": not recorded
 	Cycles   uint64
 	Half     float64 // half the 95 % confidence interval of the cycles; 0: they are exact
 	Verified bool
@@ -116,7 +122,7 @@ func Open(path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.writes = true
+	s.writes, s.summarised = true, true
 	if err := s.migrate(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -157,8 +163,8 @@ func needsRecovery(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_READONLY
 }
 
-// OpenRead opens a store for reading. An unfinished transaction of a killed program is rolled back first, which writes
-// to the file.
+// OpenRead opens a store for reading. An unfinished transaction of a killed program is rolled back first, and a store of
+// an older schema is brought up to date unless a run is writing to it; both write to the file.
 func OpenRead(path string) (*Store, error) {
 	if err := regular(path); err != nil {
 		return nil, err
@@ -168,9 +174,45 @@ func OpenRead(path string) (*Store, error) {
 		if err := recoverFile(path); err != nil {
 			return nil, err
 		}
-		return openRead(path)
+		s, err = openRead(path)
 	}
-	return s, err
+	var older *olderError
+	if !errors.As(err, &older) {
+		return s, err
+	}
+	if err := upgrade(path); err != nil {
+		return nil, fmt.Errorf("%w, and cannot be brought up to date: %w", older, err)
+	}
+	return openRead(path)
+}
+
+// olderError reports a store of an older schema.
+type olderError struct {
+	path    string
+	version int
+}
+
+func (e *olderError) Error() string {
+	return fmt.Sprintf("%s: has schema version %d, and this program reads %d", e.path, e.version, len(migrations))
+}
+
+// LockFile is the name of the file, beside the store, that a run locks. An older program that is running could not store
+// its results any more if its store were brought up to date.
+const LockFile = "lock"
+
+// upgrade brings a store up to date.
+func upgrade(path string) error {
+	if lock, err := os.OpenFile(filepath.Join(filepath.Dir(path), LockFile), os.O_RDWR, 0); err == nil {
+		defer lock.Close() //nolint:errcheck // releases the lock
+		if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			return errors.New("a run is writing to it")
+		}
+	}
+	s, err := Open(path)
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 // recoverFile lets SQLite recover a file that a killed program left.
@@ -193,8 +235,7 @@ func openRead(path string) (*Store, error) {
 	case err == nil && v == 0:
 		err = s.wrap(ErrEmpty)
 	case err == nil && v < len(migrations):
-		err = fmt.Errorf("%s: has schema version %d, and this program reads %d: run its experiment again, which "+
-			"brings it up to date", path, v, len(migrations))
+		err = &olderError{path, v}
 	case err == nil:
 		err = s.denyAttach()
 	}
@@ -319,7 +360,7 @@ func (s *Store) transact(do func(*sql.Tx) error) error {
 		return s.wrap(err)
 	}
 	if err := do(tx); err != nil {
-		s.names, s.graphs = nil, nil
+		s.names, s.graphs, s.summarised = nil, nil, true
 		return s.wrap(errors.Join(err, tx.Rollback()))
 	}
 	return s.wrap(tx.Commit())
@@ -336,26 +377,35 @@ func (s *Store) snapshot(read func(*sql.Tx) error) error {
 
 // Experiment returns the experiment that Begin recorded; ok is false if there is none yet.
 func (s *Store) Experiment() (e Experiment, ok bool, err error) {
+	err = s.snapshot(func(tx *sql.Tx) error { e, ok, err = experimentIn(tx); return err })
+	return e, ok, err
+}
+
+func experimentIn(tx *sql.Tx) (e Experiment, ok bool, err error) {
 	var sum int64
-	err = s.db.QueryRow("SELECT name, version, config, points, sum FROM experiment").Scan(&e.Name, &e.Version,
-		&e.Config, &e.Points, &sum)
+	err = tx.QueryRow("SELECT name, version, model, config, points, sum FROM experiment").Scan(&e.Name,
+		&e.Version, &e.Model, &e.Config, &e.Points, &sum)
 	if errors.Is(err, sql.ErrNoRows) {
 		return e, false, nil
 	}
 	if err == nil && e.sum() != sum {
 		err = damaged("the experiment's row")
 	}
-	return e, err == nil, s.wrap(err)
+	return e, err == nil, err
 }
 
 func (e *Experiment) sum() int64 {
-	return new(digest).text(e.Name, e.Version, e.Config).ints(int64(e.Points)).sum()
+	d := new(digest).text(e.Name, e.Version, e.Config).ints(int64(e.Points))
+	if e.Model != "" { // older rows have no model, and keep their checksums
+		d.text(e.Model)
+	}
+	return d.sum()
 }
 
 func (e *Experiment) put(tx *sql.Tx) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, config, points, sum) VALUES (1, ?, "+
-		"?, ?, ?, ?)",
-		e.Name, e.Version, e.Config, e.Points, e.sum())
+	_, err := tx.Exec("INSERT OR REPLACE INTO experiment (only, name, version, model, config, points, sum) VALUES "+
+		"(1, ?, ?, ?, ?, ?, ?)",
+		e.Name, e.Version, e.Model, e.Config, e.Points, e.sum())
 	return err
 }
 
@@ -364,16 +414,6 @@ func (s *Store) Progress() (stored, failed int, last string, err error) {
 	err = s.db.QueryRow("SELECT count(*), count(*) FILTER (WHERE failure <> ''), coalesce(max(finished), '') FROM "+
 		"points").Scan(&stored, &failed, &last)
 	return stored, failed, last, s.wrap(err)
-}
-
-// Begin records the experiment, and deletes all points.
-func (s *Store) Begin(e Experiment) error {
-	return s.transact(func(tx *sql.Tx) error {
-		if _, err := tx.Exec("DELETE FROM points"); err != nil {
-			return err
-		}
-		return e.put(tx)
-	})
 }
 
 // Count raises the recorded number of points, to which a search adds.
@@ -408,6 +448,7 @@ func (s *Store) outdate(tx *sql.Tx) error {
 		return nil
 	}
 	_, err := tx.Exec("UPDATE experiment SET summarised = 0")
+	s.summarised = false
 	return err
 }
 

@@ -59,7 +59,7 @@ func TestPointsComeBackAsTheyWere(t *testing.T) {
 	_, ok, err := s.Experiment()
 	require.NoError(t, err)
 	require.False(t, ok)
-	want := Experiment{"e", "v", "name: e\n", 3}
+	want := Experiment{"e", "v", "", "name: e\n", 3}
 	require.NoError(t, s.Begin(want))
 	b, a := point(1, "b"), point(0, "a")
 	b.Baseline, b.Verified, b.Failure, b.Error = 0, false, "crash", "BUG: x"
@@ -236,7 +236,7 @@ func TestAHotJournalIsUndone(t *testing.T) {
 	tx, err := w.db.Begin()
 	require.NoError(t, err)
 	// more than the cache holds, so it is in the file
-	_, err = tx.Exec("UPDATE points SET config = ?", strings.Repeat("x", 1<<20))
+	_, err = tx.Exec("UPDATE stored_points SET config = ?", strings.Repeat("x", 1<<20))
 	require.NoError(t, err)
 	killed := filepath.Join(t.TempDir(), File)
 	for _, suffix := range []string{"", "-journal"} {
@@ -257,7 +257,7 @@ func TestAHotJournalIsUndone(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-// A store of the first version is brought up to date by who writes, and left alone by who reads.
+// A store of the first version is brought up to date by who opens it, unless a run is writing to it.
 func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), File)
 	old, err := open(path, "rwc")
@@ -272,15 +272,24 @@ func TestOlderStoresAreBroughtUpToDate(t *testing.T) {
 		INSERT INTO super_steps (point, step, kernel, cycles) VALUES (1, -1, 'init', 5), (1, 0, 'gather', 7)`)
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
+	lock, err := os.Create(filepath.Join(filepath.Dir(path), LockFile))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	_, err = OpenRead(path)
-	require.ErrorContains(t, err, fmt.Sprintf("schema version 1, and this program reads %d", len(migrations)))
+	require.ErrorContains(t, err, fmt.Sprintf("schema version 1, and this program reads %d, and cannot be brought up to "+
+		"date: a run is writing to it", len(migrations)))
+	require.NoError(t, lock.Close())
+	r, err := OpenRead(path)
+	require.NoError(t, err)
+	require.Equal(t, []Point{a}, read(t, r))
+	require.NoError(t, r.Close())
 	s, err := Open(path)
 	require.NoError(t, err)
 	g := Graph{"g", "a file", 3, 4, 2}
 	require.NoError(t, s.PutGraph(g))
 	require.NoError(t, s.PutGraph(g))
 	require.NoError(t, s.Close())
-	r, err := OpenRead(path)
+	r, err = OpenRead(path)
 	require.NoError(t, err)
 	defer r.Close() //nolint:errcheck // of a test
 	require.Equal(t, []Point{a}, read(t, r))
@@ -314,17 +323,6 @@ func TestPhasesAreShares(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{int64(0), "init", int64(2), int64(1), 0.25},
 		{int64(0), "apply", int64(6), int64(3), 0.75}}, rows)
-}
-
-// A row that no program writes is an error, not an index into what is being run.
-func TestNegativePositions(t *testing.T) {
-	s, _ := create(t)
-	a := point(0, "a")
-	require.NoError(t, s.Put(&a))
-	_, err := s.db.Exec("UPDATE points SET position = -1")
-	require.NoError(t, err)
-	_, err = s.Points()
-	require.ErrorContains(t, err, "position -1")
 }
 
 // What is sampled keeps its confidence intervals, in the store, its views and its tables.
