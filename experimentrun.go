@@ -18,8 +18,10 @@ type ExperimentOptions struct {
 	// Dir is the directory for results, written as each point ends; an interrupted run resumes from it. By convention
 	// results/NAME. "": results are kept only in memory.
 	Dir string
-	// Fresh moves existing results in Dir aside; without it, results there of another experiment, graph or program are
-	// an error. Retry runs failed points again.
+	// Results are folders with directories of other experiments, such as results: verified results of points there are
+	// copied instead of simulated. Dir itself is always searched, also for points of an earlier form of the experiment.
+	Results []string
+	// Fresh moves existing results in Dir aside, and simulates all points. Retry runs failed points again.
 	Fresh, Retry bool
 	// Jobs is the number of points that run concurrently; 0: 1. Threads is the number of host threads per point; 0:
 	// run.threads of the experiment, or the processors divided among the concurrent points.
@@ -40,8 +42,7 @@ type ExperimentOptions struct {
 }
 
 // Run runs all points that Dir does not have yet, and continues after a failed one. The error is that of the first
-// failed point, or the reason why none was started: a point that cannot run (the error names the key), or a directory
-// of another experiment. Results are returned, as far as they go, unless no point was started; cancelling ctx ends the
+// failed point, or the reason why none was started: a point that cannot run (the error names the key). Results are returned, as far as they go, unless no point was started; cancelling ctx ends the
 // run in an orderly way.
 func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, error) {
 	if o.Jobs < 0 || o.Threads < 0 || o.TimeLimit < 0 {
@@ -57,8 +58,13 @@ func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, er
 		r.Threads = e.loaded.Value.Run.Threads
 	}
 	computed := map[int]experiment.Outcome(nil)
+	search := experiment.Search{Folders: o.Results}
 	if o.Dir != "" && !o.Fresh {
-		computed = experiment.Computed(o.Dir)
+		known, err := r.Find(o.Dir, search, version.Model())
+		if err != nil {
+			return nil, err
+		}
+		computed = known.Computed()
 	}
 	if err := r.Vet(ctx, e.loaded, computed); err != nil {
 		return nil, err
@@ -75,7 +81,7 @@ func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, er
 		}
 		var err error
 		if s.book, err = experiment.OpenBook(o.Dir, e.loaded, r,
-			experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Steps: true, Jobs: jobs}); err != nil {
+			experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Search: search, Steps: true, Jobs: jobs}); err != nil {
 			return nil, err
 		}
 	}

@@ -47,8 +47,8 @@ func TestReproduce(t *testing.T) {
 
 	out, errs, code = heddle(t, "reproduce", tinyPack, "--out", dir, "--quick", "--json", "--strict")
 	require.Equal(t, exitOK, code, errs)
-	require.Contains(t, errs, "3 of 3 points are stored already")
-	require.Contains(t, errs, "2 of 2 points are stored already in "+filepath.Join(results, "queue-4", "schedules"),
+	require.Contains(t, errs, "3 of 3 points known")
+	require.Contains(t, errs, "2 of 2 points known",
 		"with the point that the reading leaves as described")
 	var o reproduce.Outcome
 	require.NoError(t, json.Unmarshal([]byte(out), &o))

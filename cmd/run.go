@@ -52,6 +52,9 @@ type runFlags struct {
 	phases      bool
 	quiet       bool
 	steps       bool // outcomes keep their super-steps
+	results     []string
+	reuse       []string
+	recheck     percentage
 	monitor     monitorFlags
 	clusterFlags
 }
@@ -69,9 +72,15 @@ summary.csv, summary.json, config.resolved.yaml and log.txt go to results/<name>
 Every point is stored when it ends, wholly or not at all. A run that was interrupted or
 killed goes on where it stopped when the same command is given again; what has ended is
 not run again, unless it had reached a limit (or with --retry, has failed), and a point of
-more than ten minutes goes on from its last checkpoint. If the
-experiment, a graph or heddle itself has changed since, the run is refused and the
-difference shown: --fresh starts anew.
+more than ten minutes goes on from its last checkpoint.
+
+An experiment may grow: add values, variants or seeds, and only their points are simulated.
+A point is known by its configuration, the content of its graph and what in heddle cycles
+depend on, wherever it was simulated: earlier forms of the experiment and verified results
+of other experiments in the same folder count (and in --results DIR). What the experiment
+no longer has stays stored, in no table, until heddle results gc. After an update of heddle
+that changes cycles, --reuse-version accepts results from before; --recheck 1% simulates a
+part of the known points again, and fails if one differs; --fresh simulates everything.
 
 The same experiment gives the same cycles on every machine, whatever --jobs is.
 
@@ -81,6 +90,7 @@ The same experiment gives the same cycles on every machine, whatever --jobs is.
   heddle run weaver-table-size --jobs 4 --set machine.core.warps=16
   heddle run my.yaml --time-limit 10m --memory-limit 8GiB
   heddle run my.yaml --dry-run
+  heddle run my.yaml --results /shared/results --recheck 1%
   heddle run schedules --phases
   heddle run my.yaml --fresh
   heddle run my.yaml --json | jq '.points[] | [.axes, .cycles, .speedup]'`,
@@ -117,7 +127,14 @@ func (f *runFlags) add(c *cobra.Command) {
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
 	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as "+
 		"8GiB, `size` (0: no limit)")
-	fl.BoolVar(&f.fresh, "fresh", false, "start anew; an existing store is renamed to results-<time>.sqlite")
+	fl.BoolVar(&f.fresh, "fresh", false, "simulate all points anew, also known ones; an existing store is renamed to "+
+		"results-<time>.sqlite")
+	fl.StringArrayVar(&f.results, "results", nil, "also take verified results of known points from the experiments in "+
+		"this `directory`, such as one of a team")
+	fl.StringArrayVar(&f.reuse, "reuse-version", nil, "accept results of another `version` of heddle (a commit, or a "+
+		"model as heddle results show prints it) as if nothing that matters had changed; they keep its name")
+	fl.Var(&f.recheck, "recheck", "simulate this `share` of the known points again, such as 1% (at least one; the same "+
+		"ones each time), and fail if cycles or a statistic differ")
 	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever the reason")
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	f.overrides.add(c)
@@ -153,12 +170,12 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	var lost error
 	if f.launcher == slurmLauncher {
 		if lost, err = f.launch(c, name, l, r); err != nil {
-			return f.startAnew(c, name, l, err)
+			return err
 		}
 		r.Elsewhere = allOf(points)
 	}
 	if err := f.mine(l, r); err != nil {
-		return f.startAnew(c, name, l, err)
+		return err
 	}
 	var about strings.Builder
 	if err := r.DescribePoint(&about, 0); err != nil {
@@ -169,7 +186,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	}
 	s, err := newSession(c, f, l, r, room)
 	if err != nil {
-		return f.startAnew(c, name, l, err)
+		return err
 	}
 	if !f.json && !f.quiet {
 		fmt.Fprint(c.OutOrStdout(), about.String(), s.memory)
@@ -179,16 +196,16 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	return cmp.Or(lost, s.run(c))
 }
 
-// startAnew adds to a refusal of existing results the commands that start anew.
-func (f *runFlags) startAnew(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], err error) error {
-	if errors.As(err, new(*experiment.ChangedError)) {
-		again := f.command(c, name)
-		if f.shard.N > 0 { // --fresh would affect the shard only
-			return fmt.Errorf("%w:\n  %s --set name=%s", err, again, f.unused(l.Value.Name))
-		}
-		return fmt.Errorf("%w:\n  %s --fresh\n  %s --set name=%s", err, again, again, f.unused(l.Value.Name))
+// search returns where results of points are looked for, for results in dir.
+func (f *runFlags) search(dir string) experiment.Search {
+	if f.fresh {
+		return experiment.Search{}
 	}
-	return err
+	folder := filepath.Dir(dir)
+	if f.shard.N > 0 {
+		folder = f.out
+	}
+	return experiment.Search{Folders: append([]string{folder}, f.results...), Reuse: f.reuse}
 }
 
 // allOf marks all points.
@@ -287,26 +304,16 @@ func quoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// unused returns a variation of a name for which there are no results.
-func (f *runFlags) unused(name string) string {
-	for i := 2; ; i++ {
-		other := fmt.Sprintf("%s-%d", name, i)
-		if _, err := os.Stat(filepath.Join(f.out, other)); err != nil {
-			return other
-		}
-	}
-}
-
 // list prints the points that would run, and their expected cost.
 func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[config.Experiment], r *experiment.Runner,
 	room experiment.Room) error {
-	dir := filepath.Join(f.out, l.Value.Name)
-	if err := f.refuse(l, r); err != nil {
-		return f.startAnew(c, name, l, err)
+	known, err := f.known(f.shard.Dir(filepath.Join(f.out, l.Value.Name)), r)
+	if err != nil {
+		return err
 	}
-	done := experiment.Stored(f.shard.Dir(dir))
-	if f.fresh {
-		done = nil
+	done, err := known.Outcomes()
+	if err != nil {
+		return err
 	}
 	if err := r.Vet(c.Context(), l, nil); err != nil {
 		return failed(err)
@@ -323,18 +330,18 @@ func (f *runFlags) list(c *cobra.Command, name string, l *schema.Loaded[config.E
 		return printJSON(c.OutOrStdout(), cost)
 	}
 	cost.Write(c.OutOrStdout(), f.jobs)
+	if known.Len() > 0 {
+		fmt.Fprintln(c.OutOrStdout(), known.Text(len(r.Points)))
+	}
 	return nil
 }
 
-// refuse returns the error of a run whose directory has results of another experiment.
-func (f *runFlags) refuse(l *schema.Loaded[config.Experiment], r *experiment.Runner) error {
-	if f.fresh && f.shard.N == 0 {
-		return nil
+// known looks for the results of points; none with --fresh.
+func (f *runFlags) known(dir string, r *experiment.Runner) (*experiment.Known, error) {
+	if f.fresh {
+		return &experiment.Known{}, nil
 	}
-	if err := f.mine(l, r); err != nil || f.fresh {
-		return err
-	}
-	return experiment.CheckSame(f.shard.Dir(filepath.Join(f.out, l.Value.Name)), l.Value, len(r.Points))
+	return r.Find(dir, f.search(dir), version.Model())
 }
 
 // overridden returns a warning if a key of --set has no effect, since all points that have the key set it themselves.
@@ -388,8 +395,13 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--checkpoint %v: expected a time that is not negative", f.checkpoint)
 	case f.heartbeat <= 0:
 		return fmt.Errorf("--heartbeat %v: expected a time above 0", f.heartbeat)
+	case f.fresh && f.recheck > 0:
+		return errors.New("--recheck beside --fresh: expected one of them, since --fresh simulates all points")
+	case f.fresh && len(f.reuse) > 0:
+		return errors.New("--reuse-version beside --fresh: expected one of them, since --fresh takes no results")
 	}
-	return nil
+	search := experiment.Search{Folders: f.results, Reuse: f.reuse}
+	return search.Check()
 }
 
 // session is one run of an experiment and its files: newSession or open, then simulate or run. open vets the points
@@ -407,7 +419,7 @@ type session struct {
 	log     *os.File
 	version string
 
-	known map[int]experiment.Outcome // cached result of computed
+	known map[int]experiment.Outcome // known points that have cycles; they need no vetting
 
 	unsummarised error // why the summaries could not be written, though all results are stored
 
@@ -438,16 +450,20 @@ func newSession(c *cobra.Command, f *runFlags, l *schema.Loaded[config.Experimen
 // open vets the points, and opens the results directory.
 func (s *session) open(c *cobra.Command, l *schema.Loaded[config.Experiment], room experiment.Room) error {
 	f, r := s.flags, s.runner
-	if err := r.Vet(c.Context(), l, s.computed()); err != nil {
+	known, err := f.known(s.dir, r)
+	if err != nil {
+		return err
+	}
+	s.known = known.Computed()
+	if err := r.Vet(c.Context(), l, s.known); err != nil {
 		return failed(err)
 	}
 	if err := s.checkMemory(c, room); err != nil {
 		return err
 	}
 	r.Checkpoints = s.checkpoints(c)
-	var err error
-	if s.book, err = experiment.OpenBook(s.dir, l, r,
-		experiment.BookOptions{Fresh: f.fresh, Retry: f.retry, Steps: f.steps, Jobs: f.jobs}); err != nil {
+	if s.book, err = experiment.OpenBook(s.dir, l, r, experiment.BookOptions{Fresh: f.fresh, Retry: f.retry,
+		Search: f.search(s.dir), Recheck: float64(f.recheck), Steps: f.steps, Jobs: f.jobs}); err != nil {
 		return err
 	}
 	if err := s.openFiles(c); err != nil {
@@ -460,7 +476,7 @@ func (s *session) open(c *cobra.Command, l *schema.Loaded[config.Experiment], ro
 // checkMemory estimates the memory of the points that are to run, warns of a shortage, and returns an error if a point
 // cannot fit.
 func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
-	need := s.runner.EstimateMemory(s.computed())
+	need := s.runner.EstimateMemory(s.known)
 	warning, err := need.Check(s.runner.Points, room, s.flags.jobs)
 	if err != nil {
 		return err
@@ -472,17 +488,6 @@ func (s *session) checkMemory(c *cobra.Command, room experiment.Room) error {
 			s.flags.jobs, experiment.Bytes(graphs))
 	}
 	return nil
-}
-
-// computed returns the stored points that have cycles, which need no vetting.
-func (s *session) computed() map[int]experiment.Outcome {
-	if s.flags.fresh {
-		return nil
-	}
-	if s.known == nil {
-		s.known = experiment.Computed(s.dir)
-	}
-	return s.known
 }
 
 // openFiles opens the log, and reports the start of the run.
@@ -500,10 +505,35 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 			remark(stderr, "note: not validated against RTL: "+keys+" (docs/results/validation.md)")
 		}
 	}
-	if n := len(s.runner.Done); n > 0 && !s.flags.quiet {
-		fmt.Fprintf(stderr, "%d of %d points are stored already in %s\n", n, len(points), s.book.Path())
-	}
+	s.tellKnown(stderr)
 	return nil
+}
+
+// tellKnown reports which points are known, and why others are not.
+func (s *session) tellKnown(stderr io.Writer) {
+	k := s.book.Known()
+	for _, err := range k.Skipped {
+		s.logf("no results are taken from a store: %v", err)
+		if !s.flags.quiet {
+			remark(stderr, fmt.Sprintf("warning: no results are taken from a store: %v", err))
+		}
+	}
+	if k.Len() == 0 && k.Others == 0 {
+		return
+	}
+	text := k.Text(len(s.runner.Points))
+	if n := len(s.runner.Recheck); n > 0 {
+		text += fmt.Sprintf("; %d of them are simulated again", n)
+	}
+	s.logf("%s", text)
+	if s.flags.quiet {
+		return
+	}
+	_ = fit.Print(stderr, text+"\n") // a failed write has no remedy
+	if k.Others > 0 && k.Len() < len(s.runner.Points) {
+		remark(stderr, fmt.Sprintf("note: %d results here are of another version of heddle, whose cycles may differ: they "+
+			"stay stored, and --reuse-version %.12s accepts them", k.Others, k.Version))
+	}
 }
 
 // observe starts to show the progress.
@@ -700,6 +730,25 @@ func (s *session) Finished(o experiment.Outcome) {
 		s.stop(err)
 	}
 	s.mu.Unlock()
+}
+
+// percentage is a flag such as 1%, as a share of 1.
+type percentage float64
+
+func (p *percentage) String() string { return fmt.Sprintf("%g%%", 100*float64(*p)) }
+
+// Type returns the name of the value in help.
+func (p *percentage) Type() string { return "share" }
+
+// Set parses the flag.
+func (p *percentage) Set(text string) error {
+	number, ok := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || !(x > 0 && x <= 100) {
+		return errors.New("expected a percentage above 0 and up to 100, such as 1%")
+	}
+	*p = percentage(x / 100)
+	return nil
 }
 
 // memorySize is a flag such as 8GiB.

@@ -87,7 +87,7 @@ func (f *runFlags) mine(l *schema.Loaded[config.Experiment], r *experiment.Runne
 		return nil
 	}
 	dir := filepath.Join(f.out, l.Value.Name)
-	if err := experiment.CheckSame(dir, l.Value, len(r.Points)); err != nil {
+	if err := experiment.Align(dir, l.Value, r, experiment.Search{Reuse: f.reuse}, false); err != nil {
 		return err
 	}
 	stored := experiment.Stored(dir)
@@ -141,7 +141,7 @@ func (f *runFlags) launch(c *cobra.Command, name string, l *schema.Loaded[config
 			return nil, err
 		}
 	}
-	if err := experiment.CheckSame(s.dir, l.Value, len(r.Points)); err != nil {
+	if err := experiment.Align(s.dir, l.Value, r, f.search(s.dir), true); err != nil {
 		return nil, err
 	}
 	was, err := s.job()
@@ -354,7 +354,7 @@ func (s *launch) script(j *job, jobs int) (string, error) {
 	}
 	here := []string{
 		"launcher", "tasks", "sbatch", "poll", "jobs", "fresh", "report", "json", "phases", "set", "serve", "open",
-		"dry-run",
+		"dry-run", "results", "reuse-version",
 	}
 	s.c.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(here, flag.Name) {
@@ -363,6 +363,12 @@ func (s *launch) script(j *job, jobs int) (string, error) {
 	})
 	for _, set := range s.flags.overrides.set {
 		words = append(words, "--set", quoted(set))
+	}
+	for _, dir := range s.flags.results {
+		words = append(words, "--results", quoted(dir))
+	}
+	for _, v := range s.flags.reuse {
+		words = append(words, "--reuse-version", quoted(v))
 	}
 	return "#!/bin/sh\n# Made by heddle run --launcher slurm: a task of its job array.\n" + strings.Join(words, " ") +
 		"\n", nil

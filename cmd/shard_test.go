@@ -47,7 +47,7 @@ func TestShards(t *testing.T) {
 	require.FileExists(t, "page.html")
 	out, errs, code = heddle(t, "run", "s.yaml")
 	require.Equal(t, exitOK, code, errs)
-	require.Contains(t, errs, "8 of 12 points are stored already")
+	require.Contains(t, errs, "8 of 12 points known")
 	require.Contains(t, out, "geomean of 6")
 	require.Contains(t, results(t, "diff", "results/s", "whole/s"),
 		"12 points are the same in everything, 0 differ; 0 only in A, 0 only in B")
@@ -133,10 +133,27 @@ func TestMergesThatAreRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code, "%v", args)
 		require.Contains(t, errs, "expected")
 	}
-	_, errs, code := heddle(t, "run", "s.yaml", "--shard", "2/6", "--set", "workload.damping=0.1", "--set", "name=s",
-		"--set",
-		"workload.seed=3")
+}
+
+// A shard of an experiment that has changed makes the experiment's results those of the new form, in which known points
+// count, and shards of the old form are not merged with it.
+func TestAShardOfAGrownExperiment(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("s.yaml", []byte(shardsExperiment), 0o644))
+	run := func(want string, args ...string) string {
+		out, errs, code := heddle(t, append([]string{"run", "s.yaml"}, args...)...)
+		require.Equal(t, exitOK, code, errs)
+		require.Contains(t, out+errs, want)
+		return out
+	}
+	run("shard 1/6: 2 of its 2 points", "--shard", "1/6")
+	results(t, "merge", "results/s/shards/1-of-6")
+	const grown = "sweep={workload.launch_overhead: [1, 2, 3], workload.damping: [0.5, 0.6, 0.7]}"
+	run("of its 3 points", "--shard", "2/6", "--set", grown)
+	require.Contains(t, results(t, "merge", "results/s/shards/2-of-6"),
+		"5 of the 18 points of s are stored in results/s, 3 of them new")
+	_, errs, code := heddle(t, "results", "merge", "results/s/shards/1-of-6", "results/s/shards/2-of-6")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, errs, "--set name=s-2")
-	require.NotContains(t, errs, "--fresh\n")
+	require.Contains(t, errs, "are results of different things:\n  sweep: ")
+	run("12 points, 7 to run", "--dry-run")
 }

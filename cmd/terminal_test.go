@@ -96,21 +96,39 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A dry run refuses what the run would.
-func TestDryRunRefuses(t *testing.T) {
+// A dry run tells which points are known, and changes nothing.
+func TestDryRunKnowsPoints(t *testing.T) {
 	someResults(t)
-	_, errs, code := heddle(t, "run", "e.yaml", "--set", "machine.l1d.ways=1", "--dry-run")
-	require.Equal(t, exitUsage, code)
-	require.Contains(t, errs, "machine.l1d.ways: 4, now 1")
-	require.Contains(t, errs, "heddle run e.yaml --set machine.l1d.ways=1 --fresh\n")
-	out, errs, code := heddle(t, "run", "e.yaml", "--set", "machine.l1d.ways=1", "--dry-run", "--fresh")
-	require.Equal(t, exitOK, code, errs)
-	require.Contains(t, out, "4 points, 4 to run")
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{nil, "4 points known"},
+		{[]string{"--set", "name=other"}, "4 points known (4 from a)"},
+		{[]string{"--set", "name=other", "--out", "none"}, "4 points, 4 to run"},
+		{[]string{"--set", "name=other", "--out", "none", "--results", "results"}, "4 points known (4 from a)"},
+		{[]string{"--fresh"}, "4 points, 4 to run"},
+		{[]string{"--set", "machine.l1d.ways=1"}, "4 points, 4 to run"},
+	} {
+		out, errs, code := heddle(t, append([]string{"run", "e.yaml", "--dry-run"}, c.args...)...)
+		require.Equal(t, exitOK, code, errs)
+		require.Contains(t, out, c.says, "%v", c.args)
+	}
+	require.NoDirExists(t, "none")
+	require.NoDirExists(t, "results/other")
 	require.NoError(t, os.RemoveAll("results/a"))
-	out, errs, code = heddle(t, "run", "e.yaml", "--dry-run")
+	out, errs, code := heddle(t, "run", "e.yaml", "--dry-run")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, "4 points, 4 to run")
 	require.NoDirExists(t, "results/a")
+	for _, args := range [][]string{
+		{"--recheck", "1"}, {"--recheck", "0%"}, {"--recheck", "101%"}, {"--recheck", "1%", "--fresh"},
+		{"--reuse-version", "abc"}, {"--reuse-version", "0123456", "--fresh"}, {"--results", "e.yaml"},
+	} {
+		_, errs, code := heddle(t, append([]string{"run", "e.yaml"}, args...)...)
+		require.Equal(t, exitUsage, code, "%v", args)
+		require.Contains(t, errs, "expected", "%v", args)
+	}
 }
 
 // --set of what every point sets itself would do nothing, silently.

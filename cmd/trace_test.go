@@ -54,7 +54,7 @@ func TestTraces(t *testing.T) {
 	require.Regexp(t, `replayed, other machine`, out)
 	_, errs, code = heddle(t, "run", "r.yaml")
 	require.Equal(t, exitOK, code)
-	require.Regexp(t, `2 of 2 points are stored already`, errs)
+	require.Regexp(t, `2 of 2 points known`, errs)
 	out, errs, code = heddle(t, "report", "r")
 	require.Equal(t, exitOK, code, errs)
 	require.NotEmpty(t, out)

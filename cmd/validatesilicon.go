@@ -269,7 +269,7 @@ func (s *siliconCheck) run(c *cobra.Command, machine string, g siliconGraph) err
 	flags.out = filepath.Join(flags.out, "silicon", machineName(machine))
 	session, err := newSession(c, &flags, l, r, flags.limitMemory())
 	if err != nil {
-		return s.anew(c, err)
+		return err
 	}
 	if _, err = session.simulate(c); err != nil {
 		return err
@@ -282,14 +282,6 @@ func (s *siliconCheck) run(c *cobra.Command, machine string, g siliconGraph) err
 	s.failed = errors.Join(s.failed, err)
 	s.take(machineName(machine), g.Name, r, session.outcomes)
 	return nil
-}
-
-// anew says how, where results are refused that are of something else.
-func (s *siliconCheck) anew(c *cobra.Command, err error) error {
-	if errors.As(err, new(*experiment.ChangedError)) {
-		return fmt.Errorf("%w:\n  %s --fresh", err, s.flags.command(c, ""))
-	}
-	return err
 }
 
 // take keeps what wanted points have come to.

@@ -35,19 +35,22 @@ type Book struct {
 	err      error     // the first failure to store an outcome
 }
 
-// BookOptions selects which results of an earlier run are reused.
+// BookOptions selects which results of earlier runs are reused.
 type BookOptions struct {
-	Fresh bool // none: an existing store is renamed
-	Retry bool // only successful ones: failed points run again
-	Steps bool // keep super-steps in the outcomes, for a directory that will adopt them
-	Jobs  int  // recorded in the summary
+	Fresh  bool // none: an existing store is renamed
+	Retry  bool // only successful ones: failed points run again
+	Search Search
+	// Recheck is the share, from 0 to 1, of the known points that are simulated again and compared.
+	Recheck float64
+	Steps   bool // keep super-steps in the outcomes, for a directory that will adopt them
+	Jobs    int  // recorded in the summary
 }
 
 // ErrNotRun is the error of a point that has not started.
 var ErrNotRun = errors.New("not run")
 
-// OpenBook opens or creates a results directory and sets r.Done and r.Known to the stored outcomes and graphs, so that
-// stored points do not run again. It returns a *ChangedError if the results belong to another experiment or program.
+// OpenBook opens or creates a results directory and sets r.Done and r.Known to the known outcomes and their graphs, so
+// that those points do not run again. What is stored there of other points stays stored, and is in no table.
 func OpenBook(dir string, l *schema.Loaded[config.Experiment], r *Runner, o BookOptions) (*Book, error) {
 	b := &Book{Dir: dir, runner: r, name: l.Value.Name, jobs: o.Jobs, start: time.Now()}
 	r.Brief = !o.Steps
@@ -55,10 +58,11 @@ func OpenBook(dir string, l *schema.Loaded[config.Experiment], r *Runner, o Book
 		return nil, err
 	}
 	var err error
-	if b.ledger, err = OpenLedger(dir, l.Value, version.Text(), r, o.Fresh); err != nil {
+	if b.ledger, err = OpenLedger(dir, l.Value, r, LedgerOptions{Version: version.Text(),
+		Model: version.Model(), Fresh: o.Fresh, Search: o.Search}); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(b.resume(o.Retry), r.VetCheckpoints()); err != nil {
+	if err := errors.Join(b.resume(&o), r.VetCheckpoints()); err != nil {
 		return nil, errors.Join(err, b.ledger.Close())
 	}
 	if err := files.Write(filepath.Join(dir, "config.resolved.yaml"), l.AnnotatedYAML()); err != nil {
@@ -68,11 +72,8 @@ func OpenBook(dir string, l *schema.Loaded[config.Experiment], r *Runner, o Book
 }
 
 // resume loads the stored outcomes. Failures that may not recur, and with retry all failures, are left to run again.
-func (b *Book) resume(retry bool) (err error) {
+func (b *Book) resume(options *BookOptions) (err error) {
 	b.runner.Done = b.ledger.Found()
-	if b.runner.Done == nil {
-		b.runner.Done = map[int]Outcome{}
-	}
 	if b.runner.Known, err = b.ledger.Graphs(); err != nil {
 		return err
 	}
@@ -82,12 +83,21 @@ func (b *Book) resume(retry bool) (err error) {
 		if b.outcomes[i] = o; !ok {
 			b.outcomes[i] = Outcome{Point: i, Err: ErrNotRun}
 		}
-		if class := Class(o.Err); !Final(class) || retry && class != "" {
+		if class := Class(o.Err); !Final(class) || options.Retry && class != "" {
+			delete(b.runner.Done, i)
+		}
+	}
+	if options.Recheck > 0 {
+		b.runner.Recheck = b.ledger.known.draw(b.runner.Done, options.Recheck)
+		for i := range b.runner.Recheck {
 			delete(b.runner.Done, i)
 		}
 	}
 	return nil
 }
+
+// Known returns where the outcomes were found.
+func (b *Book) Known() *Known { return b.ledger.known }
 
 // Path returns the path of the store.
 func (b *Book) Path() string { return b.ledger.Path() }
@@ -189,6 +199,11 @@ func (b *Book) End(outcomes []Outcome) (*Summary, []Outcome, error) {
 	if outcomes == nil {
 		outcomes = b.outcomes
 	}
+	for i, known := range b.runner.Recheck {
+		if Class(outcomes[i].Err) == Interrupted {
+			outcomes[i] = known
+		}
+	}
 	b.outcomes = outcomes
 	host := HostSummary{Seconds: time.Since(b.start).Seconds(), PeakRSSBytes: resources.PeakRSS(), Jobs: b.jobs}
 	summary := b.runner.Summarise(b.name, version.Text(), b.outcomes, host)
@@ -222,24 +237,17 @@ func (b *Book) summarise(s *Summary) error {
 func (b *Book) Close() error { return b.ledger.Close() }
 
 // Stored returns the outcomes in a directory by point, without super-steps; none if the store cannot be read.
-func Stored(dir string) map[int]Outcome { return storedAs(dir, store.Want{Stats: true}) }
-
-// Computed returns the stored outcomes that have cycles, without statistics. Such points have run before, so they need
-// no vetting. OpenBook reports whether they belong to the experiment.
-func Computed(dir string) map[int]Outcome {
-	all := storedAs(dir, store.Want{})
-	maps.DeleteFunc(all, func(_ int, o Outcome) bool { return o.Cycles == 0 })
-	return all
-}
-
-func storedAs(dir string, want store.Want) map[int]Outcome {
+func Stored(dir string) map[int]Outcome {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	if err != nil {
 		return nil
 	}
 	defer s.Close() //nolint:errcheck // read only
 	all := map[int]Outcome{}
-	if err := s.Each(want, func(p *store.Point) error { all[p.Position] = outcome(p); return nil }); err != nil {
+	if err := s.Each(store.Want{Stats: true}, func(p *store.Point) error {
+		all[p.Position] = outcome(p)
+		return nil
+	}); err != nil {
 		return nil
 	}
 	return all

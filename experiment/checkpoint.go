@@ -27,7 +27,7 @@ import (
 //
 // Life of a checkpoint: a run takes the census of its state in counted.Resume, before its first launch, and loads the
 // file of an earlier run into it if there is one. counted.Keep writes a file between two super-steps once Every has
-// passed; each replaces the one before. Remove deletes it when the point has ended for good; a point that was
+// passed; each replaces the one before. It is deleted when the point has ended for good; a point that was
 // interrupted, or met a limit, keeps it.
 type Checkpoints struct {
 	Dir string // directory of the files; "": no checkpoints
@@ -41,9 +41,10 @@ type Checkpoints struct {
 // CheckpointDir is the directory of checkpoints within a results directory.
 const CheckpointDir = "checkpoints"
 
-// path returns the name of a point's checkpoint.
-func (c *Checkpoints) path(point int) string {
-	return filepath.Join(c.Dir, fmt.Sprintf("point-%d.checkpoint", point+1))
+// checkpointPath returns the path of a point's checkpoint. Its name follows from the configuration, so that it is the
+// point's wherever the experiment has it.
+func (r *Runner) checkpointPath(point int) string {
+	return filepath.Join(r.Checkpoints.Dir, fmt.Sprintf("point-%.12x.checkpoint", r.Points[point].Digest()))
 }
 
 // notify calls f, which may be nil, with a formatted notice.
@@ -53,12 +54,13 @@ func notify(f func(int, string), point int, format string, args ...any) {
 	}
 }
 
-// Remove deletes the checkpoint of a point that has ended.
-func (c *Checkpoints) Remove(point int) error {
+// removeCheckpoint deletes the checkpoint of a point that has ended.
+func (r *Runner) removeCheckpoint(point int) error {
+	c := &r.Checkpoints
 	if c.Dir == "" {
 		return nil
 	}
-	if err := os.Remove(c.path(point)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(r.checkpointPath(point)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	os.Remove(c.Dir) //nolint:errcheck // it is not empty while other points have checkpoints
@@ -117,7 +119,7 @@ func (r *Runner) VetCheckpoints() error {
 	r.Checkpoints.Tidy()
 	for i := range r.Points {
 		if _, done := r.Done[i]; done {
-			if err := r.Checkpoints.Remove(i); err != nil {
+			if err := r.removeCheckpoint(i); err != nil {
 				return err
 			}
 			continue
@@ -150,7 +152,7 @@ func (r *Runner) openCheckpoint(i int, graph string) (*openedCheckpoint, error) 
 	if r.Checkpoints.Dir == "" {
 		return nil, nil
 	}
-	path := r.Checkpoints.path(i)
+	path := r.checkpointPath(i)
 	f, err := checkpoint.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -172,11 +174,11 @@ func (r *Runner) openCheckpoint(i int, graph string) (*openedCheckpoint, error) 
 
 // foreign lists the reasons for which a checkpoint does not belong to a point.
 func (r *Runner) foreign(k *openedCheckpoint, i int, graph string) []string {
-	var d ChangedError
+	var d differences
 	if k.Binary != r.Checkpoints.Binary() {
 		d.add("the program: another build of heddle has written it")
 	}
-	if err := d.config("", k.Config, r.Points[i].YAML()); err != nil {
+	if err := d.config(k.Config, r.Points[i].YAML()); err != nil {
 		d.add("%v", err)
 	}
 	if graph != "" && graph != k.Graph {
@@ -185,7 +187,7 @@ func (r *Runner) foreign(k *openedCheckpoint, i int, graph string) []string {
 	if k.Check != r.Check {
 		d.add("--check: %v, now %v", k.Check, r.Check)
 	}
-	return d.Differences
+	return d
 }
 
 // layouts excludes everything that is not state of a run: its constant inputs, and derived values that the resumed run
@@ -208,6 +210,7 @@ var layouts = checkpoint.NewLayouts(checkpoint.Rules{
 // neither.
 type checkpointer struct {
 	*Checkpoints
+	path           string           // of the file
 	header         checkpointHeader // of the next checkpoint
 	point          int
 	from           *openedCheckpoint  // the checkpoint to resume from; nil: none
@@ -233,7 +236,7 @@ func (r *Runner) newCheckpointer(i int, cfg *config.Experiment, g *graph.Graph, 
 		return nil
 	}
 	h := checkpointHeader{Config: r.Points[i].YAML(), Graph: g.Hash(), Check: r.Check, Threads: threads}
-	k := &checkpointer{Checkpoints: &r.Checkpoints, header: h, point: i, from: from, started: time.Now(),
+	k := &checkpointer{Checkpoints: &r.Checkpoints, path: r.checkpointPath(i), header: h, point: i, from: from, started: time.Now(),
 		observer: r.Observer}
 	k.lastWrite = k.started
 	return k
@@ -304,7 +307,7 @@ func (k *checkpointer) write() (size int64, err error) {
 		return 0, err
 	}
 	k.header.Binary = k.Binary()
-	return checkpoint.Write(k.path(k.point), &k.header, k.census)
+	return checkpoint.Write(k.path, &k.header, k.census)
 }
 
 // secondsBefore returns the host seconds that earlier runs spent on the point.

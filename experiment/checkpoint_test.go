@@ -59,7 +59,12 @@ func (r *trial) run(t *testing.T, at, threads int) experiment.Outcome {
 	defer cancel()
 	r.said, r.states = nil, map[int][]byte{}
 	look := func() {
-		if text, err := os.ReadFile(filepath.Join(r.dir, "point-1.checkpoint")); err == nil {
+		files, _ := filepath.Glob(filepath.Join(r.dir, "point-*.checkpoint"))
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				continue
+			}
 			step, s := state(t, text)
 			r.states[step] = s
 		}

@@ -34,9 +34,10 @@ const idleRoom = 1 << 30
 
 // graphDescription is the part of an entry that outlives the graph.
 type graphDescription struct {
-	hash  string // of the content; "": not loaded yet
-	about GraphSummary
-	err   error
+	hash      string // of the content; "": not loaded yet
+	numbering string // of the vertices' former numbers; "": they have kept them
+	about     GraphSummary
+	err       error
 }
 
 // cachedGraph is an entry of the cache.
@@ -120,7 +121,7 @@ func (c *graphCache) load(l *cachedGraph, spec graphspec.Graph) {
 		close(l.loading)
 	}()
 	if g, d.err = graph.Load(spec); d.err == nil {
-		d.about, d.hash = aboutGraph(g), g.Hash()
+		d.about, d.hash, d.numbering = aboutGraph(g), g.Hash(), g.Numbering()
 	}
 }
 
@@ -202,16 +203,19 @@ func (c *graphCache) about(e *config.Experiment) (about GraphSummary, ok bool) {
 }
 
 // hash returns the content hash of a point's graph or trace; "" if it has not been loaded.
-func (c *graphCache) hash(e *config.Experiment) string {
+func (c *graphCache) hash(e *config.Experiment) string { return c.loaded(e).hash }
+
+// loaded returns the description of a point's graph or trace, without a hash if it has not been loaded.
+func (c *graphCache) loaded(e *config.Experiment) graphDescription {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if path := e.Workload.Trace; path != "" {
 		if t := c.traces[path]; t != nil && t.err == nil {
-			return t.hash
+			return *t
 		}
-		return ""
+		return graphDescription{}
 	}
-	return c.entry(e.Graph).hash
+	return c.entry(e.Graph).graphDescription
 }
 
 // describe describes a graph, loading it if it has never been loaded.

@@ -1,11 +1,12 @@
 package experiment
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -15,45 +16,54 @@ import (
 	"heddle/experiment/store"
 )
 
-// Ledger is the store of a running experiment. It holds the lock of the results directory, identifies each stored point
-// by configuration, graph and program, and refuses to mix results of different experiments.
+// Ledger is the store of a running experiment. It holds the lock of the results directory, and identifies points by what
+// determines their results, so that a result is found wherever it was simulated, and whatever the experiment was then.
 type Ledger struct {
 	runner  *Runner
 	version string
+	model   string
 	store   *store.Store
 	lock    *os.File
-	stored  map[int]Outcome // outcomes stored before it was opened
+	known   *Known
+	stored  map[int]Outcome // outcomes stored before it was opened, or copied from other stores
+
+	generated map[string]bool // graphs whose content it has stored, by specOf
 }
 
-// ChangedError reports stored results of another experiment, program or graph.
-type ChangedError struct {
-	Path        string
-	Differences []string
+// LedgerOptions configure the opening of a ledger.
+type LedgerOptions struct {
+	Version string // of the program
+	Model   string // of what determines results, as version.Model
+	Fresh   bool   // an existing store is renamed, and no results are looked for
+	Search  Search
 }
 
-func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s holds results of something else:\n  %s\nThey would not go together. Start anew with "+
-		"--fresh (what is there is kept under another name), or give the new results another name",
-		e.Path, strings.Join(e.Differences, "\n  "))
-}
-
-// OpenLedger opens or creates the store in a results directory. It fails if another process has it open, and with a
-// *ChangedError if it has cycles of another experiment. fresh renames an existing store first.
-func OpenLedger(dir string, e config.Experiment, version string, r *Runner, fresh bool) (*Ledger, error) {
-	lock, err := acquire(filepath.Join(dir, "lock"))
+// OpenLedger opens or creates the store in a results directory and makes it that of the experiment: results of its
+// points are given their positions, also those of an earlier form of the experiment, and copied from other stores; what
+// the experiment does not have is put aside, and stays stored. It fails if another process has the store open.
+func OpenLedger(dir string, e config.Experiment, r *Runner, o LedgerOptions) (*Ledger, error) {
+	lock, err := acquire(filepath.Join(dir, store.LockFile))
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{runner: r, version: version, lock: lock}
-	e.Run, e.Report = config.Host{}, config.Report{} // results do not depend on them
-	if err := l.open(filepath.Join(dir, store.File), e, fresh); err != nil {
+	l := &Ledger{runner: r, version: o.Version, model: o.Model, lock: lock, known: &Known{},
+		stored: map[int]Outcome{}, generated: map[string]bool{}}
+	if err := l.open(dir, e, &o); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func (l *Ledger) open(path string, e config.Experiment, fresh bool) (err error) {
-	if fresh {
+// recordOf returns what a store records about an experiment. Results do not depend on what is left out.
+func recordOf(e config.Experiment, version, model string, points int) store.Experiment {
+	e.Run, e.Report = config.Host{}, config.Report{}
+	return store.Experiment{Name: e.Name, Version: version, Model: model, Config: string(config.Schema.YAML(e)),
+		Points: points}
+}
+
+func (l *Ledger) open(dir string, e config.Experiment, o *LedgerOptions) (err error) {
+	path := filepath.Join(dir, store.File)
+	if o.Fresh {
 		if err := putAside(path, time.Now()); err != nil {
 			return err
 		}
@@ -64,19 +74,61 @@ func (l *Ledger) open(path string, e config.Experiment, fresh bool) (err error) 
 	if l.store, err = store.Open(path); err != nil {
 		return err
 	}
-	was, ok, err := l.store.Experiment()
-	if err != nil {
-		return err
-	}
-	if ok {
-		empty, err := l.vet(was, e)
-		if err == nil || !empty || !errors.As(err, new(*ChangedError)) {
+	if !o.Fresh {
+		if l.known, err = l.runner.Find(dir, o.Search, l.model); err != nil {
 			return err
 		}
 	}
-	l.stored = nil
-	return l.store.Begin(store.Experiment{Name: e.Name, Version: l.version, Config: string(config.Schema.YAML(e)),
-		Points: len(l.runner.Points)})
+	if err := l.arrange(recordOf(e, l.version, l.model, len(l.runner.Points))); err != nil {
+		return err
+	}
+	return l.store.Each(store.Want{Stats: true, Steps: !l.runner.Brief}, func(p *store.Point) error {
+		l.stored[p.Position] = outcome(p)
+		return nil
+	})
+}
+
+// arrange gives the known points their places. Points of other stores follow in transactions of their own.
+func (l *Ledger) arrange(e store.Experiment) error {
+	by := l.known.byStore()
+	if err := l.putKnownContents(); err != nil {
+		return err
+	}
+	if err := l.store.Arrange(e, l.moves(by[l.known.own])); err != nil {
+		return err
+	}
+	delete(by, l.known.own)
+	for _, path := range slices.Sorted(maps.Keys(by)) {
+		err := l.store.TakeRows(path, l.moves(by[path]))
+		if store.Full(err) {
+			return err
+		}
+		if err != nil { // it has changed or is damaged: what is not there is simulated
+			l.known.Skipped = append(l.known.Skipped, err)
+			for _, i := range by[path] {
+				delete(l.known.points, i)
+			}
+		}
+	}
+	return nil
+}
+
+// moves returns the places of known points.
+func (l *Ledger) moves(points []int) (moves []store.Move) {
+	for _, i := range points {
+		p := &l.runner.Points[i]
+		moves = append(moves, store.Move{ID: l.known.points[i].entry.ID, Place: store.Place{
+			Position: i, Baseline: p.Baseline, Identity: l.known.wanted[i], Axes: storedAxes(p), Config: p.YAML(),
+		}})
+	}
+	return moves
+}
+
+func storedAxes(p *Point) (axes []store.Axis) {
+	for _, a := range p.Axes {
+		axes = append(axes, store.Axis(a))
+	}
+	return axes
 }
 
 // acquire takes the lock that keeps two processes from writing the same results. The system releases it when the file
@@ -87,12 +139,17 @@ func acquire(path string) (*os.File, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(
-			fmt.Errorf("%s: another heddle is running this experiment: wait for it, or name other results with "+
-				"--set name=NAME or --out DIRECTORY", path),
-			f.Close())
+		return nil, errors.Join(&busyError{path}, f.Close())
 	}
 	return f, nil
+}
+
+// busyError reports results that another process is writing.
+type busyError struct{ path string }
+
+func (e *busyError) Error() string {
+	return e.path + ": another heddle is running this experiment: wait for it, or name other results with --set " +
+		"name=NAME or --out DIRECTORY"
 }
 
 // putAside renames a store and SQLite's files beside it.
@@ -106,131 +163,44 @@ func putAside(path string, now time.Time) error {
 	return nil
 }
 
-// vet compares the stored experiment with the one about to run, and loads the stored outcomes. empty reports whether no
-// stored point has cycles: such a store may be reused after the experiment has been corrected.
-func (l *Ledger) vet(was store.Experiment, e config.Experiment) (empty bool, err error) {
-	changed := &ChangedError{Path: l.store.Path()}
-	if was.Version != l.version {
-		changed.add("the program's version: %s, now %s", was.Version, l.version)
-	}
-	if err := changed.config("", was.Config, string(config.Schema.YAML(e))); err != nil {
-		return false, err
-	}
-	other := len(changed.Differences) > 0
-	l.stored, empty = map[int]Outcome{}, true
-	var unlike []store.Point // with another identity: another configuration, or an older form of identity
-	err = l.store.Each(store.Want{Stats: true, Steps: !l.runner.Brief}, func(p *store.Point) error {
-		empty = empty && p.Cycles == 0
-		l.stored[p.Position] = outcome(p)
-		if other {
-			return nil
-		}
-		if p.Position >= len(l.runner.Points) || p.Identity != l.identity(p.Position, p.Graph) {
-			unlike = append(unlike, store.Point{Position: p.Position})
-		}
-		return l.vetGraph(p, changed)
-	})
-	for i := 0; i < len(unlike) && err == nil; i++ {
-		err = l.vetPoint(unlike[i].Position, changed)
-	}
-	if err == nil && len(changed.Differences) > 0 {
-		err = changed
-	}
-	return empty, err
-}
+// differences lists the keys in which configurations differ.
+type differences []string
 
 const maxDifferences = 20
 
-func (e *ChangedError) add(format string, args ...any) {
-	if len(e.Differences) < maxDifferences {
-		e.Differences = append(e.Differences, fmt.Sprintf(format, args...))
+func (d *differences) add(format string, args ...any) {
+	if len(*d) < maxDifferences {
+		*d = append(*d, fmt.Sprintf(format, args...))
 	}
 }
 
 // config adds the keys in which two configurations differ.
-func (e *ChangedError) config(at, a, b string) error {
+func (d *differences) config(a, b string) error {
 	if a == b {
 		return nil
 	}
 	was, err := config.Parse("stored configuration", []byte(a))
 	if err != nil {
-		e.add("%sthe configuration: the stored one is not valid for this program: %v", at, err)
+		d.add("the configuration: the stored one is not valid for this program: %v", err)
 		return nil
 	}
 	now, err := config.Parse("configuration", []byte(b))
 	if err != nil {
 		return err
 	}
-	for _, d := range config.Schema.Diff(was, now) {
-		e.add("%s%s: %s, now %s", at, d.Key, d.A, d.B)
+	for _, x := range config.Schema.Diff(was, now) {
+		d.add("%s: %s, now %s", x.Key, x.A, x.B)
 	}
 	return nil
 }
 
 // ConfigDifferences lists the keys in which two stored configurations differ.
 func ConfigDifferences(a, b string) []string {
-	var e ChangedError
-	if err := e.config("", a, b); err != nil {
-		e.add("B's configuration is none for this program: %v", err)
+	var d differences
+	if err := d.config(a, b); err != nil {
+		d.add("B's configuration is none for this program: %v", err)
 	}
-	return e.Differences
-}
-
-// vetPoint adds the differences between the configuration of a stored point and the current one at its position.
-func (l *Ledger) vetPoint(position int, changed *ChangedError) error {
-	if position >= len(l.runner.Points) {
-		changed.add("point %d: is no more", position+1)
-		return nil
-	}
-	p, _, err := l.store.Point(position)
-	if err != nil || p == nil {
-		return err
-	}
-	now := &l.runner.Points[position]
-	return changed.config(fmt.Sprintf("point %s: ", Label(now.Axes)), p.Config, now.YAML())
-}
-
-// vetGraph compares the graph of a stored point with the current one. Generated graphs follow from configuration and
-// version; graph files are loaded and traces' headers read, since their contents may have changed.
-func (l *Ledger) vetGraph(p *store.Point, changed *ChangedError) error {
-	if p.Position >= len(l.runner.Points) {
-		return nil
-	}
-	now := &l.runner.Points[p.Position]
-	what, hash := "graph "+now.Config.Graph.File, ""
-	switch path := now.Config.Workload.Trace; {
-	case path != "":
-		t, err := l.runner.graphs.trace(path)
-		if err != nil {
-			return err
-		}
-		what, hash = "trace "+path, t.hash
-	case now.Config.Graph.File == "" || len(changed.Differences) > 0:
-		return nil
-	default:
-		g, err := l.runner.graphs.describe(now.Config.Graph)
-		if err != nil {
-			return err
-		}
-		hash = g.hash
-	}
-	if hash != p.Graph {
-		changed.add("point %s: the content of %s: sha256 %s, now %s", Label(now.Axes), what, p.Graph, hash)
-	}
-	return nil
-}
-
-// identity returns the identity of a point on a graph.
-func (l *Ledger) identity(point int, graph string) string {
-	return Identity(l.runner.Points[point].Digest(), graph, l.version)
-}
-
-// Identity returns the hash of everything that determines a result: the configuration's Digest, the graph's hash and
-// the program's version.
-func Identity(config, graph, version string) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "heddle point 2\n%d %d %d\n%s%s%s", len(config), len(graph), len(version), config, graph, version)
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return d
 }
 
 // StoredError is a failure of an earlier run, read from the store.
@@ -238,7 +208,7 @@ type StoredError struct{ Failure, Message string }
 
 func (e *StoredError) Error() string { return e.Message }
 
-// Found returns the outcomes, by point, that were stored when the ledger was opened.
+// Found returns the outcomes, by point, that were stored when the ledger had been opened.
 func (l *Ledger) Found() map[int]Outcome { return l.stored }
 
 // Outcomes reads the stored outcomes, by point.
@@ -271,25 +241,38 @@ func Outcomes(points []store.Point) map[int]Outcome {
 
 func outcome(p *store.Point) Outcome {
 	o := Outcome{
-		Point: p.Position, Graph: p.Graph, Cycles: p.Cycles, Half: p.Half, Stats: p.Stats, Steps: p.Steps,
+		Point: p.Position, Graph: p.Graph, Numbering: p.Numbering, Cycles: p.Cycles, Half: p.Half, Stats: p.Stats, Steps: p.Steps,
 		Verified: p.Verified, Replay: p.Replay, Partial: p.Partial, Seconds: p.Seconds,
 	}
-	if p.Failure != "" {
-		o.Err = &StoredError{p.Failure, p.Error}
-	}
+	o.Err = storedError(p.Failure, p.Error)
 	return o
 }
 
+func storedError(failure, message string) error {
+	if failure == "" {
+		return nil
+	}
+	return &StoredError{failure, message}
+}
+
 // Put stores an outcome, unless the point was interrupted, had no graph or could not resume from its checkpoint: then
-// it has no result, and runs again.
+// it has no result, and runs again. A known point that is rechecked keeps its result.
 func (l *Ledger) Put(o *Outcome) error {
 	if Class(o.Err) == Interrupted || o.Graph == "" || errors.As(o.Err, new(*checkpoint.DamagedError)) ||
 		errors.As(o.Err, new(*ForeignError)) {
 		return nil
 	}
+	if _, known := l.runner.Recheck[o.Point]; known {
+		return nil
+	}
 	row := l.runner.Row(o)
-	row.Identity, row.Version, row.Finished = l.identity(o.Point, o.Graph), l.version,
-		time.Now().UTC().Format(time.RFC3339)
+	row.Version, row.Model, row.Finished = l.version, l.model, time.Now().UTC().Format(time.RFC3339)
+	row.Identity = Identity(l.runner.Points[o.Point].Key(), o.Graph, o.Numbering, l.model)
+	if g := l.content(o.Point, o.Graph, o.Numbering); len(g) > 0 {
+		if err := l.store.PutGenerated(g...); err != nil {
+			return err
+		}
+	}
 	about, ok := l.runner.graphs.about(&l.runner.Points[o.Point].Config)
 	if !ok {
 		about, ok = l.runner.Known[o.Graph]
@@ -305,14 +288,50 @@ func (l *Ledger) Put(o *Outcome) error {
 	if err := l.store.Put(&row); err != nil || !Final(Class(o.Err)) {
 		return err
 	}
-	return l.runner.Checkpoints.Remove(o.Point)
+	return l.runner.removeCheckpoint(o.Point)
+}
+
+// content returns what a point's graph came to if it is generated and was not stored yet, so that the point is known
+// without generating it.
+func (l *Ledger) content(point int, hash, numbering string) []store.Generated {
+	p := &l.runner.Points[point]
+	if p.Config.Workload.Trace != "" || p.Config.Graph.File != "" {
+		return nil
+	}
+	spec := specOf(p.Config.Graph)
+	if l.generated[spec] {
+		return nil
+	}
+	l.generated[spec] = true
+	return []store.Generated{{Spec: spec, Model: l.model, Hash: hash, Numbering: numbering}}
+}
+
+// putKnownContents stores the contents of the known points' generated graphs, which other stores or models may have.
+func (l *Ledger) putKnownContents() error {
+	stored, err := l.store.Generated()
+	if err != nil {
+		return err
+	}
+	for _, g := range stored {
+		l.generated[g.Spec] = l.generated[g.Spec] || g.Model == l.model
+	}
+	var list []store.Generated
+	for i := range l.known.points {
+		d := &l.known.graphs[i]
+		list = append(list, l.content(i, d.hash, d.numbering)...)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return l.store.PutGenerated(list...)
 }
 
 // Row converts an outcome to a row of the store, without identity, version and time.
 func (r *Runner) Row(o *Outcome) store.Point {
 	p := &r.Points[o.Point]
 	row := store.Point{
-		Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph, Cycles: o.Cycles, Half: o.Half,
+		Position: o.Point, Baseline: p.Baseline, Config: p.YAML(), Graph: o.Graph,
+		Numbering: o.Numbering, Cycles: o.Cycles, Half: o.Half,
 		Verified: o.Verified && o.Err == nil,
 		Replay:   o.Replay, Partial: o.Partial, Failure: Class(o.Err), Seconds: o.Seconds, Stats: o.Stats,
 		Steps: o.Steps,
@@ -322,9 +341,7 @@ func (r *Runner) Row(o *Outcome) store.Point {
 			row.Samples = append(row.Samples, store.Sample(s))
 		}
 	}
-	for _, a := range p.Axes {
-		row.Axes = append(row.Axes, store.Axis(a))
-	}
+	row.Axes = storedAxes(p)
 	if o.Err != nil {
 		row.Error = o.Err.Error()
 	}

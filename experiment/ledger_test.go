@@ -12,15 +12,15 @@ import (
 
 	"heddle/experiment"
 	"heddle/experiment/config"
-	"heddle/experiment/store"
 	"heddle/sim"
 )
 
 // rerun is the starting point of a second run of an experiment.
 type rerun struct {
-	text, version string
+	text, version string // the version is also the model
 	set           []string
 	fresh         bool
+	search        experiment.Search
 }
 
 // open lays out an experiment and opens its ledger.
@@ -33,7 +33,8 @@ func (r rerun) open(t *testing.T, dir string) (*experiment.Ledger, *experiment.R
 	p, err := experiment.Points(l, r.set)
 	require.NoError(t, err)
 	run := &experiment.Runner{Points: p, Jobs: 2, Observer: experiment.Quiet{}}
-	ledger, err := experiment.OpenLedger(dir, l.Value, r.version, run, r.fresh)
+	ledger, err := experiment.OpenLedger(dir, l.Value, run, experiment.LedgerOptions{Version: r.version, Model: r.version,
+		Fresh: r.fresh, Search: r.search})
 	return ledger, run, err
 }
 
@@ -42,9 +43,12 @@ func (r rerun) stored(t *testing.T, dir string) []experiment.Outcome {
 	t.Helper()
 	ledger, run, err := r.open(t, dir)
 	require.NoError(t, err)
+	run.Done = ledger.Found()
 	out := run.Run(context.Background())
 	for i := range out {
-		require.NoError(t, ledger.Put(&out[i]))
+		if _, done := run.Done[i]; !done {
+			require.NoError(t, ledger.Put(&out[i]))
+		}
 	}
 	require.NoError(t, ledger.Close())
 	return out
@@ -78,59 +82,6 @@ func (n nobodyRuns) Started(int, uint64)         { n.t.Error("a stored point is 
 func (n nobodyRuns) Running(int, sim.Progress)   {}
 func (n nobodyRuns) Finished(experiment.Outcome) { n.t.Error("a stored point is run") }
 
-func TestWhatHasChangedIsRefused(t *testing.T) {
-	graph := filepath.Join(t.TempDir(), "g.txt")
-	require.NoError(t, os.WriteFile(graph, []byte("0 1\n1 2\n"), 0o644))
-	fromFile := "name: f\nmachine: vortex-1c4w4t\ngraph: {file: " + graph + "}\n"
-	machine := filepath.Join(t.TempDir(), "m.yaml")
-	require.NoError(t, os.WriteFile(machine, []byte("extends: vortex-1c4w4t\n"), 0o644))
-	machines := small + "sweep: {machine: [vortex-rtl-c, " + machine + "]}\n"
-	for _, c := range []struct {
-		name          string
-		first, second rerun
-		between       func()
-		says          string
-	}{
-		{"version", rerun{text: several, version: "v1"}, rerun{text: several, version: "v2"}, nil, "the program's version: v1, now v2"},
-		{"key", rerun{text: several}, rerun{text: several, set: []string{"machine.core.warps=8"}}, nil, "machine.core.warps: 4, now 8"},
-		{"axis", rerun{text: several}, rerun{text: small + "sweep: {workload.damping: [0.5, 0.6]}\n"}, nil, "sweep: {workload.damping: [0.5, 0.6, 0.7]}, now {workload.damping: [0.5, 0.6]}"},
-		{"graph", rerun{text: fromFile}, rerun{text: fromFile}, func() { require.NoError(t, os.WriteFile(graph, []byte("0 1\n2 1\n"), 0o644)) }, "the content of graph " + graph + ": sha256 "},
-		{"a machine that is an axis", rerun{text: machines}, rerun{text: machines}, func() {
-			require.NoError(t, os.WriteFile(machine, []byte("extends: vortex-1c4w4t\nl1d: {ways: 2}\n"), 0o644))
-		}, "machine.l1d.ways: 4, now 2"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			n := len(c.first.stored(t, dir))
-			if c.between != nil {
-				c.between()
-			}
-			_, _, err := c.second.open(t, dir)
-			var changed *experiment.ChangedError
-			require.ErrorAs(t, err, &changed)
-			require.ErrorContains(t, err, c.says)
-			require.ErrorContains(t, err, "--fresh")
-
-			c.second.fresh = true
-			ledger, _, err := c.second.open(t, dir)
-			require.NoError(t, err)
-			none, err := ledger.Outcomes()
-			require.NoError(t, err)
-			require.Empty(t, none)
-			require.NoError(t, ledger.Close())
-			aside, err := filepath.Glob(filepath.Join(dir, "results-*.sqlite"))
-			require.NoError(t, err)
-			require.Len(t, aside, 1)
-			old, err := store.OpenRead(aside[0])
-			require.NoError(t, err)
-			kept, err := old.Points()
-			require.NoError(t, err)
-			require.Len(t, kept, n)
-			require.NoError(t, old.Close())
-		})
-	}
-}
-
 func TestOneProcessAtATime(t *testing.T) {
 	dir := t.TempDir()
 	first, _, err := rerun{text: small}.open(t, dir)
@@ -145,10 +96,13 @@ func TestOneProcessAtATime(t *testing.T) {
 
 func TestIdentityTellsAllApart(t *testing.T) {
 	ids := map[string]bool{}
-	for _, x := range [][3]string{{"a", "b", "c"}, {"ab", "", "c"}, {"a", "bc", ""}, {"", "ab", "c"}, {"a", "c", "b"}} {
-		ids[experiment.Identity(x[0], x[1], x[2])] = true
+	for _, x := range [][4]string{
+		{"a", "b", "c", "d"}, {"ab", "", "c", "d"}, {"a", "bc", "", "d"}, {"", "ab", "c", "d"}, {"a", "c", "b", "d"},
+		{"a", "b", "cd", ""}, {"a", "b", "", "cd"},
+	} {
+		ids[experiment.Identity(x[0], x[1], x[2], x[3])] = true
 	}
-	require.Len(t, ids, 5)
+	require.Len(t, ids, 7)
 }
 
 func TestWhatIsNoResultIsNotStored(t *testing.T) {
@@ -218,28 +172,4 @@ func TestMemoryLimit(t *testing.T) {
 	for _, o := range r.Run(context.Background()) {
 		require.NoError(t, o.Err)
 	}
-}
-
-// A store in which no point has cycles, since the run was ended before or every point was refused, becomes that of the
-// experiment as it has been corrected; one cycle, and it is refused.
-func TestACorrectedExperimentGoesOn(t *testing.T) {
-	dir := t.TempDir()
-	first, corrected := rerun{text: several, version: "v1"},
-		rerun{text: several, set: []string{"machine.core.warps=8"}, version: "v2"}
-	ledger, run, err := first.open(t, dir)
-	require.NoError(t, err)
-	g := run.Run(context.Background())[0].Graph
-	require.NoError(t, ledger.Put(&experiment.Outcome{Point: 1, Graph: g, Err: errors.New("needs more than there is")}))
-	require.NoError(t, ledger.Close())
-
-	ledger, _, err = corrected.open(t, dir)
-	require.NoError(t, err)
-	stored, err := ledger.Outcomes()
-	require.NoError(t, err)
-	require.Empty(t, stored, "failures of what was refused are none of the corrected experiment")
-	require.NoError(t, ledger.Put(&experiment.Outcome{Point: 1, Graph: g, Cycles: 1, Err: errors.New("stuck")}))
-	require.NoError(t, ledger.Close())
-
-	_, _, err = first.open(t, dir)
-	require.ErrorAs(t, err, new(*experiment.ChangedError))
 }

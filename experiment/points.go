@@ -43,6 +43,9 @@ type Point struct {
 type digest struct {
 	once sync.Once
 	sum  [sha256.Size]byte
+
+	onceKey sync.Once
+	key     string
 }
 
 // YAML returns Config with all keys.

@@ -23,13 +23,15 @@ import (
 
 // Outcome is the result of a point, or of its failure.
 type Outcome struct {
-	Point    int
-	Graph    string  // content hash; "": the graph was not loaded
-	Cycles   uint64  // of the launches, with the host's overhead for them
-	Half     float64 // half the 95 % confidence interval of sampled cycles; 0: they are exact
-	Stats    stats.Packed
-	Steps    []store.Step // launches by super-step; nil if only the store keeps them
-	Verified bool
+	Point int
+	Graph string // content hash; "": the graph was not loaded
+	// Numbering identifies the numbers that the graph's vertices were read with (graph.Graph.Numbering).
+	Numbering string
+	Cycles    uint64  // of the launches, with the host's overhead for them
+	Half      float64 // half the 95 % confidence interval of sampled cycles; 0: they are exact
+	Stats     stats.Packed
+	Steps     []store.Step // launches by super-step; nil if only the store keeps them
+	Verified  bool
 	// Replay is the verdict on a result that is not verified: of a replayed trace, or Unchecked. "": it is verified.
 	Replay string
 	// Partial is the reason for an early end: PartialEdges, PartialRegion, max_iterations=N. "": the run was complete.
@@ -77,6 +79,7 @@ type Runner struct {
 	Done      map[int]Outcome         // points that are not run again
 	Elsewhere map[int]bool            // points that another process runs
 	Known     map[string]GraphSummary // graphs of points in Done, by content hash
+	Recheck   map[int]Outcome         // known outcomes of points that are run all the same, and have to be the same
 	Jobs      int                     // number of points that run concurrently; 0: 1
 	// Threads is the number of processors that simulate a point; 0: a share of those that concurrent points leave.
 	Threads   int
@@ -205,7 +208,8 @@ func (r *Runner) runPoint(ctx context.Context, i int) (o Outcome) {
 		}
 		o.Point = i
 		o.Seconds += time.Since(start).Seconds()
-		o.Graph = r.graphs.hash(&r.Points[i].Config)
+		d := r.graphs.loaded(&r.Points[i].Config)
+		o.Graph, o.Numbering = d.hash, d.numbering
 	}()
 	if err := ctx.Err(); err != nil {
 		return Outcome{Err: err}
@@ -221,6 +225,9 @@ func (r *Runner) runPoint(ctx context.Context, i int) (o Outcome) {
 	o = r.simulate(ctx, i)
 	if Class(o.Err) == Interrupted {
 		o.Err = context.Cause(ctx)
+	}
+	if known, ok := r.Recheck[i]; ok && o.Err == nil {
+		o.Err = recheck(&known, &o)
 	}
 	return o
 }

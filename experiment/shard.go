@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -55,13 +56,20 @@ func (s Shard) Dir(dir string) string {
 	return filepath.Join(dir, ShardDir, fmt.Sprintf("%d-of-%d", s.I, s.N))
 }
 
-// Shards returns the directories of an experiment's shards that have a store.
+// Shards returns the directories of an experiment's shards that have a store, without those of an earlier form of the
+// experiment that dir has results of: their points are found by identity.
 func Shards(dir string) ([]string, error) {
 	stores, err := filepath.Glob(filepath.Join(dir, ShardDir, "*", store.File))
-	for i, s := range stores {
-		stores[i] = filepath.Dir(s)
+	now, errNow := identify(dir)
+	var dirs []string
+	for _, s := range stores {
+		shard := filepath.Dir(s)
+		if of, err := identify(shard); errNow == nil && err == nil && sameExperiment(dir, shard, now, of) != nil {
+			continue
+		}
+		dirs = append(dirs, shard)
 	}
-	return stores, err
+	return dirs, err
 }
 
 // Ended returns the points that have a final outcome in an experiment's results or its shards', which other processes
@@ -174,7 +182,7 @@ func merge(dir, out string, from []string, lock func(path string) (release func(
 
 // mergeInto merges the stores without writing summaries.
 func (m *Merged) mergeInto(dir string, first store.Experiment, from []string) error {
-	lock, err := acquire(filepath.Join(dir, "lock"))
+	lock, err := acquire(filepath.Join(dir, store.LockFile))
 	if err != nil {
 		return err
 	}
@@ -269,7 +277,7 @@ func storeFile(path string) string {
 
 // lockStore keeps other processes from writing to results while they are read.
 func lockStore(path string) (release func(), err error) {
-	lock := filepath.Join(filepath.Dir(storeFile(path)), "lock")
+	lock := filepath.Join(filepath.Dir(storeFile(path)), store.LockFile)
 	if _, err := os.Stat(lock); err != nil {
 		return func() {}, nil // results that were copied without the lock file
 	}
@@ -297,7 +305,7 @@ func identify(path string) (e store.Experiment, err error) {
 
 func sameExperiment(a, b string, was, is store.Experiment) error {
 	e := &DifferentError{A: a, B: b}
-	if was.Version != is.Version {
+	if cmp.Or(was.Model, was.Version) != cmp.Or(is.Model, is.Version) {
 		e.Differences = append(e.Differences, fmt.Sprintf("the program's version: %s, and %s", was.Version, is.Version))
 	}
 	e.Differences = append(e.Differences, ConfigDifferences(was.Config, is.Config)...)
@@ -438,20 +446,37 @@ func storedRunner(e *store.Experiment, s *store.Store) (*Runner, map[int]Outcome
 	return &Runner{Points: points, Known: map[string]GraphSummary{}}, stored, err
 }
 
-// CheckSame returns a *ChangedError if a directory has results of another experiment, beside which a shard cannot run.
-func CheckSame(dir string, e config.Experiment, points int) error {
+// Align makes a store that is in a directory that of the experiment, as OpenLedger does, before parts of it run
+// elsewhere; create makes one that is not there. Processes that do so at the same time wait for each other.
+func Align(dir string, e config.Experiment, r *Runner, search Search, create bool) error {
+	is := recordOf(e, version.Text(), version.Model(), len(r.Points))
 	was, err := identify(dir)
-	if err != nil || len(Computed(dir)) == 0 {
-		return nil //nolint:nilerr // nothing that could be merged with
+	if err != nil && !create {
+		return nil //nolint:nilerr // nothing to be aligned
 	}
-	e.Run, e.Report = config.Host{}, config.Report{}
-	is := store.Experiment{Version: version.Text(), Config: string(config.Schema.YAML(e)), Points: points}
-	var differ *DifferentError
-	if errors.As(sameExperiment(dir, "", was, is), &differ) {
-		return &ChangedError{Path: storeFile(dir), Differences: differ.Differences}
+	if err == nil && was == is && !create {
+		return nil
 	}
-	return nil
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		l, err := OpenLedger(dir, e, r, LedgerOptions{Version: is.Version, Model: is.Model, Search: search})
+		if err == nil {
+			return l.Close()
+		}
+		if try == alignTries || !errors.As(err, new(*busyError)) {
+			return err
+		}
+		time.Sleep(alignPause)
+	}
 }
+
+// Align tries so often, for some 5 s.
+const (
+	alignTries = 50
+	alignPause = 100 * time.Millisecond
+)
 
 // PutAside renames the store of a directory, so that a run begins anew.
 func PutAside(dir string) error {
@@ -459,7 +484,7 @@ func PutAside(dir string) error {
 	if err != nil {
 		return err
 	}
-	lock, err := acquire(filepath.Join(dir, "lock"))
+	lock, err := acquire(filepath.Join(dir, store.LockFile))
 	if err != nil {
 		return err
 	}

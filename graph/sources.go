@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 )
@@ -36,6 +37,22 @@ func (g *Graph) AsRead(v uint32) uint32 {
 		return v
 	}
 	return g.read.number[v]
+}
+
+// Numbering identifies the numbers that the vertices were read with: SHA-256, or "" if the vertices still have them. With
+// Hash, it identifies everything about the graph on which a run depends.
+func (g *Graph) Numbering() string {
+	same := g.VerticesAsRead() == g.Vertices()
+	for v, number := range g.read.number {
+		same = same && number == uint32(v)
+	}
+	if same {
+		return ""
+	}
+	h := newHash()
+	fmt.Fprintln(h, g.VerticesAsRead())
+	eachChunk(g.read.number, func(b []byte) { h.Write(b) })
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // VerticesAsRead returns the number of vertices read.

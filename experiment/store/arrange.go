@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ type Entry struct {
 	Position int // below 0: put aside
 	Verified bool
 	Failure  string
+	Cycles   uint64
 	Model    string
 }
 
@@ -21,10 +23,10 @@ type Entry struct {
 // the points, and their checksums are verified by who reads them.
 func (s *Store) Index() (list []Entry, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
-		return each(tx, "SELECT id, identity, position, verified, failure, model FROM stored_points INDEXED BY "+
+		return each(tx, "SELECT id, identity, position, verified, failure, cycles, model FROM stored_points INDEXED BY "+
 			"stored_points_identity ORDER BY identity, position", func(r *sql.Rows) error {
 			var e Entry
-			err := r.Scan(&e.ID, &e.Identity, &e.Position, &e.Verified, &e.Failure, &e.Model)
+			err := r.Scan(&e.ID, &e.Identity, &e.Position, &e.Verified, &e.Failure, &e.Cycles, &e.Model)
 			list = append(list, e)
 			return err
 		})
@@ -38,8 +40,25 @@ func (s *Store) OfVersion(prefix string, visit func(e Entry, p *Point) error) er
 	return s.snapshot(func(tx *sql.Tx) error {
 		return readPoints(tx, Want{Config: true}, "substr(version, 1, ?1) = ?2 OR substr(model, 1, ?1) = ?2",
 			[]any{len(prefix), prefix}, func(r *row) error {
-				return visit(Entry{r.id, r.Identity, r.Position, r.Verified, r.Failure, r.Model}, &r.Point)
+				return visit(Entry{r.id, r.Identity, r.Position, r.Verified, r.Failure, r.Cycles, r.Model}, &r.Point)
 			})
+	})
+}
+
+// EachOf reads the points of rows, in their order.
+func (s *Store) EachOf(ids []int64, want Want, visit func(id int64, p *Point) error) error {
+	return s.snapshot(func(tx *sql.Tx) error {
+		from, err := newPointReader(tx)
+		if err != nil {
+			return err
+		}
+		defer from.close()
+		for _, id := range ids {
+			if err := from.each(want, "id = ?", []any{id}, func(r *row) error { return visit(id, &r.Point) }); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -222,20 +241,20 @@ func (s *Store) TakeRows(path string, moves []Move) error {
 		return err
 	}
 	defer other.Close() //nolint:errcheck // read only
-	graphs, err := other.Graphs()
-	if err != nil {
+	t := taking{to: s}
+	if t.graphs, err = other.Graphs(); err != nil {
+		return err
+	}
+	if t.generated, err = other.Generated(); err != nil {
 		return err
 	}
 	return other.snapshot(func(tx *sql.Tx) error {
-		from, err := newPointReader(tx)
-		if err != nil {
+		if t.from, err = newPointReader(tx); err != nil {
 			return err
 		}
-		defer from.close()
+		defer t.from.close()
 		for batch := range slices.Chunk(moves, takeBatch) {
-			if err := s.transact(func(to *sql.Tx) error {
-				return s.takeRows(to, from, graphs, batch)
-			}); err != nil {
+			if err := s.transact(func(tx *sql.Tx) error { return t.take(tx, batch) }); err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
 		}
@@ -243,19 +262,36 @@ func (s *Store) TakeRows(path string, moves []Move) error {
 	})
 }
 
-func (s *Store) takeRows(to *sql.Tx, from *pointReader, graphs []Graph, moves []Move) error {
+// taking is one TakeRows.
+type taking struct {
+	to        *Store
+	from      *pointReader
+	graphs    []Graph
+	generated []Generated
+}
+
+func (t *taking) take(tx *sql.Tx, moves []Move) error {
 	for i := range moves {
-		p, err := from.whole(moves[i].ID)
+		p, err := t.from.whole(moves[i].ID)
 		if err != nil {
 			return err
 		}
-		if at := slices.IndexFunc(graphs, func(g Graph) bool { return g.Hash == p.Graph }); at >= 0 {
-			if err := s.putGraph(to, &graphs[at]); err != nil {
-				return err
+		for k := range t.graphs {
+			if g := &t.graphs[k]; g.Hash == p.Graph {
+				if err := t.to.putGraph(tx, g); err != nil {
+					return err
+				}
 			}
 		}
+		t.generated = slices.DeleteFunc(t.generated, func(g Generated) bool {
+			of := err == nil && g.Hash == p.Graph && g.Numbering == p.Numbering && g.Model == p.Model
+			if of {
+				err = g.put(tx)
+			}
+			return of
+		})
 		p.place(&moves[i].Place)
-		if err := s.put(to, p); err != nil {
+		if err = errors.Join(err, t.to.put(tx, p)); err != nil {
 			return err
 		}
 	}
@@ -264,27 +300,39 @@ func (s *Store) takeRows(to *sql.Tx, from *pointReader, graphs []Graph, moves []
 
 // Generated is the content of a generated graph.
 type Generated struct {
-	Spec  string // SHA-256 of the graph's description
-	Model string // of the program that generated it
-	Hash  string // of the content
+	Spec      string // SHA-256 of the graph's description
+	Model     string // of the program that generated it
+	Hash      string // of the content
+	Numbering string // SHA-256 of the vertices' former numbers; "": they have kept them
 }
 
-func (g *Generated) sum() int64 { return new(digest).text(g.Spec, g.Model, g.Hash).sum() }
+func (g *Generated) sum() int64 { return new(digest).text(g.Spec, g.Model, g.Hash, g.Numbering).sum() }
 
-// PutGenerated stores the content of a generated graph.
-func (s *Store) PutGenerated(g Generated) error {
-	_, err := s.db.Exec("INSERT OR REPLACE INTO generated (spec, model, hash, sum) VALUES (?, ?, ?, ?)", g.Spec, g.Model,
-		g.Hash, g.sum())
-	return s.wrap(err)
+func (g *Generated) put(tx *sql.Tx) error {
+	_, err := tx.Exec("INSERT OR REPLACE INTO generated (spec, model, hash, numbering, sum) VALUES (?, ?, ?, ?, ?)", g.Spec,
+		g.Model, g.Hash, g.Numbering, g.sum())
+	return err
+}
+
+// PutGenerated stores the contents of generated graphs.
+func (s *Store) PutGenerated(list ...Generated) error {
+	return s.transact(func(tx *sql.Tx) error {
+		for i := range list {
+			if err := list[i].put(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Generated reads the contents of generated graphs.
 func (s *Store) Generated() (list []Generated, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
-		return each(tx, "SELECT spec, model, hash, sum FROM generated ORDER BY spec, model", func(r *sql.Rows) error {
+		return each(tx, "SELECT spec, model, hash, numbering, sum FROM generated ORDER BY spec, model", func(r *sql.Rows) error {
 			var g Generated
 			var sum int64
-			err := r.Scan(&g.Spec, &g.Model, &g.Hash, &sum)
+			err := r.Scan(&g.Spec, &g.Model, &g.Hash, &g.Numbering, &sum)
 			if err == nil && sum != g.sum() {
 				err = damaged("the row of generated graph %.12s", g.Spec)
 			}

@@ -263,15 +263,17 @@ ALTER TABLE axes RENAME TO stored_axes;
 ALTER TABLE super_steps RENAME TO stored_super_steps;
 ALTER TABLE intervals RENAME TO stored_intervals;
 ALTER TABLE stored_points ADD COLUMN model TEXT NOT NULL DEFAULT '';  -- digest of the sources that cycles depend on; '': not recorded
+ALTER TABLE stored_points ADD COLUMN numbering TEXT NOT NULL DEFAULT '';  -- SHA-256 of the numbers that the graph's vertices had when it was read; '': they have kept them
 ALTER TABLE experiment ADD COLUMN model TEXT NOT NULL DEFAULT '';
-CREATE INDEX stored_points_identity ON stored_points (identity, position, verified, failure, model);
+CREATE INDEX stored_points_identity ON stored_points (identity, position, verified, failure, cycles, model);
 
 -- A row a description of a generated graph: its content is known without generating it.
 CREATE TABLE generated (
-	spec  TEXT NOT NULL,     -- SHA-256 of the section graph, resolved, as YAML
-	model TEXT NOT NULL,     -- that generated it
-	hash  TEXT NOT NULL,     -- of the content, as in graphs
-	sum   INTEGER NOT NULL,
+	spec      TEXT NOT NULL,  -- SHA-256 of the section graph, resolved, as YAML
+	model     TEXT NOT NULL,  -- that generated it
+	hash      TEXT NOT NULL,  -- of the content, as in graphs
+	numbering TEXT NOT NULL,  -- as in points
+	sum       INTEGER NOT NULL,
 	PRIMARY KEY (spec, model)
 ) STRICT, WITHOUT ROWID;
 

@@ -31,7 +31,7 @@ func (r *row) digest() int64 {
 		d.text(a.Key, a.Value)
 	}
 	if r.Model != "" { // older rows have no model, and keep their checksums
-		d.text(r.Model)
+		d.text(r.Model, r.Numbering)
 	}
 	return d.sum()
 }
@@ -77,12 +77,12 @@ func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 	r.Baseline = max(-1, p.Baseline)
 	done, err := tx.Exec(`INSERT INTO stored_points (identity, position, baseline, config, graph, version, cycles, half,
 			verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum,
-			model)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			model, numbering)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.Identity, p.Position, baselineValue(p.Baseline), p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified,
 		p.Replay, p.Partial, p.Failure, p.Error,
 		p.Seconds, p.Finished, r.values.stats, r.values.halves, r.steps, r.intervals, new(digest).text(p.Config).sum(),
-		r.digest(), p.Model)
+		r.digest(), p.Model, p.Numbering)
 	if err != nil {
 		return 0, err
 	}
@@ -222,7 +222,7 @@ func (f *pointReader) close() {
 }
 
 func (f *pointReader) each(want Want, where string, args []any, visit func(*row) error) error {
-	return each(f.tx, "SELECT "+pointColumns(want, "model")+" FROM stored_points WHERE "+where+" ORDER BY position",
+	return each(f.tx, "SELECT "+pointColumns(want, modelColumns)+" FROM stored_points WHERE "+where+" ORDER BY position",
 		func(rows *sql.Rows) error {
 			r, err := scanPoint(rows, f.axes)
 			if err != nil {
@@ -260,10 +260,13 @@ func (f *pointReader) whole(id int64) (p *Point, err error) {
 	return p, err
 }
 
-// noModel stands for the column model in tables that lack it.
-const noModel = "''"
+// Columns that pointColumns takes: those of today's table, and constants in older ones.
+const (
+	modelColumns = "model, numbering"
+	noModel      = "'', ''"
+)
 
-// pointColumns returns the columns that scanPoint reads; model is the expression for the point's model.
+// pointColumns returns the columns that scanPoint reads; model is modelColumns or noModel.
 func pointColumns(want Want, model string) string {
 	config := "''"
 	if want.Config {
@@ -279,7 +282,7 @@ func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
 	if err := rows.Scan(&r.id, &r.Identity, &r.Position, &r.Baseline, &r.Config, &r.Graph, &r.Version, &cycles, &r.Half,
 		&r.Verified, &r.Replay,
 		&r.Partial, &r.Failure, &r.Error, &r.Seconds, &r.Finished, &r.values.stats, &r.values.halves, &r.steps,
-		&r.intervals, &r.configSum, &r.sum, &r.Model); err != nil {
+		&r.intervals, &r.configSum, &r.sum, &r.Model, &r.Numbering); err != nil {
 		return nil, err
 	}
 	r.Cycles = uint64(cycles)

@@ -67,20 +67,22 @@ type Point struct {
 	Axes     []Axis
 	Config   string // resolved, as YAML
 	Graph    string // content hash
-	Version  string // of the program
-	Model    string // digest of the program's sources that cycles depend on; "": not recorded
-	Cycles   uint64
-	Half     float64 // half the 95 % confidence interval of the cycles; 0: they are exact
-	Verified bool
-	Replay   string // verdict on a result that is not verified, as of a replayed trace; "": none
-	Partial  string // reason for which the run ended early; "": it was complete
-	Failure  string // class of the error; "": none
-	Error    string
-	Seconds  float64 // of the host
-	Finished string  // UTC, RFC 3339
-	Stats    stats.Packed
-	Steps    []Step
-	Samples  []Sample // written by Put only; Timeline reads them
+	// Numbering is the SHA-256 of the numbers that the graph's vertices had when it was read; "": they have kept them.
+	Numbering string
+	Version   string // of the program
+	Model     string // digest of the program's sources that cycles depend on; "": not recorded
+	Cycles    uint64
+	Half      float64 // half the 95 % confidence interval of the cycles; 0: they are exact
+	Verified  bool
+	Replay    string // verdict on a result that is not verified, as of a replayed trace; "": none
+	Partial   string // reason for which the run ended early; "": it was complete
+	Failure   string // class of the error; "": none
+	Error     string
+	Seconds   float64 // of the host
+	Finished  string  // UTC, RFC 3339
+	Stats     stats.Packed
+	Steps     []Step
+	Samples   []Sample // written by Put only; Timeline reads them
 }
 
 // Sample holds the counts from the cycle after From to the cycle To.

@@ -200,7 +200,7 @@ func TestOnePointIsReadAlone(t *testing.T) {
 		p.Baseline = i / 2
 		require.NoError(t, s.Put(&p))
 	}
-	_, rows, err := s.Query("EXPLAIN QUERY PLAN SELECT " + pointColumns(All, "model") +
+	_, rows, err := s.Query("EXPLAIN QUERY PLAN SELECT " + pointColumns(All, modelColumns) +
 		" FROM points WHERE position = 7 ORDER BY position")
 	require.NoError(t, err)
 	for _, r := range rows {

@@ -1,0 +1,62 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"heddle/experiment/config"
+	"heddle/graph/graphspec"
+)
+
+// Key is KeyOf the point's configuration.
+func (p *Point) Key() string {
+	p.digest.onceKey.Do(func() { p.digest.key = KeyOf(p.Config) })
+	return p.digest.key
+}
+
+// KeyOf returns a hash that is equal for points of equal configurations, as far as results depend on them. The graph is
+// not part of it, since an identity has its content.
+func KeyOf(e config.Experiment) string {
+	sum := sha256.Sum256(config.Schema.YAML(resultConfig(e)))
+	return string(sum[:])
+}
+
+var defaultConfig = sync.OnceValue(config.Schema.Default)
+
+// resultConfig returns a configuration without what results do not depend on: names, the places of files whose contents
+// are in the identity, and keys of what is switched off.
+func resultConfig(e config.Experiment) config.Experiment {
+	d := defaultConfig()
+	e.Name, e.Graph, e.Run, e.Report = "", graphspec.Graph{}, d.Run, d.Report
+	e.Compare, e.Sweep, e.Exclude, e.Seeds = nil, nil, nil, nil
+	w := &e.Workload
+	if w.Trace != "" {
+		w.Trace = "trace"
+	}
+	if w.Host.SHA256 != "" { // the suffix distinguishes kinds of programs
+		w.Program, w.ScheduleFile = "program"+filepath.Ext(w.Program), ""
+	}
+	if e.Stats.Interval == 0 {
+		e.Stats = d.Stats
+	}
+	if !e.Sample.On() {
+		e.Sample = d.Sample
+	}
+	return e
+}
+
+// Identity returns the hash of everything that determines a result: a point's Key, the content of its graph and the
+// numbers that its vertices were read with, and the program's model (version.Model).
+func Identity(key, graph, numbering, model string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "heddle point 3\n%d %d %d %d\n%s%s%s%s", len(key), len(graph), len(numbering), len(model), key, graph,
+		numbering, model)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// specOf identifies the description of a generated graph.
+func specOf(g graphspec.Graph) string {
+	return fmt.Sprintf("%x", sha256.Sum256(graphspec.Schema.YAML(g)))
+}
