@@ -38,7 +38,7 @@ var noModel = map[string]string{
 	"internal/suggest":      "text of errors",
 	"internal/version":      "names builds",
 
-	"experiment/about.go": "summaries", "experiment/book.go": "keeps results", "experiment/checkpoint.go": "as above",
+	"experiment/about.go": "summaries", "experiment/baseline.go": "summaries", "experiment/collect.go": "keeps results", "experiment/book.go": "keeps results", "experiment/checkpoint.go": "as above",
 	"experiment/cost.go": "estimates for the user", "experiment/differ.go": "summaries", "experiment/failure.go": "names failures",
 	"experiment/files.go": "summaries", "experiment/footprint.go": "memory of the host", "experiment/forecast.go": "estimates for the user",
 	"experiment/geomean.go": "summaries", "experiment/graphs.go": "caches graphs", "experiment/handled.go": "warnings",

@@ -14,7 +14,10 @@ import (
 )
 
 // figureFlags holds the flags of heddle figure.
-type figureFlags struct{ spec report.Spec }
+type figureFlags struct {
+	spec     report.Spec
+	baseline string
+}
 
 func newFigure() *cobra.Command {
 	f := &figureFlags{}
@@ -38,11 +41,13 @@ of this command, whose figures heddle report draws beside its page.
   heddle figure quickstart --out speedup.pdf --width 3.33in --font 8pt --bare
   heddle figure my --value l1d.hit_rate --x st_entries --colour variant --panel graph.file
   heddle figure my --label 'weaver=Weaver' --label 'machine.core.weaver.st_entries=entries of the ST'
+  heddle figure quickstart --baseline edge
   heddle figure my --where workload.algorithm=bfs --from 0.9`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.draw(c, args[0]) },
 	}
 	f.spec.Bind(c.Flags())
+	addBaseline(c, &f.baseline)
 	return c
 }
 
@@ -54,7 +59,7 @@ func (f *figureFlags) draw(c *cobra.Command, name string) error {
 	if err := f.spec.Resolve(filepath.Join(dir, "figure.pdf")); err != nil {
 		return err
 	}
-	r, err := report.Read(dir)
+	r, err := report.ReadOver(dir, f.baseline)
 	if err != nil {
 		return err
 	}

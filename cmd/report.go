@@ -12,7 +12,7 @@ import (
 )
 
 func newReport() *cobra.Command {
-	var out string
+	var out, baseline string
 	c := &cobra.Command{
 		Use:   "report DIRECTORY|NAME...",
 		Short: "Build an HTML report of an experiment's results",
@@ -20,21 +20,23 @@ func newReport() *cobra.Command {
 that holds all it needs and opens offline, and each plot as an SVG file in the directory
 figures beside it. The results are a directory that heddle run has made, or the name of
 an experiment whose results are in results/<name>. Several results of one experiment, as of
-its shards, make one page, for which they are merged in a temporary directory.
+its shards, make one page, for which they are merged in a temporary directory. Speedups are
+over the first variant of compare, or over that of --baseline; nothing is simulated for it.
 
 ` + exitHelp,
 		Example: "  heddle report quickstart\n  heddle report results/quickstart --out /tmp/quickstart.html\n  " +
+			"heddle report quickstart --baseline edge\n  " +
 			"heddle report results/my/shards/* --out my.html",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return reportMerged(c, args, out)
+				return reportMerged(c, args, out, baseline)
 			}
 			dir, err := report.Find(args[0])
 			if err != nil {
 				return err
 			}
-			made, err := makeReport(dir, out)
+			made, err := makeReport(dir, out, baseline)
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), made)
 			}
@@ -42,11 +44,12 @@ its shards, make one page, for which they are merged in a temporary directory.
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the page's `file`; default: report.html in the results' directory")
+	addBaseline(c, &baseline)
 	return c
 }
 
 // reportMerged makes one report of several results.
-func reportMerged(c *cobra.Command, args []string, out string) (err error) {
+func reportMerged(c *cobra.Command, args []string, out, baseline string) (err error) {
 	if out == "" {
 		return errors.New("--out: expected a file for the page, since it is of several results; heddle results " +
 			"merge puts them into one directory")
@@ -60,7 +63,7 @@ func reportMerged(c *cobra.Command, args []string, out string) (err error) {
 	if err := experiment.MergeSnapshot(temporary, f.paths(args)); err != nil {
 		return err
 	}
-	made, err := makeReport(temporary, out)
+	made, err := makeReport(temporary, out, baseline)
 	if err == nil {
 		fmt.Fprintln(c.OutOrStdout(), made)
 	}
@@ -68,8 +71,14 @@ func reportMerged(c *cobra.Command, args []string, out string) (err error) {
 }
 
 // makeReport makes the report, and returns a message with its path.
-func makeReport(dir, out string) (made string, err error) {
-	file, size, err := report.Write(dir, out)
+func makeReport(dir, out, baseline string) (made string, err error) {
+	file, size, err := report.WriteOver(dir, out, baseline)
 	return fmt.Sprintf("report in %s (%.1f MB), its figures in %s", file, float64(size)/1e6, report.FiguresDir(file)),
 		err
+}
+
+// addBaseline adds the flag that chooses what speedups are relative to.
+func addBaseline(c *cobra.Command, baseline *string) {
+	c.Flags().StringVar(baseline, "baseline", "", "speedups over this `variant` of compare: its name, or one of its values "+
+		"that no other has, such as edge (default: the first)")
 }

@@ -298,7 +298,7 @@ func (r *reproduction) run(c *cobra.Command, p *part) error {
 	r.failed = errors.Join(r.failed, err)
 	r.points = append(r.points, p.list(s.outcomes)...)
 	r.note(p, s, summary)
-	_, err = makeReport(s.dir, "")
+	_, err = makeReport(s.dir, "", "")
 	return err
 }
 

@@ -38,6 +38,9 @@ type resultsFlags struct {
 	file   string
 	into   string // of merge
 	chosen string // statistics of export
+
+	baseline string
+	dryRun   bool // of gc
 }
 
 func newResults() *cobra.Command {
@@ -50,7 +53,7 @@ results/NAME, or the path of such a directory or of a results.sqlite. Tables and
 docs/guide/results.md.`,
 	}
 	c.PersistentFlags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
-	c.AddCommand(f.list(), f.show(), f.diff(), f.export(), f.merge(), f.sql())
+	c.AddCommand(f.list(), f.show(), f.diff(), f.export(), f.merge(), f.sql(), f.gc())
 	return c
 }
 
@@ -69,15 +72,20 @@ func (f *resultsFlags) addJSON(c *cobra.Command) *cobra.Command {
 }
 
 func (f *resultsFlags) list() *cobra.Command {
-	return f.addJSON(f.command("list [NAME]", "List the experiments that have results, or the points of one",
+	c := f.addJSON(f.command("list [NAME]", "List the experiments that have results, or the points of one",
 		"  heddle results list\n  heddle results list quickstart\n  heddle results list quickstart --json | jq '.[] "+
 			"| [.point, .cycles]'",
 		cobra.MaximumNArgs(1), func(w io.Writer, args []string) error {
 			if len(args) == 1 {
 				return f.listPoints(w, args[0])
 			}
+			if f.baseline != "" {
+				return fmt.Errorf("--baseline %s: expected the name of an experiment with it", f.baseline)
+			}
 			return f.listExperiments(w)
 		}))
+	addBaseline(c, &f.baseline)
+	return c
 }
 
 func (f *resultsFlags) show() *cobra.Command {
@@ -88,6 +96,7 @@ func (f *resultsFlags) show() *cobra.Command {
 			"results show quickstart 3 --samples --stats '^(ipc|edges)$'",
 		cobra.ExactArgs(2), f.showPoint))
 	c.Flags().StringVar(&f.stats, "stats", "", "only statistics whose name matches the `regexp`")
+	addBaseline(c, &f.baseline)
 	c.Flags().BoolVar(&f.all, "all", false, "also the statistics of each core, cache and DRAM channel")
 	c.Flags().BoolVar(&f.steps, "steps", false,
 		"the kernels of each super-step instead of the whole point's statistics: frontier, edges, imbalance, "+
@@ -122,6 +131,7 @@ func (f *resultsFlags) export() *cobra.Command {
 	c.Flags().StringVar(&f.chosen, "stats", "",
 		"with latex or markdown: `statistics` beside cycles and speedup, NAME,NAME")
 	c.Flags().StringVar(&f.file, "file", "", "write to a `file` instead of stdout")
+	addBaseline(c, &f.baseline)
 	return c
 }
 
@@ -182,6 +192,11 @@ func (f *resultsFlags) open(name string) (*store.Store, error) {
 	s, err := store.OpenRead(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no results: expected the name of one of %s/*, or a path", path, f.out)
+	}
+	if err == nil && f.baseline != "" {
+		if err = experiment.Rebase(s, f.baseline); err != nil {
+			err = errors.Join(err, s.Close())
+		}
 	}
 	return s, err
 }
@@ -503,7 +518,7 @@ func (f *resultsFlags) writePaper(w io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	r, err := report.Read(dir)
+	r, err := report.ReadOver(dir, f.baseline)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,51 @@ func results(t *testing.T, args ...string) string {
 	return out
 }
 
+// TestGrowing: an experiment grows, and takes what another has; what it lost is kept until it is collected, and speedups
+// are over any variant.
+func TestGrowing(t *testing.T) {
+	someResults(t)
+	run := func(says string, args ...string) string {
+		out, errs, code := heddle(t, append([]string{"run", "e.yaml"}, args...)...)
+		require.Equal(t, exitOK, code, errs)
+		require.Contains(t, errs, says)
+		return out
+	}
+	run("4 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
+	run("4 of 6 points known (4 from a)\n", "--set", "name=c", "--set",
+		"compare=[{name: slow, schedule: warp}, {name: v, schedule: vertex}, {name: e, schedule: edge}]")
+	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.damping: [0.6]}", "--recheck", "1%")
+	require.Contains(t, results(t, "gc", "a", "--dry-run"), "4 points to delete")
+	require.Contains(t, results(t, "list", "a"), "schedule=edge damping=0.6")
+	run("6 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
+	run("4 of 4 points known\n")
+	require.Contains(t, results(t, "gc"), "2 points deleted")
+	require.Contains(t, results(t, "gc"), "0 points deleted")
+	run("4 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
+
+	var list, over []struct {
+		Cycles  float64 `json:"cycles"`
+		Speedup float64 `json:"speedup"`
+		Variant string  `json:"variant"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(results(t, "list", "c", "--json")), &list))
+	require.NoError(t, json.Unmarshal([]byte(results(t, "list", "c", "--json", "--baseline", "e")), &over))
+	require.Len(t, list, 6)
+	for i := range list {
+		at := map[string]int{"slow": i, "v": i - 1, "e": i - 2}[list[i].Variant]
+		require.InDelta(t, list[at].Cycles/list[i].Cycles, list[i].Speedup, 1e-9)
+		require.InDelta(t, list[at+2].Cycles/over[i].Cycles, over[i].Speedup, 1e-9)
+	}
+	require.Contains(t, results(t, "export", "c", "--baseline", "v", "--format", "markdown"), "| v | 0.5 | ")
+	for _, args := range [][]string{{"report", "c"}, {"figure", "c"}, {"results", "list", "c"}, {"results", "show", "c", "1"}} {
+		_, errs, code := heddle(t, append(args, "--baseline", "e")...)
+		require.Equal(t, exitOK, code, errs)
+		_, errs, code = heddle(t, append(args, "--baseline", "none")...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, "there is no such variant: expected one of variant=slow, variant=v, variant=e")
+	}
+}
+
 func TestResults(t *testing.T) {
 	someResults(t)
 	require.NoError(t, os.Mkdir("results/broken", 0o755))

@@ -423,6 +423,8 @@ type session struct {
 
 	unsummarised error // why the summaries could not be written, though all results are stored
 
+	firstFailure sync.Once // shows it
+
 	mu       sync.Mutex
 	outcomes []experiment.Outcome // of all points, after the run
 	coarse   experiment.Coarse
@@ -574,7 +576,7 @@ func (s *session) run(c *cobra.Command) error {
 	warnOf(c, s.coarse.Text())
 	next := "heddle report " + s.dir + " makes a page of them"
 	if s.flags.report {
-		if next, err = makeReport(s.dir, ""); err != nil {
+		if next, err = makeReport(s.dir, "", ""); err != nil {
 			return err
 		}
 	}
@@ -707,6 +709,7 @@ func (s *session) Running(point int, p sim.Progress) { s.watch.Running(point, p)
 func (s *session) Finished(o experiment.Outcome) {
 	s.watch.Finished(o)
 	s.page.finished(o.Err)
+	s.tellFirst(&o)
 	s.mu.Lock()
 	s.coarse.Add(&s.runner.Points[o.Point], &o)
 	label := experiment.Label(s.runner.Points[o.Point].Axes)
@@ -730,6 +733,18 @@ func (s *session) Finished(o experiment.Outcome) {
 		s.stop(err)
 	}
 	s.mu.Unlock()
+}
+
+// tellFirst shows the first failure when it happens, since others may take hours yet. All are shown in the end.
+func (s *session) tellFirst(o *experiment.Outcome) {
+	if class := experiment.Class(o.Err); class == "" || class == experiment.Interrupted || len(s.runner.Points) == 1 {
+		return
+	}
+	s.firstFailure.Do(func() {
+		text, _, _ := strings.Cut(o.Err.Error(), "\n")
+		fmt.Fprintf(s.watch, "point %s has failed, the others go on: %s\n",
+			experiment.Label(s.runner.Points[o.Point].Axes), plain.Line(text))
+	})
 }
 
 // percentage is a flag such as 1%, as a share of 1.

@@ -303,21 +303,22 @@ func (d *pointGrid) point(coords []int) Point {
 	return p
 }
 
-// setBaselines sets the baseline of each point to the point of the first variant with equal values in the axes that
-// both have. A point has no baseline if that point was excluded, or if there are several because the first variant has
-// an axis that the point lacks.
-func setBaselines(points []Point) {
+// setBaselines sets the baseline of each point to the point of a variant, given by its index in compare, with equal
+// values in the axes that both have. A point has no baseline if that point was excluded, or if there are several because
+// the variant has an axis that the point lacks.
+func setBaselines(points []Point, variant int) {
 	baselines := map[string]map[string][]int{} // by the keys to compare, then by their values
 	keys := map[string][]string{}
 	for i := range points {
-		if points[i].Coordinates[0] == 0 {
+		if points[i].Coordinates[0] == variant {
 			k := points[i].keys()
 			keys[strings.Join(k, " ")] = k
 		}
 	}
 	for i := range points {
 		p := &points[i]
-		if p.Coordinates[0] == 0 {
+		p.Baseline = -1
+		if p.Coordinates[0] == variant {
 			p.Baseline = i
 			continue
 		}
@@ -329,7 +330,7 @@ func setBaselines(points []Point) {
 			if baselines[id] == nil {
 				baselines[id] = map[string][]int{}
 				for j := range points {
-					if b := &points[j]; b.Coordinates[0] == 0 && slices.Equal(b.keys(), of) {
+					if b := &points[j]; b.Coordinates[0] == variant && slices.Equal(b.keys(), of) {
 						at := b.valuesOf(both)
 						baselines[id][at] = append(baselines[id][at], j)
 					}

@@ -105,7 +105,7 @@ func Points(l *schema.Loaded[config.Experiment], set []string) ([]Point, error) 
 		return nil, err
 	}
 	if len(e.Compare) > 0 {
-		setBaselines(points)
+		setBaselines(points, 0)
 	}
 	return points, nil
 }

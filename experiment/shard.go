@@ -345,7 +345,7 @@ func Summaries(dir string) error {
 		return err
 	}
 	defer s.Close() //nolint:errcheck // read only
-	summary, err := summaryOf(s)
+	summary, err := summaryOf(s, "")
 	if err != nil {
 		return err
 	}
@@ -353,19 +353,23 @@ func Summaries(dir string) error {
 }
 
 // Current returns an up-to-date summary.json: the file in the directory, or one derived from the store if that has
-// newer points, as during a run.
-func Current(dir string) ([]byte, error) {
+// newer points, as during a run, or if speedups are to be relative to another variant (SetBaseline; "": as in the
+// experiment).
+func Current(dir, baseline string) ([]byte, error) {
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
+	if err != nil && baseline != "" {
+		return nil, fmt.Errorf("baseline %s: expected results with a store: %w", baseline, err)
+	}
 	if err != nil { // results that were copied without the store, or are older than stores
 		return readSummary(dir)
 	}
 	defer s.Close() //nolint:errcheck // read only
-	if done, err := s.Summarised(); err != nil || done {
+	if done, err := s.Summarised(); err != nil || done && baseline == "" {
 		text, errRead := readSummary(dir)
 		return text, errors.Join(err, errRead)
 	}
-	summary, err := summaryOf(s)
-	if errors.Is(err, store.ErrEmpty) {
+	summary, err := summaryOf(s, baseline)
+	if errors.Is(err, store.ErrEmpty) && baseline == "" {
 		return readSummary(dir)
 	}
 	if err != nil {
@@ -383,8 +387,8 @@ func readSummary(dir string) ([]byte, error) {
 	return files.Read(filepath.Join(dir, summaryJSON), maxSummary)
 }
 
-// summaryOf derives a summary from a store.
-func summaryOf(s *store.Store) (*Summary, error) {
+// summaryOf derives a summary from a store, with the baseline that the experiment has or another.
+func summaryOf(s *store.Store, baseline string) (*Summary, error) {
 	e, ok, err := s.Experiment()
 	if err == nil && !ok {
 		err = fmt.Errorf("%s: %w", s.Path(), store.ErrEmpty)
@@ -399,6 +403,11 @@ func summaryOf(s *store.Store) (*Summary, error) {
 	r, stored, err := storedRunner(&e, s)
 	if err != nil {
 		return nil, err
+	}
+	if baseline != "" {
+		if err := SetBaseline(r.Points, baseline); err != nil {
+			return nil, err
+		}
 	}
 	for _, g := range graphs {
 		r.Known[g.Hash] = GraphSummary{Source: g.Source, Vertices: g.Vertices, Edges: g.Edges,

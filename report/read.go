@@ -106,8 +106,11 @@ type Axis struct {
 const maxFile = 16 << 20
 
 // Read reads a directory of results.
-func Read(dir string) (*Result, error) {
-	data, err := experiment.Current(dir)
+func Read(dir string) (*Result, error) { return ReadOver(dir, "") }
+
+// ReadOver is Read with speedups over a variant that is not the first of compare (experiment.SetBaseline); "": the first.
+func ReadOver(dir, baseline string) (*Result, error) {
+	data, err := experiment.Current(dir, baseline)
 	if err != nil {
 		return nil, err
 	}

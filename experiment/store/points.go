@@ -139,7 +139,24 @@ var All = Want{Config: true, Stats: true, Steps: true}
 
 // Each reads all points in the order of the experiment, in one snapshot. visit may keep the points.
 func (s *Store) Each(want Want, visit func(*Point) error) error {
-	return s.snapshot(func(tx *sql.Tx) error { return everyPoint(tx, want, visit) })
+	return s.snapshot(func(tx *sql.Tx) error { return everyPoint(tx, want, s.rebased(visit)) })
+}
+
+// SetBaselines makes reads of points have other baselines than are stored, by position.
+func (s *Store) SetBaselines(of map[int]int) { s.baselines = of }
+
+// rebased returns visit with the baselines of SetBaselines.
+func (s *Store) rebased(visit func(*Point) error) func(*Point) error {
+	if s.baselines == nil {
+		return visit
+	}
+	return func(p *Point) error {
+		p.Baseline = -1
+		if b, ok := s.baselines[p.Position]; ok {
+			p.Baseline = b
+		}
+		return visit(p)
+	}
 }
 
 // everyPoint reads all points. It compares their number with a count that uses no index, to detect a damaged index, and
@@ -165,7 +182,10 @@ func (s *Store) Points() (points []Point, err error) {
 // Point reads the point at a position, and the results of its baseline; nil if there is none.
 func (s *Store) Point(position int) (p, baseline *Point, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
-		if p, err = pointAt(tx, position, All); err != nil || p == nil || p.Baseline < 0 {
+		if p, err = pointAt(tx, position, All); err != nil || p == nil {
+			return err
+		}
+		if err = s.rebased(func(*Point) error { return nil })(p); err != nil || p.Baseline < 0 {
 			return err
 		}
 		baseline, err = pointAt(tx, p.Baseline, Want{})

@@ -106,6 +106,7 @@ type Store struct {
 	lastName   int64           // the highest number in names
 	graphs     map[string]bool // hashes that are known to be stored
 	summarised bool            // the row may say that the summaries are up to date
+	baselines  map[int]int     // by position, instead of the stored ones; nil: those
 }
 
 // application is SQLite's application_id: "hedl".

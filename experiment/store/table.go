@@ -250,7 +250,7 @@ func (t *Table) Write(w io.Writer, format string) error {
 func (s *Store) Export(w io.Writer, format string, statistics bool) error {
 	return s.snapshot(func(tx *sql.Tx) error {
 		all := func(visit func(p *Point) error) error {
-			return everyPoint(tx, Want{Stats: statistics}, visit)
+			return everyPoint(tx, Want{Stats: statistics}, s.rebased(visit))
 		}
 		t := newWide()
 		if err := all(func(p *Point) error { t.collect(p); return nil }); err != nil {
