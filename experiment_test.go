@@ -72,9 +72,19 @@ func TestExperimentRefuses(t *testing.T) {
 	_, err = parse(t).Run(ctx, heddle.ExperimentOptions{Dir: dir})
 	require.NoError(t, err)
 	_, err = parse(t, "workload.source=1").Run(ctx, heddle.ExperimentOptions{Dir: dir})
-	require.ErrorContains(t, err, "workload.source: 0, now 1")
-	_, err = parse(t, "workload.source=1").Run(ctx, heddle.ExperimentOptions{Dir: dir, Fresh: true})
+	require.NoError(t, err, "another form of the experiment is simulated")
+	simulated := 0
+	_, err = parse(t).Run(ctx, heddle.ExperimentOptions{Dir: dir, Finished: func(int, heddle.PointResult) { simulated++ }})
 	require.NoError(t, err)
+	require.Zero(t, simulated, "and what was there is kept")
+	other := heddle.ExperimentOptions{Dir: filepath.Join(t.TempDir(), "other"), Results: []string{filepath.Dir(dir)},
+		Finished: func(int, heddle.PointResult) { simulated++ }}
+	_, err = parse(t).Run(ctx, other)
+	require.NoError(t, err)
+	require.Zero(t, simulated, "there is a folder that has it")
+	_, err = parse(t).Run(ctx, heddle.ExperimentOptions{Dir: dir, Fresh: true, Finished: other.Finished})
+	require.NoError(t, err)
+	require.Equal(t, 4, simulated)
 
 	r, err := parse(t).Run(ctx, heddle.ExperimentOptions{MaxCycles: 10})
 	require.ErrorIs(t, err, heddle.ErrFailed)

@@ -408,8 +408,11 @@ func printPoint(w io.Writer, p *store.Point, phases []experiment.Phase, speedup 
 	if p.Error != "" {
 		fmt.Fprintf(w, "error     %s\n", plain.Lines(p.Error))
 	}
-	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\nfinished  %s, after %.2f s\n\n", plain.Line(p.Graph),
-		plain.Line(p.Version), plain.Line(p.Finished), p.Seconds)
+	fmt.Fprintf(w, "graph     sha256 %s\nprogram   %s\n", plain.Line(p.Graph), plain.Line(p.Version))
+	if p.Model != "" {
+		fmt.Fprintf(w, "model     %s\n", plain.Line(p.Model))
+	}
+	fmt.Fprintf(w, "finished  %s, after %.2f s\n\n", plain.Line(p.Finished), p.Seconds)
 	printPhases(w, phases)
 	t := newTable(w, "statistic", "value", "unit", "meaning")
 	for _, s := range p.Stats.Tree() {

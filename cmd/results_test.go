@@ -191,7 +191,7 @@ func TestResultsThatAreNotThere(t *testing.T) {
 		{[]string{"diff", "a", "./c"}, "no results"},
 		{[]string{"export", "a", "--format", "xls"}, "--format xls: expected one of csv, json, parquet, latex, markdown"},
 		{[]string{"sql", "a", "SELEC"}, "syntax error"},
-		{[]string{"sql", "a", "DELETE FROM points"}, "readonly"},
+		{[]string{"sql", "a", "DELETE FROM stored_points"}, "readonly"},
 	} {
 		_, errs, code := heddle(t, append([]string{"results"}, c.args...)...)
 		require.Equal(t, exitUsage, code, c.args)

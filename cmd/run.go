@@ -55,6 +55,7 @@ type runFlags struct {
 	results     []string
 	reuse       []string
 	recheck     percentage
+	alone       bool // no results of other experiments, unless --results names them
 	monitor     monitorFlags
 	clusterFlags
 }
@@ -205,7 +206,11 @@ func (f *runFlags) search(dir string) experiment.Search {
 	if f.shard.N > 0 {
 		folder = f.out
 	}
-	return experiment.Search{Folders: append([]string{folder}, f.results...), Reuse: f.reuse}
+	folders := append([]string{folder}, f.results...)
+	if f.alone {
+		folders = f.results
+	}
+	return experiment.Search{Folders: folders, Reuse: f.reuse}
 }
 
 // allOf marks all points.
@@ -397,6 +402,8 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--heartbeat %v: expected a time above 0", f.heartbeat)
 	case f.fresh && f.recheck > 0:
 		return errors.New("--recheck beside --fresh: expected one of them, since --fresh simulates all points")
+	case f.recheck > 0 && f.launcher == slurmLauncher:
+		return errors.New("--recheck beside --launcher slurm: expected one of them, since it is done here")
 	case f.fresh && len(f.reuse) > 0:
 		return errors.New("--reuse-version beside --fresh: expected one of them, since --fresh takes no results")
 	}
@@ -534,7 +541,7 @@ func (s *session) tellKnown(stderr io.Writer) {
 	_ = fit.Print(stderr, text+"\n") // a failed write has no remedy
 	if k.Others > 0 && k.Len() < len(s.runner.Points) {
 		remark(stderr, fmt.Sprintf("note: %d results here are of another version of heddle, whose cycles may differ: they "+
-			"stay stored, and --reuse-version %.12s accepts them", k.Others, k.Version))
+			"stay stored, and --reuse-version %s accepts them", k.Others, quoted(k.Other)))
 	}
 }
 

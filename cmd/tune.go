@@ -224,6 +224,7 @@ type tuning struct {
 
 // begin opens the session, and resumes an earlier search.
 func (t *tuning) begin(c *cobra.Command) error {
+	t.flags.alone = true // what a search simulates and leaves would depend on what else is stored
 	t.command, t.room = c, t.flags.limitMemory()
 	t.runner = t.flags.runner(nil)
 	if !t.flags.fresh {

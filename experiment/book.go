@@ -88,7 +88,7 @@ func (b *Book) resume(options *BookOptions) (err error) {
 		}
 	}
 	if options.Recheck > 0 {
-		b.runner.Recheck = b.ledger.known.draw(b.runner.Done, options.Recheck)
+		b.runner.Recheck = b.ledger.known.draw(b.runner.Done, b.runner.Elsewhere, options.Recheck)
 		for i := range b.runner.Recheck {
 			delete(b.runner.Done, i)
 		}

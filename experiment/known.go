@@ -12,6 +12,7 @@ import (
 
 	"heddle/experiment/config"
 	"heddle/experiment/store"
+	"heddle/graph/graphspec"
 )
 
 // Search configures where a run looks for results of its points, beside its own directory.
@@ -72,8 +73,10 @@ type Known struct {
 	wanted []string           // identities by point; "": unknown, as the graph has never been loaded
 	graphs []graphDescription // by point; without a hash where the identity is unknown
 
-	Others  int     // stored points of the experiment's own store that another model has simulated
-	Version string  // of the program that stored the experiment's points last
+	// Others counts the points of the experiment's own store that another program has simulated, whose model, or version
+	// if that is not recorded, is Other.
+	Others  int
+	Other   string
 	Skipped []error // stores that could not be read, and were left out
 }
 
@@ -206,10 +209,8 @@ func (r *Runner) Find(dir string, search Search, model string) (*Known, error) {
 	for _, s := range sources {
 		f.take(s)
 	}
-	if len(search.Reuse) > 0 {
-		for _, s := range sources {
-			f.reuse(s)
-		}
+	for _, s := range sources {
+		f.reuse(s)
 	}
 	return k, nil
 }
@@ -219,6 +220,8 @@ type storedSource struct {
 	path    string
 	own     bool
 	entries []store.Entry
+
+	accepted []acceptedPoint // by Search.Reuse
 }
 
 // finder is one Find.
@@ -229,7 +232,7 @@ type finder struct {
 	search   Search
 	contents map[string]graphDescription // of generated graphs, by specOf
 	at       map[string][]int            // points by identity
-	inputs   map[string][]int            // points by everything in their identity but the model
+	inputs   map[string][]int            // points by key and content of the graph
 }
 
 // read reads a store's index and graphs; nil if there is none, or if it cannot be read.
@@ -248,28 +251,24 @@ func (f *finder) read(path string) *storedSource {
 	if err == nil {
 		out.entries, err = s.Index()
 	}
+	if err == nil {
+		err = f.accept(s, out)
+	}
 	if err == nil && out.own {
 		var e store.Experiment
 		e, _, err = s.Experiment()
-		f.k.Version = e.Version
+		f.k.Other = e.Version
 	}
 	if err != nil {
 		f.k.Skipped = append(f.k.Skipped, err)
 		return nil
 	}
 	for _, g := range generated {
-		if g.Model == f.model || f.accepted("", g.Model) {
+		if g.Model == f.model {
 			f.contents[g.Spec] = graphDescription{hash: g.Hash, numbering: g.Numbering}
 		}
 	}
 	return out
-}
-
-// accepted reports whether the results of another program are to be reused.
-func (f *finder) accepted(version, model string) bool {
-	return slices.ContainsFunc(f.search.Reuse, func(v string) bool {
-		return strings.HasPrefix(version, v) || strings.HasPrefix(model, v)
-	})
 }
 
 // want computes the identities of the points.
@@ -287,7 +286,7 @@ func (f *finder) want() error {
 		id := Identity(p.Key(), d.hash, d.numbering, f.model)
 		f.k.wanted[i], f.k.graphs[i] = id, d
 		f.at[id] = append(f.at[id], i)
-		input := p.Key() + d.hash + d.numbering
+		input := p.Key() + d.hash
 		f.inputs[input] = append(f.inputs[input], i)
 	}
 	return nil
@@ -312,7 +311,7 @@ func (f *finder) content(e *config.Experiment) (graphDescription, error) {
 func (f *finder) take(s *storedSource) {
 	if s.own {
 		f.takeOwn(s)
-		f.k.Others = f.others(s)
+		f.countOthers(s)
 		return
 	}
 	for _, e := range s.entries {
@@ -347,44 +346,68 @@ func (f *finder) takeOwn(s *storedSource) {
 	}
 }
 
-// others counts the points of the own store that have another model, and were not accepted.
-func (f *finder) others(s *storedSource) (n int) {
+// countOthers counts the points of the own store that have another model, and were not accepted.
+func (f *finder) countOthers(s *storedSource) {
 	for _, e := range s.entries {
 		if e.Model != f.model && len(f.at[e.Identity]) == 0 {
-			n++
+			f.k.Others++
+			if e.Model != "" {
+				f.k.Other = e.Model
+			}
 		}
 	}
-	return n
 }
 
-// reuse notes the points that other programs have simulated whose results are accepted.
+// accept reads the points of programs whose results are accepted, and what their generated graphs came to.
+func (f *finder) accept(s *store.Store, into *storedSource) error {
+	for _, prefix := range f.search.Reuse {
+		if err := s.OfVersion(prefix, func(e store.Entry, p *store.Point) error {
+			was, err := config.Parse("stored configuration of a point", []byte(p.Config))
+			if err != nil {
+				return nil //nolint:nilerr // a configuration that is none today is not a point's
+			}
+			a := acceptedPoint{e, KeyOf(was) + p.Graph, specOf(was.Graph), p.Numbering, p.Model != ""}
+			into.accepted = append(into.accepted, a)
+			if _, known := f.contents[a.spec]; !known && (a.numbered || !renumbers(&was.Graph)) {
+				f.contents[a.spec] = graphDescription{hash: p.Graph, numbering: p.Numbering}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renumbers reports whether a graph's vertices may have other numbers than it was read with.
+func renumbers(g *graphspec.Graph) bool {
+	return g.Clean.CompactIDs || g.Reorder.Order != graphspec.Schema.Default().Reorder.Order
+}
+
+// acceptedPoint is a point of another program.
+type acceptedPoint struct {
+	entry     store.Entry
+	input     string // key and content of the graph
+	spec      string // description of the graph
+	numbering string
+	numbered  bool // the numbering was recorded
+}
+
+// reuse notes the points that other programs have simulated whose results are accepted. Older stores do not record the
+// numbering, which follows from the graph's description.
 func (f *finder) reuse(s *storedSource) {
-	from, err := store.OpenRead(s.path)
-	if err == nil {
-		for _, prefix := range f.search.Reuse {
-			err = errors.Join(err, from.OfVersion(prefix, func(e store.Entry, p *store.Point) error {
-				f.reuseOne(s, e, p)
-				return nil
-			}))
+	for _, a := range s.accepted {
+		if !s.own && (!a.entry.Verified || a.entry.Failure != "") {
+			continue
 		}
-		err = errors.Join(err, from.Close())
-	}
-	if err != nil {
-		f.k.Skipped = append(f.k.Skipped, err)
-	}
-}
-
-func (f *finder) reuseOne(s *storedSource, e store.Entry, p *store.Point) {
-	if !s.own && (!e.Verified || e.Failure != "") {
-		return
-	}
-	was, err := config.Parse("stored configuration of a point", []byte(p.Config))
-	if err != nil {
-		return // a configuration that is none today is not a point's
-	}
-	for _, i := range f.inputs[KeyOf(was)+p.Graph+p.Numbering] {
-		if _, known := f.k.points[i]; !known && (s.own || !f.r.Elsewhere[i]) {
-			f.k.points[i] = knownPoint{s.path, e, true}
+		for _, i := range f.inputs[a.input] {
+			if _, known := f.k.points[i]; known || !s.own && f.r.Elsewhere[i] {
+				continue
+			}
+			if a.numbered && a.numbering == f.k.graphs[i].numbering ||
+				!a.numbered && a.spec == specOf(f.r.Points[i].Config.Graph) {
+				f.k.points[i] = knownPoint{s.path, a.entry, true}
+			}
 		}
 	}
 }

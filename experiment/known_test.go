@@ -1,9 +1,11 @@
 package experiment_test
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -256,4 +258,32 @@ func TestRecheck(t *testing.T) {
 	require.NoError(t, out[1].Err)
 	_, out = run(0)
 	require.Equal(t, stored[2].Cycles, out[2].Cycles, fmt.Sprint("the stored result is left alone: ", out[2].Err))
+}
+
+// Results of a program from before points had models are accepted too.
+func TestReuseOfAnOlderStore(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Open("store/testdata/version10.sqlite.gz")
+	require.NoError(t, err)
+	defer f.Close() //nolint:errcheck // read only
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	text, err := io.ReadAll(z)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, store.File), text, 0o644))
+	old := rerun{version: "now", text: `
+name: grown
+machine: vortex-1c4w4t
+graph: {erdos_renyi: {vertices: 20, edges: 40}}
+workload: {algorithm: pagerank, max_iterations: 1}
+compare: {workload.schedule: [edge, warp, vertex]}
+stats: {interval: 2000, keys: [ipc, edges]}
+`}
+	old.search.Reuse = []string{"(devel)+exe.0be6faf433c3"}
+	runs, out := old.simulated(t, dir)
+	require.Equal(t, []int{1}, runs)
+	require.Equal(t, []uint64{9181, 9616}, []uint64{out[0].Cycles, out[2].Cycles})
+	old.search.Reuse = nil
+	runs, _ = old.simulated(t, dir)
+	require.Empty(t, runs, "they stay accepted")
 }

@@ -22,10 +22,10 @@ func (e *RecheckError) Error() string {
 
 // draw selects a share of the known points for a recheck, by their identities, so that the same ones are drawn each
 // time, whatever their positions; at least one.
-func (k *Known) draw(done map[int]Outcome, share float64) map[int]Outcome {
-	drawn, least, first := map[int]Outcome{}, 0, uint64(math.MaxUint64)
+func (k *Known) draw(done map[int]Outcome, elsewhere map[int]bool, share float64) map[int]Outcome {
+	drawn, least, first := map[int]Outcome{}, -1, uint64(math.MaxUint64)
 	for i, o := range done {
-		if !o.Counts() || o.Stats.Tree() == nil {
+		if !o.Counts() || elsewhere[i] {
 			continue
 		}
 		digits, err := hex.DecodeString(k.wanted[i][:16])
@@ -36,12 +36,12 @@ func (k *Known) draw(done map[int]Outcome, share float64) map[int]Outcome {
 		if float64(x) < share*math.MaxUint64 {
 			drawn[i] = o
 		}
-		if x <= first {
+		if x < first || least < 0 || x == first && i < least {
 			least, first = i, x
 		}
 	}
-	if o, ok := done[least]; ok && len(drawn) == 0 && o.Counts() {
-		drawn[least] = o
+	if len(drawn) == 0 && least >= 0 {
+		drawn[least] = done[least]
 	}
 	return drawn
 }

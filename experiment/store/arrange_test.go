@@ -1,8 +1,11 @@
 package store
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -141,4 +144,54 @@ func TestTakeRows(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Graph{g}, graphs)
 	require.ErrorContains(t, to.TakeRows(path, []Move{{ID: 1 << 40}}), "no rows")
+}
+
+// A store that heddle wrote before points had models (613c51f0) is read, written and arranged.
+func TestAStoreOfVersion10(t *testing.T) {
+	f, err := os.Open("testdata/version10.sqlite.gz")
+	require.NoError(t, err)
+	defer f.Close() //nolint:errcheck // read only
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	text, err := io.ReadAll(z)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), File)
+	require.NoError(t, os.WriteFile(path, text, 0o644))
+
+	r, err := OpenRead(path)
+	require.NoError(t, err)
+	points := read(t, r)
+	require.Len(t, points, 2)
+	require.Equal(t, []uint64{9616, 9181}, []uint64{points[0].Cycles, points[1].Cycles})
+	require.Equal(t, []Axis{{"workload.schedule", "edge"}}, points[1].Axes)
+	require.Len(t, points[0].Steps, 3)
+	require.Greater(t, len(points[0].Stats.Tree()), 500)
+	require.Empty(t, points[0].Model)
+	done, err := r.Summarised()
+	require.NoError(t, err)
+	require.True(t, done, "the summaries are those of before")
+	table, err := r.Timeline(0)
+	require.NoError(t, err)
+	require.Len(t, table.Rows, 2)
+	_, rows, err := r.Query("SELECT speedup FROM speedups WHERE position = 1")
+	require.NoError(t, err)
+	require.InDelta(t, 9616.0/9181, rows[0][0], 1e-12)
+	require.NoError(t, r.Close())
+
+	s, err := Open(path)
+	require.NoError(t, err)
+	all, err := s.Index()
+	require.NoError(t, err)
+	var moves []Move
+	for _, e := range all {
+		moves = append(moves, Move{e.ID, Place{1 - e.Position, -1, e.Identity, nil, "c"}})
+	}
+	require.NoError(t, s.Arrange(Experiment{Name: "turned"}, moves))
+	require.NoError(t, s.Close())
+	r, err = OpenRead(path)
+	require.NoError(t, err)
+	defer r.Close() //nolint:errcheck // read only
+	turned := read(t, r)
+	require.Equal(t, []uint64{9181, 9616}, []uint64{turned[0].Cycles, turned[1].Cycles})
+	require.Equal(t, points[0].Steps, turned[1].Steps)
 }
