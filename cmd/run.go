@@ -744,12 +744,13 @@ func (s *session) Finished(o experiment.Outcome) {
 
 // tellFirst shows the first failure when it happens, since others may take hours yet. All are shown in the end.
 func (s *session) tellFirst(o *experiment.Outcome) {
-	if class := experiment.Class(o.Err); class == "" || class == experiment.Interrupted || len(s.runner.Points) == 1 {
-		return
+	class := experiment.Class(o.Err)
+	if class == "" || class == experiment.Interrupted || len(s.runner.Points) == 1 || s.flags.alone {
+		return // a search has failures as a matter of course
 	}
 	s.firstFailure.Do(func() {
 		text, _, _ := strings.Cut(o.Err.Error(), "\n")
-		fmt.Fprintf(s.watch, "point %s has failed, the others go on: %s\n",
+		fmt.Fprintf(s.watch, "heddle: point %s has failed, the others go on: %s\n",
 			experiment.Label(s.runner.Points[o.Point].Axes), plain.Line(text))
 	})
 }

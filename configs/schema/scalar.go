@@ -105,8 +105,13 @@ func (s *integer) allows(n *big.Int) bool {
 }
 
 func (s *integer) text(v reflect.Value) string {
-	if v.CanInt() {
+	switch {
+	case v.CanInt() && !s.bytes():
+		return strconv.FormatInt(v.Int(), 10)
+	case v.CanInt():
 		return s.format(big.NewInt(v.Int()))
+	case !s.bytes():
+		return strconv.FormatUint(v.Uint(), 10)
 	}
 	return s.format(new(big.Int).SetUint64(v.Uint()))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,7 +77,9 @@ func (w *writer) section(f *Field, v reflect.Value, indent string) {
 		case c.variants:
 			w.variants(c, sub.Interface().(Variants), indent)
 		case !c.isSection():
-			fmt.Fprintf(w, "%s%s: %s%s%s\n", indent, c.Key, c.yaml(sub), w.note(c), w.derived(c))
+			for _, part := range [...]string{indent, c.Key, ": ", c.yaml(sub), w.note(c), w.derived(c), "\n"} {
+				w.WriteString(part)
+			}
 		case !present:
 			fmt.Fprintf(w, "%s%s: null\n", indent, c.Key)
 		case len(c.Fields) == 0:
@@ -199,15 +200,26 @@ func (f *Field) yamlScalar(v reflect.Value) string {
 	return f.scalar.text(v)
 }
 
-// plainString matches strings that need no quotes in YAML, unless they are among the words.
-var (
-	plainString = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
-	yamlWords   = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
-)
+// yamlWords need quotes in YAML, in any case of their letters, although they are plain.
+var yamlWords = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+
+// unquoted reports whether a string needs no quotes in YAML, unless it is among the words: a letter, then letters, digits
+// and _./-. Configurations are written for every point of a sweep, so this is no regular expression.
+func unquoted(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '_' || c == '.' || c == '/' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
 
 // quote writes a string; Go's escapes are a subset of YAML's.
 func quote(s string) string {
-	if plainString.MatchString(s) {
+	if unquoted(s) {
 		return quoteWord(s)
 	}
 	return strconv.Quote(s)
