@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -73,6 +74,7 @@ type Known struct {
 	wanted []string           // identities by point; "": unknown, as the graph has never been loaded
 	graphs []graphDescription // by point; without a hash where the identity is unknown
 
+	placed int // points of the experiment's own store that are in the experiment which it records
 	// Others counts the points of the experiment's own store that another program has simulated, whose model, or version
 	// if that is not recorded, is Other.
 	Others  int
@@ -134,6 +136,17 @@ func (k *Known) Outcomes() (map[int]Outcome, error) {
 		}
 	}
 	return all, nil
+}
+
+// inPlace reports whether points are exactly those of the own store, each where it is: then all that an unchanged
+// experiment determines about them is as it should be.
+func (k *Known) inPlace(points []int) bool {
+	for _, i := range points {
+		if p := k.points[i]; p.entry.Position != i || p.entry.Identity != k.wanted[i] {
+			return false
+		}
+	}
+	return len(points) == k.placed
 }
 
 // byStore returns the known points by the path of their store, sorted.
@@ -232,7 +245,10 @@ type finder struct {
 	search   Search
 	contents map[string]graphDescription // of generated graphs, by specOf
 	at       map[string][]int            // points by identity
-	inputs   map[string][]int            // points by key and content of the graph
+
+	last        *graphspec.Graph // that content described last; nil: none
+	lastContent graphDescription
+	inputs      map[string][]int // points by key and content of the graph
 }
 
 // read reads a store's index and graphs; nil if there is none, or if it cannot be read.
@@ -292,19 +308,24 @@ func (f *finder) want() error {
 	return nil
 }
 
-// content describes a point's graph; without a hash if it is generated and has never been.
-func (f *finder) content(e *config.Experiment) (graphDescription, error) {
-	switch {
-	case e.Workload.Trace != "":
+// content describes a point's graph; without a hash if it is generated and has never been. Most neighbours have the same.
+func (f *finder) content(e *config.Experiment) (d graphDescription, err error) {
+	if e.Workload.Trace != "" {
 		t, err := f.r.graphs.trace(e.Workload.Trace)
 		return *t, err
-	case e.Graph.File != "":
-		return f.r.graphs.describe(e.Graph)
 	}
-	if d := f.r.graphs.loaded(e); d.hash != "" {
-		return d, nil
+	if f.last != nil && reflect.DeepEqual(*f.last, e.Graph) {
+		return f.lastContent, nil
 	}
-	return f.contents[specOf(e.Graph)], nil
+	if e.Graph.File != "" {
+		d, err = f.r.graphs.describe(e.Graph)
+	} else if d = f.r.graphs.loaded(e); d.hash == "" {
+		d = f.contents[specOf(e.Graph)]
+	}
+	if err == nil {
+		f.last, f.lastContent = &e.Graph, d
+	}
+	return d, err
 }
 
 // take notes the points whose results a store has. A verified result elsewhere goes before a failure of the own store.
@@ -346,9 +367,13 @@ func (f *finder) takeOwn(s *storedSource) {
 	}
 }
 
-// countOthers counts the points of the own store that have another model, and were not accepted.
+// countOthers counts the points of the own store that are in place, and those that have another model and were not
+// accepted.
 func (f *finder) countOthers(s *storedSource) {
 	for _, e := range s.entries {
+		if e.Position >= 0 {
+			f.k.placed++
+		}
 		if e.Model != f.model && len(f.at[e.Identity]) == 0 {
 			f.k.Others++
 			if e.Model != "" {

@@ -94,8 +94,14 @@ func (l *Ledger) arrange(e store.Experiment) error {
 	if err := l.putKnownContents(); err != nil {
 		return err
 	}
-	if err := l.store.Arrange(e, l.moves(by[l.known.own])); err != nil {
+	was, ok, err := l.store.Experiment()
+	if err != nil {
 		return err
+	}
+	if own := by[l.known.own]; !ok || was != e || !l.known.inPlace(own) {
+		if err := l.store.Arrange(e, l.moves(own)); err != nil {
+			return err
+		}
 	}
 	delete(by, l.known.own)
 	for _, path := range slices.Sorted(maps.Keys(by)) {

@@ -13,9 +13,13 @@ import (
 // it gives an equal value, whatever presets and defaults have become since.
 func (s *Schema[T]) YAML(v T) []byte {
 	w := writer{note: func(*Field) string { return "" }}
+	w.Grow(usualBytes)
 	w.section(s.tree().root, reflect.ValueOf(&v).Elem(), "")
 	return w.Bytes()
 }
+
+// usualBytes is more than the configuration of a point takes, most of the time.
+const usualBytes = 8 << 10
 
 // AnnotatedYAML is the same with a comment at each key: where it came from.
 func (l *Loaded[T]) AnnotatedYAML() []byte {
