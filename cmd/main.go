@@ -99,8 +99,8 @@ graph-processing hardware units plugged into its cores.
 	fitHelp(root)
 	root.SetVersionTemplate("heddle {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newRun(), newReproduce(), newResults(), newReport(), newFigure(), newExec(), newConfig(),
-		newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newInspect(),
+	root.AddCommand(newRun(), newReproduce(), newResults(), newExplain(), newReport(), newFigure(), newExec(),
+		newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newInspect(),
 		newGt(), newCLI(), newMan(), newTune())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

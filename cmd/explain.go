@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"heddle/experiment/explain"
+	"heddle/experiment/store"
+	"heddle/internal/plain"
+)
+
+// newExplain returns heddle explain.
+func newExplain() *cobra.Command {
+	f := resultsFlags{}
+	c := f.addJSON(f.command("explain NAME [A] [B]", "Explain why one point of an experiment is faster than another",
+		"  heddle explain quickstart\n  heddle explain quickstart edge weaver\n  heddle explain quickstart 2 3 --json | "+
+			"jq .findings\n  heddle explain study schedule=warp,kron schedule=weaver,kron",
+		cobra.RangeArgs(1, 3), f.explain))
+	c.Long = `Explain why one point of an experiment is faster than another: split the difference of their cycles into
+parts that sum to it, from the stored statistics.
+
+A and B are numbers of points, or values of axes with commas between them (weaver; schedule=warp,kron). If several
+points match, the pair is taken that differs in the fewest axes, then the one with the largest speedup. Without them,
+B is the point with the highest speedup and A its baseline; with one, that is B.
+
+Every cycle of a core's issue slots either issues an instruction or has one cause for which it does not. A part is
+such a count over the issue slots of the machine, so the parts of a point sum to its cycles, with two more: cores that
+have ended wait for the last one, and the host launches kernels. The difference of each part is split again: "by
+number" is due to the number of instructions (of launches), at the mean cycles per instruction of both points; "by
+each" is due to the cycles per instruction, at the mean number.
+
+A cause is counted by priority: an empty slot goes under what holds up the instruction furthest along, else what the
+lowest-numbered warp waits for. Other warps may wait for other things, so a cause that shrinks can uncover another.
+The line warps has the states of all warps instead (core.warps.*), in cycles of a core. Super-steps are matched by
+number; those of one point alone have a line of their own.`
+	c.Flags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
+	return c
+}
+
+func (f *resultsFlags) explain(w io.Writer, args []string) error {
+	s, err := f.open(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // read only
+	var points []store.Point
+	if err := s.Each(store.Want{}, func(p *store.Point) error { points = append(points, *p); return nil }); err != nil {
+		return err
+	}
+	a, b, note, err := explain.Choose(points, args[1:]...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	for _, p := range []**store.Point{&a, &b} {
+		if *p, _, err = s.Point((*p).Position); err != nil {
+			return err
+		}
+	}
+	e, err := explain.Explain(explain.Pair(a, b))
+	if err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	if f.json {
+		return printJSON(w, e.JSON())
+	}
+	if note != "" {
+		fmt.Fprintf(w, "note: %s\n", plain.Line(note))
+	}
+	_, err = io.WriteString(w, plain.Lines(e.Text()))
+	return err
+}
