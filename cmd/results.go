@@ -281,23 +281,34 @@ func (f *resultsFlags) listPoints(w io.Writer, name string) error {
 	if err := s.Each(store.Want{}, func(p *store.Point) error { points = append(points, *p); return nil }); err != nil {
 		return err
 	}
-	t, speedups := newTable(w, "point", "axes", "cycles", "speedup", "verified", "seconds"), store.Speedups(points)
-	for _, p := range points {
-		t.AppendRow(table.Row{
-			p.Position + 1, label(&p), experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position),
-			verdictText(&p), fmt.Sprintf("%.2f", p.Seconds),
-		})
+	var axes [][]experiment.Setting
+	for i := range points {
+		axes = append(axes, settings(&points[i]))
 	}
+	titles, values := experiment.AxisColumns(axes)
+	header := []any{"point"}
+	for _, title := range titles {
+		header = append(header, title)
+	}
+	header = append(header, "cycles", "speedup", "verified", "seconds")
+	t, speedups := fit.Keeping(w, len(header)-1, header...), store.Speedups(points)
+	for i := range points {
+		p := &points[i]
+		row := append(table.Row{p.Position + 1}, values[i]...)
+		t.AppendRow(append(row, experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position), verdictText(p),
+			fmt.Sprintf("%.2f", p.Seconds)))
+	}
+	t.SetColumnConfigs(rightFrom(len(header)-3, len(header)-2))
 	t.Render()
 	return nil
 }
 
-func label(p *store.Point) string {
-	var axes []experiment.Setting
+// settings returns the values of a stored point's axes.
+func settings(p *store.Point) (axes []experiment.Setting) {
 	for _, a := range p.Axes {
 		axes = append(axes, experiment.Setting(a))
 	}
-	return experiment.Label(axes)
+	return axes
 }
 
 func speedupText(speedups map[int]store.Speedup, position int) string {

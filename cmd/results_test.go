@@ -91,7 +91,7 @@ func TestResults(t *testing.T) {
 	require.Regexp(t, `│ a +│ +4 │ +4 │ +0 │ \d{4}-`, out)
 	require.Contains(t, out, "not a database")
 	out = results(t, "list", "a")
-	require.Regexp(t, `│ +2 │ schedule=edge damping=0.5 +│ [0-9,]+ +│ \d\.\d\d× +│ yes`, out)
+	require.Regexp(t, `│ +2 │ edge +│ 0.5 +│ +[0-9,]+ │ +\d\.\d\d× │ yes`, out)
 
 	var list []map[string]any
 	text, err := os.ReadFile("results/a/summary.json")

@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -51,32 +53,73 @@ func (f *resultsFlags) showSteps(w io.Writer, p *store.Point, match *regexp.Rege
 		return stepsTable(p, match).Write(w, "json")
 	}
 	header := []any{"step", "kernel", "cycles"}
-	for _, c := range stepColumns {
+	shown := stepsOf(p)
+	for _, c := range shown {
 		header = append(header, c.title)
-	}
-	for _, x := range experiment.Phases(p.Stats.Tree()) {
-		header = append(header, x.Name)
 	}
 	t := newTable(w, header...)
 	for i := range p.Steps {
-		t.AppendRow(stepRow(&p.Steps[i]))
+		t.AppendRow(stepRow(&p.Steps[i], shown))
 	}
 	t.SetColumnConfigs(rightFrom(3, len(header)))
 	t.Render()
 	return nil
 }
 
-func stepRow(s *store.Step) table.Row {
-	row := table.Row{s.Step, s.Kernel, experiment.Cycles(s.Cycles, s.Half)}
+// stepColumn is a column of a table of super-steps. size orders the columns of one kind: the last are left out where
+// there is no room.
+type stepColumn struct {
+	title string
+	text  func(*store.Step) string
+	size  float64
+}
+
+// stepsOf returns the columns of a point's super-steps: those with something in them, first the size of a step and its
+// balance, then the shares of phases, the largest first, then other counts.
+func stepsOf(p *store.Point) (columns []stepColumn) {
+	var counts, phases []stepColumn
 	for _, c := range stepColumns {
-		text := ""
-		if v, ok := s.Stats.Get(c.stat); ok {
-			text = fmt.Sprintf(c.format, v.Float())
+		one := stepColumn{title: c.title, text: func(s *store.Step) string {
+			if v, ok := s.Stats.Get(c.stat); ok {
+				return fmt.Sprintf(c.format, v.Float())
+			}
+			return ""
+		}}
+		for i := range p.Steps {
+			v, _ := p.Steps[i].Stats.Get(c.stat)
+			one.size = max(one.size, v.Float())
 		}
-		row = append(row, text)
+		if counts = append(counts, one); one.size == 0 {
+			counts = counts[:len(counts)-1]
+		}
 	}
+	for _, x := range experiment.Phases(p.Stats.Tree()) {
+		if x.Cycles > 0 {
+			phases = append(phases, stepColumn{x.Name, func(s *store.Step) string { return shareOf(s, x.Name) }, x.Share})
+		}
+	}
+	slices.SortStableFunc(phases, func(a, b stepColumn) int { return cmp.Compare(b.size, a.size) })
+	first := min(len(counts), firstSteps)
+	return slices.Concat(counts[:first], phases, counts[first:])
+}
+
+// firstSteps is the number of counts before the phases.
+const firstSteps = 3
+
+// shareOf formats the share of a phase in a launch.
+func shareOf(s *store.Step, phase string) string {
 	for _, x := range experiment.Phases(s.Stats) {
-		row = append(row, fmt.Sprintf("%.0f %%", 100*x.Share))
+		if x.Name == phase {
+			return fmt.Sprintf("%.0f %%", 100*x.Share)
+		}
+	}
+	return ""
+}
+
+func stepRow(s *store.Step, columns []stepColumn) table.Row {
+	row := table.Row{s.Step, s.Kernel, experiment.Cycles(s.Cycles, s.Half)}
+	for _, c := range columns {
+		row = append(row, c.text(s))
 	}
 	return row
 }

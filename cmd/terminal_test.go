@@ -37,7 +37,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	out, errs, _ := heddle(t, "run", "e.yaml", "--quiet", "--columns", "80")
 	require.Empty(t, errs, "no progress")
 	require.Contains(t, out, "verified")
-	require.Regexp(t, `no room for: (.|\n)*top\s+stalls\s+of\s+the\s+schedulers\s+\(--columns\s+0\s+shows\s+all\)`, out)
+	require.Regexp(t, `no room for: (.|\n)*edges/cycle\s+\(--columns\s+0\s+shows\s+all\)`, out)
 	require.NotContains(t, out, "results in")
 	_, errs, code := heddle(t, "results", "list", "--columns", "-3")
 	require.Equal(t, exitUsage, code)

@@ -183,14 +183,21 @@ sweep: {workload.damping: [0.5, 0.6, 0.7]}
 	require.InDelta(t, math.Cbrt(2*0.5*100./12), means[1].Speedup, 1e-12)
 	require.Equal(t, []experiment.Setting{{Key: "workload.schedule", Value: "edge"}}, means[1].Variant)
 	out[5].Verified = false
-	require.Equal(t, experiment.Geomean{Variant: means[1].Variant, Speedup: 1, Points: 2, Of: 3,
-		Over: []string{"workload.damping"}}, experiment.Geomeans(p, out)[1])
+	require.Equal(t, experiment.Geomean{Variant: means[1].Variant, Speedup: 1, Least: 0.5, Most: 2,
+		Points: 2, Of: 3, Over: []string{"workload.damping"}}, experiment.Geomeans(p, out)[1])
 	var b bytes.Buffer
 	experiment.WriteTable(&b, p, out)
-	require.Regexp(t, `edge +│ +│ geomean of 2 of 3 +│ +1.00×`, b.String())
-	require.Contains(t, b.String(), "\ngeomean  over workload.damping\n")
+	require.Regexp(t, `edge +│ +│ range of 2 of 3 +│ +0.50–2.00×`, b.String())
+	require.Contains(t, b.String(), "\nrange    over workload.damping\n")
 	require.Empty(t, experiment.Geomeans(p[:2], out[:2]), "one point has no mean")
 	require.Empty(t, experiment.Geomeans(points(t, small+"sweep: {workload.damping: [0.5, 0.6]}\n"), out[:2]))
+
+	b.Reset()
+	p = points(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {workload.algorithm: [bfs, cc, sssp]}\n")
+	out[5].Verified = true
+	experiment.WriteTable(&b, p, out)
+	require.Regexp(t, `edge +│ +│ geomean of 3 +│ +2.03×`, b.String(), "over inputs a mean")
+	require.Contains(t, b.String(), "\ngeomean  over workload.algorithm\n")
 }
 
 func TestTheSummaryIsForScripts(t *testing.T) {

@@ -305,7 +305,7 @@ func (s *Summary) csv(out io.Writer) error {
 
 func (p *PointSummary) row(at *Point, axes, names []string, sampled bool) (out []string) {
 	for _, key := range axes {
-		value, _ := at.value(key)
+		value, _ := settingOf(at.Axes, key)
 		out = append(out, value)
 	}
 	speedup := ""

@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"gonum.org/v1/gonum/stat"
@@ -12,6 +13,8 @@ import (
 type Geomean struct {
 	Variant []Setting // settings of the variant of compare
 	Speedup float64
+	Least   float64 // of these speedups; 0 without any
+	Most    float64
 	Points  int      // number of points with a speedup
 	Of      int      // number of points of the variant
 	Over    []string // keys in which the points with a speedup differ
@@ -44,6 +47,7 @@ func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 		means[i].Speedup = 1
 		if means[i].Points > 0 {
 			means[i].Speedup = stat.GeometricMean(speedups[i], nil)
+			means[i].Least, means[i].Most = slices.Min(speedups[i]), slices.Max(speedups[i])
 		}
 		means[i].Over = Differing(over[i])
 	}
@@ -54,25 +58,48 @@ func Geomeans(points []Point, outcomes []Outcome) (means []Geomean) {
 func (p *Point) swept() []int { return p.Coordinates[1 : len(p.Coordinates)-1] }
 
 // geomeanRow returns the row of a variant's mean, below the rows of the points.
-func geomeanRow(keys []string, points []Point, m *Geomean) (r table.Row) {
-	for _, key := range keys {
-		value := ""
-		for _, s := range m.Variant {
-			if s.Key == key {
-				value = s.Value
-			}
+func geomeanRow(shown *axes, points []Point, m *Geomean) (r table.Row) {
+	for i, value := range shown.row(m.Variant) {
+		if _, ok := settingOf(m.Variant, shown.keys[i]); !ok {
+			value = ""
 		}
 		r = append(r, value)
 	}
 	if seeded(points) {
 		r = append(r, "")
 	}
-	over, speedup := fmt.Sprintf("geomean of %d", m.Points), "–"
+	over, speedup := fmt.Sprintf("%s of %d", m.kind(), m.Points), "–"
 	if m.Points < m.Of {
 		over += fmt.Sprintf(" of %d", m.Of)
 	}
-	if m.Points > 0 {
-		speedup = fmt.Sprintf("%.2f×", m.Speedup)
+	switch {
+	case m.Points == 0:
+	case OverInputs(m.Over):
+		speedup = speedupText(m.Speedup)
+	default:
+		if speedup = speedupText(m.Most); speedupText(m.Least) != speedup {
+			speedup = fmt.Sprintf("%.2f–", m.Least) + speedup
+		}
 	}
 	return append(r, over, speedup)
+}
+
+// kind names what a row says of the speedups: their mean over inputs, else their range.
+func (m *Geomean) kind() string {
+	if OverInputs(m.Over) {
+		return "geomean"
+	}
+	return "range"
+}
+
+// OverInputs reports whether points that differ in these keys differ in their inputs alone: graph, algorithm, source. A
+// mean over inputs says how fast a design is; a mean over designs says nothing of any of them.
+func OverInputs(keys []string) bool {
+	for _, key := range keys {
+		section, _, _ := strings.Cut(key, ".")
+		if section != "graph" && key != "workload.algorithm" && key != "workload.source" && key != SeedKey {
+			return false
+		}
+	}
+	return true
 }

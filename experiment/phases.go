@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
-	terminal "heddle/internal/fit"
 	"heddle/kernels/compose"
 	"heddle/sim/stats"
 )
@@ -49,53 +49,71 @@ func Phases(t stats.Tree) (out []Phase) {
 
 // WritePhases writes a table of the share of each phase in the time of each point.
 func WritePhases(w io.Writer, points []Point, outcomes []Outcome) {
+	var list [][]Setting
+	var of [][]Phase
+	for i := range points {
+		if phases := Phases(outcomes[i].Stats.Tree()); phases != nil {
+			list, of = append(list, points[i].Axes), append(of, phases)
+		}
+	}
+	if len(of) == 0 {
+		return
+	}
+	shown := newAxes(varyingKeys(settingsOf(points)), list)
+	header := table.Row{}
+	for _, title := range shown.titles {
+		header = append(header, title)
+	}
+	n := len(header)
+	if n == 0 {
+		header = append(header, "share of time")
+	}
+	first := len(header)
+	for _, p := range of[0] {
+		header = append(header, p.Name)
+	}
+	header = append(header, "scheduler-cycles")
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
-	var header table.Row
-	keys := shownAxes(points)
-	for i := range points {
-		phases := Phases(outcomes[i].Stats.Tree())
-		if phases == nil {
-			continue
+	t.AppendHeader(header)
+	largest := make([]float64, len(of[0]))
+	for i, phases := range of {
+		row, total := table.Row(shown.row(list[i])), uint64(0)
+		if n == 0 {
+			row = append(row, "(the only one)")
 		}
-		titles, row, total := table.Row{"share of time"}, table.Row{Label(distinguishing(keys, &points[i]))}, uint64(0)
-		for _, p := range phases {
-			titles, total = append(titles, p.Name), total+p.Cycles
+		for k, p := range phases {
+			total += p.Cycles
 			row = append(row, fmt.Sprintf("%.1f %%", 100*p.Share))
-		}
-		if header == nil {
-			header = append(titles, "scheduler-cycles")
-			t.AppendHeader(header)
+			largest[k] = max(largest[k], p.Share)
 		}
 		t.AppendRow(append(row, Thousands(total)))
 	}
-	if header == nil {
-		return
-	}
-	var right []table.ColumnConfig
-	for n := 2; n <= len(header); n++ {
-		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	f := &terminal.Table{Writer: t, Configs: right, Widths: make([]int, len(header)), Drop: []int{len(header) - 1}}
-	f.Widths[0] = axisWidth
-	for _, name := range header {
-		f.Names = append(f.Names, fmt.Sprint(name))
-	}
-	for i := len(header) - 2; i > 0; i-- {
-		f.Drop = append(f.Drop, i)
-	}
+	f := fitted(t, header, rightFrom(first+1, len(header)), &shown)
+	f.Drop = slices.Concat([]int{len(header) - 1}, shown.implied, phasesToDrop(largest, first))
 	f.Render(w)
 }
 
-// distinguishing returns the settings that distinguish a point: those of keys, and the seed.
-func distinguishing(keys []string, p *Point) (out []Setting) {
-	for _, s := range p.Axes {
-		if s.Key == SeedKey || slices.Contains(keys, s.Key) {
-			out = append(out, s)
-		}
+// phasesToDrop returns the columns of phases, from the first, in the order in which they are left out: those that are
+// small in all points come first.
+func phasesToDrop(largest []float64, first int) (order []int) {
+	for k := range largest {
+		order = append(order, k)
 	}
-	return out
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(largest[a], largest[b]) })
+	for i := range order {
+		order[i] += first
+	}
+	return order
+}
+
+// rightFrom right-aligns columns, numbered from 1.
+func rightFrom(first, last int) (right []table.ColumnConfig) {
+	for n := first; n <= last; n++ {
+		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	return right
 }
 
 // Unlike names the choices that auto resolved differently for a variant and its baseline: an active set, a dedup, a

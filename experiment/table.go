@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -51,18 +52,61 @@ func Within(half, of float64) string {
 	return fmt.Sprintf(" ±%.1f %%", 100*half/of)
 }
 
-// columns lists the table's columns of statistics.
-var columns = []struct {
+// column is a column of statistics.
+type column struct {
 	title string
 	value func(stats.Tree) string
-}{
-	{"IPC", ratio("ipc", "%.3f", 1)},
-	{"SIMD", ratio("simd_efficiency", "%.1f %%", 100)},
-	{"edges/cycle", ratio("edges_per_cycle", "%.3f", 1)},
-	{"L1D hit", ratio("l1d.hit_rate", "%.1f %%", 100)},
-	{"DRAM B/cycle", ratio("dram.bytes_per_cycle", "%.2f", 1)},
-	{"lane/warp/core max:mean", imbalance},
-	{"top stalls of the schedulers", func(t stats.Tree) string { return TopStalls(t, 3) }},
+	// of is the statistic whose change says how much the column explains, 1 less it if missing is set; "": the column
+	// is kept as long as possible. weight is how much a change of it explains.
+	of      string
+	missing bool
+	weight  float64
+}
+
+// columns lists the table's columns of statistics, with stalls of so many causes.
+func columns(stalls int) []column {
+	title := "top stalls of the schedulers"
+	if stalls == 1 {
+		title = "top stall"
+	}
+	return []column{
+		{"IPC", ratio("ipc", "%.3f", 1), "ipc", false, 0.3},
+		{"SIMD", ratio("simd_efficiency", "%.1f %%", 100), "simd_efficiency", false, 1},
+		{"edges/cycle", ratio("edges_per_cycle", "%.3f", 1), "edges_per_cycle", false, 0.1},
+		{"L1D hit", ratio("l1d.hit_rate", "%.1f %%", 100), "l1d.hit_rate", true, 1},
+		{"DRAM B/cycle", ratio("dram.bytes_per_cycle", "%.2f", 1), "dram.bytes_per_cycle", false, 0.5},
+		{"lane/warp/core max:mean", imbalance, "imbalance.lanes", false, 1},
+		{title, func(t stats.Tree) string { return TopStalls(t, stalls) }, "", false, 0},
+	}
+}
+
+// stallsFor returns the number of causes in the column of stalls for which there is room; 0 columns: unlimited.
+func stallsFor(columns int) int {
+	if columns > 0 && columns < 120 {
+		return 1
+	}
+	return 3
+}
+
+// explains returns how much a column changes between the points and the baselines, or the first point, on average.
+func (c *column) explains(points []Point, outcomes []Outcome) float64 {
+	if c.of == "" {
+		return math.Inf(1)
+	}
+	value := func(i int) float64 {
+		s, _ := outcomes[i].Stats.Get(c.of)
+		if c.missing {
+			return 1 - s.Float() + 0.01
+		}
+		return s.Float() + 0.01
+	}
+	sum := 0.0
+	for i := range points {
+		if b := max(0, points[i].Baseline); outcomes[i].Counts() && outcomes[b].Counts() {
+			sum += math.Abs(math.Log(value(i) / value(b)))
+		}
+	}
+	return c.weight * sum
 }
 
 // imbalance formats the largest load over the mean, for lanes, warps and cores.
@@ -118,9 +162,10 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	t.Style().Options.SeparateRows = false
 	t.Style().Format.Header = text.FormatDefault
 	var header table.Row
-	keys := shownAxes(points)
-	for _, s := range keys {
-		header = append(header, Short(s))
+	keys, stats := shownAxes(points), columns(stallsFor(terminal.Columns(w)))
+	shown := newAxes(keys, settingsOf(points))
+	for _, title := range shown.titles {
+		header = append(header, title)
 	}
 	if seeded(points) {
 		header = append(header, "seeds")
@@ -130,95 +175,99 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	if compared {
 		header = append(header, "speedup")
 	}
-	for _, c := range columns {
+	first := len(header)
+	for _, c := range stats {
 		header = append(header, c.title)
 	}
 	header = append(header, "verified")
 	t.AppendHeader(header)
+	verdicts := 0
 	for _, g := range Groups(points) {
+		row := shown.row(points[g[0]].Axes)
 		if means {
-			t.AppendRow(groupRow(keys, points, outcomes, g, compared))
+			row = groupRow(row, stats, points, outcomes, g, compared)
 		} else {
-			t.AppendRow(pointRow(keys, points, outcomes, g[0], compared))
+			row = pointRow(row, stats, points, outcomes, g[0], compared)
 		}
+		verdicts = max(verdicts, utf8.RuneCountInString(fmt.Sprint(row[len(row)-1])))
+		t.AppendRow(row)
 	}
 	geomeans := Geomeans(points, outcomes)
 	for i, m := range geomeans {
 		if i == 0 {
 			t.AppendSeparator()
 		}
-		t.AppendRow(geomeanRow(keys, points, &m))
+		t.AppendRow(geomeanRow(&shown, points, &m))
 	}
 	n := len(keys)
 	var right []table.ColumnConfig
 	for i := n + 1; i < len(header)-1; i++ {
 		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
-	f := fitted(t, header, right, n)
-	f.Words = longestValues(points)
+	f := fitted(t, header, right, &shown)
+	f.Words = append(f.Words, make([]int, len(header)-n)...)
+	f.Words[len(header)-1], f.Widths[len(header)-1] = verdicts, verdicts
+	f.Drop = droppable(stats, first, points, outcomes)
+	f.Drop = slices.Insert(f.Drop, len(f.Drop)-keptLonger, shown.implied...)
 	f.Render(w)
-	for _, over := range meansOver(geomeans) {
-		fmt.Fprintf(w, "geomean  over %s\n", over)
+	for _, line := range meansOver(geomeans) {
+		fmt.Fprintln(w, line)
 	}
 }
 
-// fitted returns a table that fits the terminal by wrapping the axes' values and dropping columns from the right;
-// speedup and cycles are the last to go, and verified after them.
-func fitted(t table.Writer, header table.Row, right []table.ColumnConfig, axes int) *terminal.Table {
-	f := &terminal.Table{Writer: t, Configs: right, Widths: make([]int, len(header))}
+// keptLonger is the number of columns of statistics that are more telling than axes that follow from others.
+const keptLonger = 2
+
+// droppable returns the columns of statistics, from the first, in the order in which they are left out: those that
+// explain the differences between points least come first.
+func droppable(list []column, first int, points []Point, outcomes []Outcome) (order []int) {
+	explains := make([]float64, len(list))
+	for i := range list {
+		explains[i] = list[i].explains(points, outcomes)
+		order = append(order, len(list)-1-i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(explains[a], explains[b]) })
+	for i := range order {
+		order[i] += first
+	}
+	return order
+}
+
+// fitted returns a table that fits the terminal by wrapping the axes' values.
+func fitted(t table.Writer, header table.Row, right []table.ColumnConfig, shown *axes) *terminal.Table {
+	f := &terminal.Table{Writer: t, Configs: right, Widths: make([]int, len(header)), Words: shown.longest()}
 	for i, name := range header {
 		f.Names = append(f.Names, fmt.Sprint(name))
-		if i < axes {
-			f.Widths[i] = axisWidth
+		if i < len(shown.keys) {
+			f.Widths[i] = f.Words[i]
 		}
 	}
-	last := len(header) - 1
-	for i := last - 1; i >= axes; i-- {
-		f.Drop = append(f.Drop, i)
-	}
-	f.Drop = append(f.Drop, last)
 	return f
 }
 
-// longestValues returns the length of the longest value of each axis in the table, so that values are not broken while
-// columns can still be dropped.
-func longestValues(points []Point) (longest []int) {
-	for _, key := range shownAxes(points) {
-		most := 0
-		for i := range points {
-			value, _ := points[i].value(key)
-			most = max(most, utf8.RuneCountInString(value))
-		}
-		longest = append(longest, most)
+// settingsOf returns the settings of points on their axes.
+func settingsOf(points []Point) (list [][]Setting) {
+	for i := range points {
+		list = append(list, points[i].Axes)
 	}
-	return longest
+	return list
 }
 
-// axisWidth exceeds the width of any value that fits a terminal.
-const axisWidth = 200
-
-// meansOver returns the keys that means are taken over, each list of keys once.
+// meansOver names the keys that means and ranges are taken over, each list of keys once.
 func meansOver(means []Geomean) (list []string) {
-	for _, m := range means {
-		if over := strings.Join(m.Over, ", "); over != "" && !slices.Contains(list, over) {
-			list = append(list, over)
+	for i := range means {
+		if over := strings.Join(means[i].Over, ", "); over != "" {
+			if line := fmt.Sprintf("%-7s  over %s", means[i].kind(), over); !slices.Contains(list, line) {
+				list = append(list, line)
+			}
 		}
 	}
 	return list
 }
 
 // shownAxes returns the keys of axes in which points differ, except the seed, over which means are taken.
-func shownAxes(points []Point) (keys []string) {
-	for _, key := range axisKeys(points) {
-		first, there := points[0].value(key)
-		if key != SeedKey && slices.ContainsFunc(points, func(p Point) bool {
-			v, ok := p.value(key)
-			return ok != there || v != first
-		}) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+func shownAxes(points []Point) []string {
+	return slices.DeleteFunc(varyingKeys(settingsOf(points)), func(key string) bool { return key == SeedKey })
 }
 
 // axisKeys returns the keys of all points' axes in the order of the experiment, the seed last.
@@ -238,28 +287,18 @@ func axisKeys(points []Point) (keys []string) {
 	return keys
 }
 
-// value returns the value of an axis; false if the point lacks it.
-func (p *Point) value(key string) (string, bool) {
-	for _, s := range p.Axes {
-		if s.Key == key {
-			return s.Value, true
-		}
-	}
-	return "", false
-}
-
 // compares reports whether there are speedups to show.
 func compares(points []Point) bool {
 	return slices.ContainsFunc(points, func(p Point) bool { return p.Baseline >= 0 })
 }
 
 // groupRow returns the row of points that differ in their seed alone: means with their 95 % confidence intervals.
-func groupRow(keys []string, points []Point, outcomes []Outcome, g Group, compared bool) (r table.Row) {
-	r = append(axesRow(keys, points, g[0]), len(g), g.cycles(outcomes).text(countText))
+func groupRow(r table.Row, list []column, points []Point, outcomes []Outcome, g Group, compared bool) table.Row {
+	r = append(r, len(g), g.cycles(outcomes).text(countText))
 	if compared {
 		r = append(r, g.speedup(points, outcomes).text(speedupText))
 	}
-	r = append(r, columnsRow(g.stats(outcomes))...)
+	r = append(r, columnsRow(list, g.stats(outcomes))...)
 	return append(r, g.verdict(outcomes))
 }
 
@@ -279,20 +318,8 @@ func (g Group) verdict(outcomes []Outcome) string {
 	return fmt.Sprintf("%s (%d of %d)", verdict, others, len(g))
 }
 
-// axesRow returns a point's values of the axes in the table.
-func axesRow(keys []string, points []Point, i int) (r table.Row) {
-	for _, key := range keys {
-		value, ok := points[i].value(key)
-		if !ok {
-			value = "–"
-		}
-		r = append(r, value)
-	}
-	return r
-}
-
-func columnsRow(t stats.Tree) (r table.Row) {
-	for _, c := range columns {
+func columnsRow(list []column, t stats.Tree) (r table.Row) {
+	for _, c := range list {
 		if t == nil {
 			r = append(r, "–")
 			continue
@@ -302,9 +329,8 @@ func columnsRow(t stats.Tree) (r table.Row) {
 	return r
 }
 
-func pointRow(keys []string, points []Point, outcomes []Outcome, i int, compared bool) (r table.Row) {
+func pointRow(r table.Row, list []column, points []Point, outcomes []Outcome, i int, compared bool) table.Row {
 	o := &outcomes[i]
-	r = axesRow(keys, points, i)
 	cycles, speedup := "–", "–"
 	if o.Cycles > 0 {
 		cycles = Cycles(o.Cycles, o.Half)
@@ -316,7 +342,7 @@ func pointRow(keys []string, points []Point, outcomes []Outcome, i int, compared
 	if compared {
 		r = append(r, speedup)
 	}
-	return append(append(r, columnsRow(o.Stats.Tree())...), o.verdict())
+	return append(append(r, columnsRow(list, o.Stats.Tree())...), o.verdict())
 }
 
 const verified = "yes"

@@ -41,17 +41,19 @@ type Table struct {
 	// the columns' longest words, which are kept whole if they take up to half of the room; nil: short ones
 	Words []int
 	Drop  []int // columns, from 0, in the order in which they are left out
+
+	tight bool // there is nothing left to drop: words are broken
 }
 
-// narrow is the minimum width to which a column is wrapped.
-const narrow = 16
+// narrow is the minimum width to which a column is wrapped; tightest, where there is nothing left to drop.
+const narrow, tightest = 16, 8
 
 // Render writes the table.
 func (t *Table) Render(w io.Writer) {
 	limit := Columns(w)
 	wrapped := slices.Clone(t.Widths)
 	gone := make([]bool, len(t.Names))
-	var dropped []string
+	dropped := 0
 	out := t.text(wrapped, gone)
 	for limit > 0 && longest(strings.Split(out, "\n")) > limit {
 		over := longest(strings.Split(out, "\n")) - limit
@@ -65,26 +67,54 @@ func (t *Table) Render(w io.Writer) {
 		case widest >= 0:
 			step := max(1, wrapped[widest]-second(wrapped, gone, widest))
 			wrapped[widest] = max(t.least(widest, limit), wrapped[widest]-min(over, step))
-		case len(dropped) < len(t.Drop):
-			i := t.Drop[len(dropped)]
-			gone[i] = true
-			dropped = append(dropped, t.Names[i])
+		case dropped < len(t.Drop):
+			gone[t.Drop[dropped]] = true
+			dropped++
 			wrapped = slices.Clone(t.Widths) // dropping a column may have made room
+		case !t.tight:
+			t.tight = true
 		default:
 			limit = 0
 		}
 		out = t.text(wrapped, gone)
 	}
+	if !t.tight {
+		out = t.restore(out, limit, wrapped, gone)
+	}
 	fmt.Fprintln(w, out)
-	if len(dropped) > 0 {
-		slices.Reverse(dropped)
-		note := fmt.Sprintf("no room for: %s (--columns 0 shows all)", strings.Join(dropped, ", "))
+	var without []string
+	for _, i := range slices.Backward(t.Drop) {
+		if gone[i] {
+			without = append(without, t.Names[i])
+		}
+	}
+	if len(without) > 0 {
+		note := fmt.Sprintf("no room for: %s (--columns 0 shows all)", strings.Join(without, ", "))
 		fmt.Fprintln(w, text.WrapSoft(note, max(narrow, Columns(w))))
 	}
 }
 
+// restore puts back dropped columns for which there is room since wider ones have gone, the last dropped first.
+func (t *Table) restore(out string, limit int, wrapped []int, gone []bool) string {
+	for _, i := range slices.Backward(t.Drop) {
+		if !gone[i] {
+			continue
+		}
+		gone[i] = false
+		if with := t.text(wrapped, gone); longest(strings.Split(with, "\n")) <= limit {
+			out = with
+		} else {
+			gone[i] = true
+		}
+	}
+	return out
+}
+
 // least returns the minimum width of a column.
 func (t *Table) least(i, limit int) int {
+	if t.tight {
+		return tightest
+	}
 	if i < len(t.Words) {
 		return max(narrow, min(t.Words[i], limit/2))
 	}
@@ -93,7 +123,7 @@ func (t *Table) least(i, limit int) int {
 
 // second returns the width of the second widest column.
 func second(wrapped []int, gone []bool, widest int) int {
-	most := narrow
+	most := tightest
 	for i, n := range wrapped {
 		if i != widest && !gone[i] {
 			most = max(most, min(n, wrapped[widest]))

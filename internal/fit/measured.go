@@ -18,12 +18,16 @@ type measured struct {
 	names   []string
 	widths  []int
 	words   []int // longest words
+	kept    int   // number of columns in front that are never dropped
 	configs []table.ColumnConfig
 }
 
 // New returns a table that Render fits to w's width, with each cell on one line if there is room.
-func New(w io.Writer, header ...any) table.Writer {
-	t := &measured{Writer: table.NewWriter(), w: w}
+func New(w io.Writer, header ...any) table.Writer { return Keeping(w, 1, header...) }
+
+// Keeping is New for a table whose first kept columns are never dropped.
+func Keeping(w io.Writer, kept int, header ...any) table.Writer {
+	t := &measured{Writer: table.NewWriter(), w: w, kept: kept}
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	t.AppendHeader(table.Row(header))
@@ -62,7 +66,7 @@ func (t *measured) SetColumnConfigs(configs []table.ColumnConfig) { t.configs = 
 // Render writes the table.
 func (t *measured) Render() string {
 	f := Table{Writer: t.Writer, Configs: t.configs, Names: t.names, Widths: t.widths, Words: t.words}
-	for i := len(t.names) - 1; i > 0; i-- {
+	for i := len(t.names) - 1; i >= t.kept; i-- {
 		f.Drop = append(f.Drop, i)
 	}
 	f.Render(t.w)
