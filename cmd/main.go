@@ -109,18 +109,20 @@ graph-processing hardware units plugged into its cores.
 	return root
 }
 
+// mostColumns bounds the width of tables.
+const mostColumns = 10_000
+
 // fitTables sets the width of tables: --columns, or that of the terminal; unlimited if the output is not a terminal.
 func fitTables(root *cobra.Command) {
-	const most = 10_000
 	columns := root.PersistentFlags().Int("columns", 0,
 		"width of tables; 0: as wide as it takes (default: the terminal's)")
 	root.PersistentFlags().Lookup("columns").DefValue = "0"
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		if !c.Flags().Changed("columns") {
+		if !root.PersistentFlags().Changed("columns") { // results table has a flag of its own with that name
 			return nil
 		}
-		if *columns < 0 || *columns > most {
-			return fmt.Errorf("--columns %d: expected 0..%d", *columns, most)
+		if *columns < 0 || *columns > mostColumns {
+			return fmt.Errorf("--columns %d: expected 0..%d", *columns, mostColumns)
 		}
 		root.SetOut(fit.Writer{Writer: root.OutOrStdout(), Columns: *columns})
 		return nil

@@ -53,7 +53,7 @@ results/NAME, or the path of such a directory or of a results.sqlite. Tables and
 docs/guide/results.md.`,
 	}
 	c.PersistentFlags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
-	c.AddCommand(f.list(), f.show(), f.diff(), f.export(), f.merge(), f.sql(), f.gc())
+	c.AddCommand(f.list(), f.show(), f.table(), f.diff(), f.export(), f.merge(), f.sql(), f.gc())
 	return c
 }
 

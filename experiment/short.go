@@ -179,8 +179,8 @@ func varyingKeys(points [][]Setting) (keys []string) {
 	return keys
 }
 
-// AxisColumns returns what varies among points as columns of a table: titles, and the short values of each point. Points
-// that differ in nothing have no columns.
+// AxisColumns returns what varies among points as columns of a table: titles, and the short values of each point.
+// Points that differ in nothing have no columns.
 func AxisColumns(points [][]Setting) (titles []string, rows [][]any) {
 	if len(points) == 0 {
 		return nil, nil
@@ -190,4 +190,23 @@ func AxisColumns(points [][]Setting) (titles []string, rows [][]any) {
 		rows = append(rows, a.row(p))
 	}
 	return a.titles, rows
+}
+
+// HasSetting reports whether a point has a setting that a user gives as key=value or as a value alone. Keys may be
+// given by their last parts, and values without what stands before their last slash.
+func HasSetting(p []Setting, text string) bool {
+	key, value, named := strings.Cut(strings.TrimSpace(text), "=")
+	if !named {
+		key, value = "", key
+	}
+	for _, s := range p {
+		if key != "" && s.Key != key && !strings.HasSuffix(s.Key, "."+key) {
+			continue
+		}
+		if s.Value == value || s.Value[strings.LastIndexByte(s.Value, '/')+1:] == value ||
+			shortValue(s.Key, s.Value) == value {
+			return true
+		}
+	}
+	return false
 }

@@ -155,8 +155,13 @@ func TopStalls(t stats.Tree, n int) string {
 	return strings.Join(parts, ", ")
 }
 
-// WriteTable writes the outcomes as a table, with means over seeds and geometric means over the sweep.
+// WriteTable writes the outcomes as a table, with means over seeds and geometric means over the sweep. On a terminal, a
+// sweep of two axes or more that takes many rows is a matrix of speedups or cycles instead, if that fits.
 func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
+	if text, ok := matrix(points, outcomes, terminal.Columns(w)); ok {
+		io.WriteString(w, text) //nolint:errcheck // as the rows below
+		return
+	}
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Options.SeparateRows = false
@@ -213,6 +218,49 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	for _, line := range meansOver(geomeans) {
 		fmt.Fprintln(w, line)
 	}
+}
+
+// manyRows is the number of rows from which on a matrix is easier to read.
+const manyRows = 13
+
+// matrix returns the outcomes as a matrix; ok is false if there are few points or no second axis, or it does not fit.
+func matrix(points []Point, outcomes []Outcome, columns int) (text string, ok bool) {
+	if columns == 0 || len(Groups(points)) < manyRows {
+		return "", false
+	}
+	value, verdicts, counts := "cycles", []string{}, map[string]int{}
+	if compares(points) {
+		value = "speedup"
+	}
+	var list []Valued
+	for i := range points {
+		o := &outcomes[i]
+		v := Valued{Axes: points[i].Axes, Value: math.NaN()}
+		if s, has := Speedup(points, outcomes, i); has && value == "speedup" {
+			v.Value, v.Half = s, speedupHalf(points, outcomes, i)
+		} else if o.Counts() && value == "cycles" {
+			v.Value, v.Half = float64(o.Cycles), o.Half
+		}
+		if list = append(list, v); counts[o.verdict()] == 0 {
+			verdicts = append(verdicts, o.verdict())
+		}
+		counts[o.verdict()]++
+	}
+	p, err := NewPivot(list, value, nil, nil)
+	if err != nil || len(p.RowKeys) == 0 || len(p.ColumnKeys) == 0 || len(p.Columns) < 2 {
+		return "", false
+	}
+	var b strings.Builder
+	if err := p.Write(terminal.Writer{Writer: &b, Columns: columns}, "table", nil); err != nil ||
+		strings.Contains(b.String(), terminal.NoRoom) {
+		return "", false
+	}
+	for i, v := range verdicts {
+		verdicts[i] = fmt.Sprintf("%s %d", v, counts[v])
+	}
+	fmt.Fprintf(&b, "verified: %s\nall points with their cycles: heddle results list %s\n", strings.Join(verdicts, ", "),
+		points[0].Config.Name)
+	return b.String(), true
 }
 
 // keptLonger is the number of columns of statistics that are more telling than axes that follow from others.

@@ -11,6 +11,8 @@ import (
 	"github.com/kballard/go-shellquote"
 	"github.com/spf13/pflag"
 	"gonum.org/v1/plot/vg"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Spec is a figure as a user asks for it, with the flags of heddle figure.
@@ -149,6 +151,19 @@ const maxSpecs = 100
 // Labels reads report.labels of an experiment.
 func Labels(list []string) (map[string]string, error) {
 	return named("report.labels:", list)
+}
+
+// LabelsOf reads report.labels from the resolved configuration of an experiment; none of one that is not ours.
+func LabelsOf(resolved string) (map[string]string, error) {
+	var y struct {
+		Report struct {
+			Labels []string
+		} `yaml:"report"`
+	}
+	if yaml.Unmarshal([]byte(resolved), &y) != nil {
+		return nil, nil
+	}
+	return Labels(y.Report.Labels)
 }
 
 // Draw draws the figure that a spec asks for. note is for its caption, if it is bare.

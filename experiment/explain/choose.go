@@ -160,7 +160,8 @@ func matching(points []store.Point, text string) (found []*store.Point, err erro
 	}
 	terms := strings.Split(text, ",")
 	for i := range points {
-		if !slices.ContainsFunc(terms, func(term string) bool { return !hasSetting(&points[i], term) }) {
+		of := settings(&points[i])
+		if !slices.ContainsFunc(terms, func(term string) bool { return !experiment.HasSetting(of, term) }) {
 			found = append(found, &points[i])
 		}
 	}
@@ -171,20 +172,11 @@ func matching(points []store.Point, text string) (found []*store.Point, err erro
 	return found, nil
 }
 
-func hasSetting(p *store.Point, term string) bool {
-	key, value, named := strings.Cut(strings.TrimSpace(term), "=")
-	if !named {
-		key, value = "", key
-	}
+func settings(p *store.Point) (list []experiment.Setting) {
 	for _, x := range p.Axes {
-		if key != "" && x.Key != key && !strings.HasSuffix(x.Key, "."+key) {
-			continue
-		}
-		if x.Value == value || x.Value[strings.LastIndexByte(x.Value, '/')+1:] == value {
-			return true
-		}
+		list = append(list, experiment.Setting(x))
 	}
-	return false
+	return list
 }
 
 // Pair returns two stored points as runs, each named by the settings in which they differ. The points have to be read

@@ -13,6 +13,9 @@ import (
 	"golang.org/x/term"
 )
 
+// NoRoom begins the note below a table from which columns were dropped.
+const NoRoom = "no room for:"
+
 // Writer is a writer with an explicit width.
 type Writer struct {
 	io.Writer
@@ -89,7 +92,7 @@ func (t *Table) Render(w io.Writer) {
 		}
 	}
 	if len(without) > 0 {
-		note := fmt.Sprintf("no room for: %s (--columns 0 shows all)", strings.Join(without, ", "))
+		note := fmt.Sprintf(NoRoom+" %s (--columns 0 shows all)", strings.Join(without, ", "))
 		fmt.Fprintln(w, text.WrapSoft(note, max(narrow, Columns(w))))
 	}
 }
