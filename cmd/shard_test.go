@@ -48,7 +48,7 @@ func TestShards(t *testing.T) {
 	out, errs, code = heddle(t, "run", "s.yaml")
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "8 of 12 points known")
-	require.Contains(t, out, "geomean of 6")
+	require.Contains(t, out, "range of 6")
 	require.Contains(t, results(t, "diff", "results/s", "whole/s"),
 		"12 points are the same in everything, 0 differ; 0 only in A, 0 only in B")
 	for _, table := range []string{"axes", "statistics", "super_steps", "step_statistics", "intervals", "samples"} {

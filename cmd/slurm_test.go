@@ -183,7 +183,7 @@ func TestSlurm(t *testing.T) {
 	c.Stdout = &out
 	require.NoError(t, c.Run(), errs)
 	require.Contains(t, errs.String(), fmt.Sprintf("%d points in 2 tasks", 100-first[2]-first[3]))
-	require.Contains(t, out.String(), "geomean of 100")
+	require.Contains(t, out.String(), "range of 100")
 	require.NoDirExists(t, "results/many/shards")
 	require.NoFileExists(t, "results/many/slurm/job.json")
 

@@ -11,11 +11,8 @@ import (
 	"heddle/experiment/config"
 )
 
-// mostAnswered bounds the variants that the first sentence names.
-const mostAnswered = 4
-
-// Answer is the first sentence of the page: how much faster the variants are than the baseline, or which point is the
-// fastest.
+// Answer is the first sentence of the page, with one number: how much faster the best variant is than the baseline, or
+// which point is the fastest.
 func (r *Result) Answer() string {
 	if s := r.faster(); s != "" {
 		return s
@@ -40,72 +37,104 @@ func (r *Result) Answer() string {
 		float64(most.Cycles)/float64(least.Cycles))
 }
 
-// faster compares variants with the baseline; "": there is nothing to compare.
+// design is a variant at one place of the axes that are not inputs.
+type design struct {
+	variant int
+	points  []*Point
+	mean    float64 // geometric mean of the speedups, over inputs and seeds
+}
+
+// faster compares the best design with the baseline; "": there is nothing to compare. A mean is taken over inputs and
+// seeds alone: over designs it would be the speed of none.
 func (r *Result) faster() string {
-	type answer struct {
-		name        string
-		mean        float64
-		least, most *Point
-		points      []*Point
-	}
-	var all []answer
-	for v := 1; v < len(r.Variants); v++ {
-		a := answer{name: r.name(r.Variants[v])}
-		sum := 0.0
-		for _, p := range r.Points {
-			x, ok := p.value("speedup")
-			if p.Variant != v || !ok || x <= 0 {
-				continue
-			}
-			sum += math.Log(x)
-			a.points = append(a.points, p)
-			if a.least == nil || x < *a.least.Speedup {
-				a.least = p
-			}
-			if a.most == nil || x > *a.most.Speedup {
-				a.most = p
-			}
-		}
-		if len(a.points) > 0 {
-			a.mean = math.Exp(sum / float64(len(a.points)))
-			all = append(all, a)
-		}
-	}
+	all := r.designs()
 	if len(all) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(all, func(a, b answer) int { return cmp.Compare(b.mean, a.mean) })
-	var parts []string
-	for _, a := range all[:min(len(all), mostAnswered)] {
-		s := fmt.Sprintf("%s is %.2f times as fast", a.name, a.mean)
-		if len(parts) > 0 {
-			s = fmt.Sprintf("%s %.2f times", a.name, a.mean)
-		} else {
-			s += " as " + r.name(r.Variants[0])
+	best := slices.MaxFunc(all, func(a, b *design) int { return cmp.Compare(a.mean, b.mean) })
+	name := r.name(r.Variants[best.variant])
+	var others []*design
+	for _, d := range all {
+		if d.variant == best.variant {
+			others = append(others, d)
 		}
-		switch n := len(a.points); {
-		case n == 1:
-			s += experiment.Within(a.points[0].SpeedupCI95, a.mean)
-		case len(differing(a.points)) == 0:
-			s += fmt.Sprintf(" (geometric mean of %d seeds)", n)
-		default:
-			s += fmt.Sprintf(" (geometric mean of %d points, from %.2f at %s to %.2f at %s)", n,
-				*a.least.Speedup, r.where(a.least), *a.most.Speedup, r.where(a.most))
-		}
-		parts = append(parts, s)
 	}
-	text := strings.Join(parts, "; ")
-	if more := len(all) - mostAnswered; more > 0 {
-		text += fmt.Sprintf("; %d more variants are slower than these", more)
+	var axes []string
+	if len(others) > 1 {
+		axes = r.designKeys()
+		name += " at " + r.where(best.points[0], axes)
+	}
+	text := fmt.Sprintf("%s is %.2f times as fast as %s", name, best.mean, r.name(r.Variants[0]))
+	if best.mean < 1 {
+		text = fmt.Sprintf("No variant is faster than %s; the next, %s, takes %.2f times as long", r.name(r.Variants[0]),
+			name, 1/best.mean)
+	}
+	var notes []string
+	if over := differing(best.points); len(over) > 0 {
+		notes = append(notes, fmt.Sprintf("the geometric mean over %d inputs, %s", len(best.points)/max(1, r.Seeds),
+			r.spread(best.points)))
+	} else if n := len(best.points); n > 1 {
+		notes = append(notes, fmt.Sprintf("the mean of %d seeds", n))
+	} else {
+		text += experiment.Within(best.points[0].SpeedupCI95, best.mean)
+	}
+	if len(others) > 1 {
+		least := slices.MinFunc(others, func(a, b *design) int { return cmp.Compare(a.mean, b.mean) })
+		notes = append(notes, fmt.Sprintf("the best of %d designs, of which the worst, at %s, is %.2f times as fast",
+			len(others), r.where(least.points[0], axes), least.mean))
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, "; ") + ")"
 	}
 	return text + "."
 }
 
-// where names a point by its axes but for the variant.
-func (r *Result) where(p *Point) string {
+// designs lists the variants but for the baseline at each place of the axes that are not inputs, with their speedups.
+func (r *Result) designs() (all []*design) {
+	keys := r.designKeys()
+	at := map[string]*design{}
+	for _, p := range r.Points {
+		x, ok := p.value("speedup")
+		if p.Variant == 0 || !ok || x <= 0 {
+			continue
+		}
+		key := fmt.Sprint(p.Variant, " ", tuple(p, keys))
+		d := at[key]
+		if d == nil {
+			d = &design{variant: p.Variant}
+			at[key], all = d, append(all, d)
+		}
+		d.points, d.mean = append(d.points, p), d.mean+math.Log(x)
+	}
+	for _, d := range all {
+		d.mean = math.Exp(d.mean / float64(len(d.points)))
+	}
+	return all
+}
+
+// designKeys are the keys of the sweep that vary and are no inputs.
+func (r *Result) designKeys() (keys []string) {
+	for _, a := range r.Sweep {
+		if len(a.Values) > 1 && !experiment.OverInputs([]string{a.Key}) {
+			keys = append(keys, a.Key)
+		}
+	}
+	return keys
+}
+
+// spread gives the least and the largest speedup of points, with their places.
+func (r *Result) spread(points []*Point) string {
+	by := func(a, b *Point) int { return cmp.Compare(*a.Speedup, *b.Speedup) }
+	least, most := slices.MinFunc(points, by), slices.MaxFunc(points, by)
+	return fmt.Sprintf("from %.2f at %s to %.2f at %s", *least.Speedup, r.where(least, nil), *most.Speedup,
+		r.where(most, nil))
+}
+
+// where names a point by its values of keys; nil: of all axes that vary, but for the variant.
+func (r *Result) where(p *Point, keys []string) string {
 	var parts []string
 	for _, a := range r.Sweep {
-		if len(a.Values) > 1 && p.has(a.Key) {
+		if len(a.Values) > 1 && p.has(a.Key) && (keys == nil || slices.Contains(keys, a.Key)) {
 			parts = append(parts, r.name(a.Key)+" "+r.name(p.Axes[a.Key]))
 		}
 	}

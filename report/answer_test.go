@@ -18,10 +18,27 @@ func TestAnswer(t *testing.T) {
 	s.Points[1]["speedup"] = 1.5
 	s.Points[3]["speedup"] = 6
 	r := read(t, s, sweepConfig)
-	require.Equal(t, "weaver is 3.00 times as fast as vertex (geometric mean of 2 points, from 1.50 at l1d bytes 1KiB "+
-		"to 6.00 at l1d bytes 16KiB).", r.Answer())
+	require.Equal(t, "weaver at l1d bytes 16KiB is 6.00 times as fast as vertex (the best of 2 designs, of which the "+
+		"worst, at l1d bytes 1KiB, is 1.50 times as fast).", r.Answer())
 	r = read(t, s, sweepConfig+"report: {labels: [weaver=Weaver, bytes=L1D]}")
-	require.Contains(t, r.Answer(), "Weaver is 3.00 times as fast as vertex (geometric mean of 2 points, from 1.50 at L1D 1KiB")
+	require.Contains(t, r.Answer(), "Weaver at L1D 16KiB is 6.00 times as fast as vertex (the best of 2 designs")
+
+	onGraphs := fixture()
+	onGraphs.Points = onGraphs.Points[:0:0]
+	for _, graph := range []string{"data/road.el", "data/kron2.el"} {
+		for v, schedule := range []string{"vertex", "edge", "weaver"} {
+			onGraphs.add(map[string]string{"workload.schedule": schedule, "graph.file": graph}, 1000,
+				[]float64{1, 0.5, 2}[v]*float64(len(graph)-11))
+		}
+	}
+	require.Equal(t, "weaver is 2.83 times as fast as vertex (the geometric mean over 2 inputs, from 2.00 at file road.el to "+
+		"4.00 at file kron2.el).", read(t, onGraphs, "compare: {workload.schedule: [vertex, edge, weaver]}\n"+
+		"sweep: {graph.file: [data/road.el, data/kron2.el]}").Answer())
+	for _, p := range onGraphs.Points {
+		p["speedup"] = 0.5
+	}
+	require.Contains(t, read(t, onGraphs, "compare: {workload.schedule: [vertex, edge]}\n"+
+		"sweep: {graph.file: [data/road.el, data/kron2.el]}").Answer(), "No variant is faster than vertex; the next, ")
 
 	for _, p := range s.Points {
 		p["speedup"] = nil

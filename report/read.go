@@ -33,8 +33,9 @@ type Result struct {
 	Wrong    []string          // which of report.figures cannot be drawn, and why
 	Unread   string            // why histories could not be read from the store; "": no error, or no store
 
-	histories []history // of the first points
-	specs     []*Spec   // of report.figures
+	histories []history                    // of the first points
+	short     map[string]map[string]string // short values of the sweep's axes, by key
+	specs     []*Spec                      // of report.figures
 }
 
 // Point is one simulation's result.
@@ -179,6 +180,10 @@ func (r *Result) layOut() {
 	name := variantNamer(compare, r.Points)
 	of := map[string]int{}
 	varying := r.varying()
+	r.short = map[string]map[string]string{}
+	for _, a := range r.Sweep {
+		r.short[a.Key] = experiment.ShortValues(a.Key, a.Values)
+	}
 	for _, p := range r.Points {
 		v := tuple(p, compare)
 		if _, ok := of[v]; !ok {
@@ -186,7 +191,7 @@ func (r *Result) layOut() {
 			r.Variants = append(r.Variants, name(p))
 		}
 		p.Variant = of[v]
-		p.Cell, p.place = settings(p, withAxes(varying, r.sweepKeys())), tuple(p, r.sweepKeys())
+		p.Cell, p.place = r.cellName(p, withAxes(varying, r.sweepKeys())), tuple(p, r.sweepKeys())
 		p.Label = strings.TrimSpace(name(p) + "  " + p.Cell)
 		if r.Seeds > 0 {
 			p.Label = strings.TrimSpace(p.Label + "  " + settings(p, []string{experiment.SeedKey}))
@@ -196,6 +201,30 @@ func (r *Result) layOut() {
 	if len(r.Points) == 1 {
 		r.Points[0].Label = r.Name
 	}
+}
+
+// cellName writes a point's values of the sweep with the experiment's labels; a single axis of names needs no key.
+func (r *Result) cellName(p *Point, keys []string) string {
+	short := experiment.ShortKeys(keys)
+	var parts []string
+	for i, k := range keys {
+		if !p.has(k) {
+			continue
+		}
+		value, key := clip(r.short[k][p.Axes[k]]), short[i]
+		if l, ok := r.Labels[p.Axes[k]]; ok {
+			value = l
+		}
+		if l, ok := r.Labels[k]; ok {
+			key = l
+		}
+		if _, number := ParseNumber(p.Axes[k]); !number && experiment.OverInputs([]string{k}) {
+			parts = append(parts, value) // the name of a graph or an algorithm says what it is
+			continue
+		}
+		parts = append(parts, key+"="+value)
+	}
+	return strings.Join(parts, " ")
 }
 
 // axesOf are the keys of the axes that some point has, but for the seed.

@@ -66,11 +66,21 @@ func find(t *testing.T, figures []report.Figure, id string) report.Figure {
 	return report.Figure{}
 }
 
-// The geomean is over the places that all variants have; a point without a verified result is in no figure.
+// The geomean is over the places that all variants have, of inputs alone; a point without a verified result is in no
+// figure.
 func TestSpeedups(t *testing.T) {
 	s := fixture()
 	s.Points[1]["speedup"] = 8
-	f := find(t, report.Figures(read(t, s, sweepConfig)), "points-speedup")
+	designs := find(t, report.Figures(read(t, s, sweepConfig)), "points-speedup")
+	require.NotContains(t, designs.Columns, "geomean", "over designs")
+	inputs := strings.NewReplacer("machine.core.warps", "graph.rmat.scale", "machine.l1d.bytes", "graph.rmat.edge_factor")
+	for _, p := range s.Points {
+		axes := p["axes"].(map[string]string)
+		axes["graph.rmat.scale"], axes["graph.rmat.edge_factor"] = axes["machine.core.warps"], axes["machine.l1d.bytes"]
+		delete(axes, "machine.core.warps")
+		delete(axes, "machine.l1d.bytes")
+	}
+	f := find(t, report.Figures(read(t, s, inputs.Replace(sweepConfig))), "points-speedup")
 	require.Equal(t, "geomean", f.Columns[6])
 	weaver := f.Series[0]
 	require.Equal(t, "weaver", weaver.Name, "the baseline is the line at 1")
@@ -78,6 +88,40 @@ func TestSpeedups(t *testing.T) {
 	require.True(t, math.IsNaN(float64(weaver.Values[5])), "the failed point")
 	require.InDelta(t, math.Pow(8*2*2*2*2, 1.0/5), float64(weaver.Values[6]), 1e-12)
 	require.Contains(t, f.Note, "5 of 6")
+}
+
+// A line over an axis with which another changes would show the effect of both: there is none.
+func TestNoLineOverAConfoundedAxis(t *testing.T) {
+	s := &summary{Experiment: "tied"}
+	for i, algorithm := range []string{"bfs", "pagerank"} {
+		for _, schedule := range []string{"vertex", "weaver"} {
+			s.add(map[string]string{"workload.schedule": schedule, "workload.max_iterations": fmt.Sprint(i),
+				"workload.algorithm": algorithm}, 1000, 1)
+		}
+	}
+	config := "compare: {workload.schedule: [vertex, weaver]}\nsweep: {'workload.max_iterations, workload.algorithm': " +
+		"[[0, bfs], [1, pagerank]]}"
+	groups := map[string]bool{}
+	for _, f := range report.Figures(read(t, s, config)) {
+		groups[f.Group] = true
+	}
+	require.True(t, groups["points"])
+	require.False(t, groups["over-workload.max_iterations"] || groups["over-workload-max-iterations"], groups)
+}
+
+// Ticks have the labels of report.labels, and files no folders or suffixes.
+func TestTicksHaveLabels(t *testing.T) {
+	s := &summary{Experiment: "labels"}
+	for _, graph := range []string{"data/road.el", "data/kron.el.gz"} {
+		for _, warps := range []string{"2", "4"} {
+			s.add(map[string]string{"workload.schedule": "vertex", "graph.file": graph, "machine.core.warps": warps}, 1000, 1)
+			s.add(map[string]string{"workload.schedule": "edge", "graph.file": graph, "machine.core.warps": warps}, 1000, 1)
+		}
+	}
+	f := find(t, report.Figures(read(t, s, "compare: {workload.schedule: [vertex, edge]}\nsweep: {graph.file: "+
+		"[data/road.el, data/kron.el.gz], machine.core.warps: [2, 4]}\n"+
+		"report: {labels: [data/road.el=California, machine.core.warps=W]}")), "points-speedup")
+	require.Equal(t, []string{"California W=2", "California W=4", "kron W=2", "kron W=4"}, f.Columns)
 }
 
 // Shares of a stack are of all parts, also of those that are too small for a colour of their own.
@@ -221,7 +265,7 @@ func TestSVGs(t *testing.T) {
 	}
 	speedup := find(t, figures, "points-speedup")
 	require.Equal(t, 0, fills(&speedup, "#0072B2"), "vertex is the line at 1")
-	require.Equal(t, 6+1, fills(&speedup, "#E69F00"), "weaver's bars of 5 points and of the geomean, and its legend's")
+	require.Equal(t, 5+1, fills(&speedup, "#E69F00"), "weaver's bars of 5 points, and its legend's")
 	schedulers := find(t, figures, "schedulers")
 	require.Equal(t, 11+1, fills(&schedulers, "#77AADD"), "issued, of 11 points")
 	require.Equal(t, 11+1, fills(&schedulers, "#EE8866"), "memory")
@@ -386,7 +430,7 @@ func TestSeedsAndAxesThatGoTogether(t *testing.T) {
 	require.Equal(t, "Arithmetic means over 2 seeds, and 95 % confidence intervals. ", bars.Note)
 	require.Equal(t, 6, strings.Count(string(bars.SVG()), `stroke:#222222;stroke-width:0.8`),
 		"two whiskers of three lines")
-	line := find(t, figures, "over-a-y-cycles")
+	line := find(t, figures, "over-a-x-cycles")
 	require.Len(t, line.Series, 1)
 	require.InDelta(t, 125, float64(line.Series[0].Points[1][1]), 1e-9)
 	require.InDelta(t, t1*75, float64(line.Series[0].Errors[1]), 1e-6)

@@ -54,7 +54,10 @@ func (r *Result) bars(m metric) Figure {
 			s.Values = append(s.Values, g.means[v][0])
 			s.Errors = r.errors(s.Errors, g.halves[v][:1])
 		}
-		f.Columns, f.Series = r.Variants, []Series{s}
+		for _, v := range r.Variants {
+			f.Columns = append(f.Columns, r.name(v))
+		}
+		f.Series = []Series{s}
 		return f
 	}
 	n := min(len(all.names), maxBars)
@@ -132,8 +135,8 @@ func union(keys, more []string) []string {
 	return keys
 }
 
-// addGeomean adds a column with each variant's geometric mean, over the places that all variants have, and notes the
-// keys in which these differ.
+// addGeomean adds a column with each variant's geometric mean over inputs, of the places that all variants have, and
+// notes the keys in which these differ.
 func (r *Result) addGeomean(f *Figure, g *grid) {
 	of := make([][]float64, len(g.means))
 	var points []*Point
@@ -146,8 +149,8 @@ func (r *Result) addGeomean(f *Figure, g *grid) {
 			of[v] = append(of[v], float64(g.means[v][c]))
 		}
 	}
-	if len(of[0]) == 0 {
-		return
+	if len(of[0]) == 0 || !experiment.OverInputs(differing(points)) {
+		return // a mean over designs is the speedup of none
 	}
 	f.Columns = append(slices.Clone(f.Columns), "geomean")
 	for v := range f.Series {
@@ -177,6 +180,9 @@ const maxLines = 8
 // sweepLines are plots over one axis.
 func sweepLines(r *Result) (figures []Figure) {
 	for _, a := range r.numeric() {
+		if r.confounded(a) {
+			continue
+		}
 		for _, m := range r.plotted() {
 			f := Figure{
 				ID: "over-" + a.Key + "-" + m.Name, Group: "over-" + a.Key, Choice: m.Title, Kind: Lines,
@@ -198,7 +204,7 @@ func (r *Result) scale(a Axis) Scale {
 	ticks := slices.Sorted(slices.Values(a.Numbers))
 	n := len(ticks)
 	return Scale{Name: r.quantity(a.Key), Log: ticks[0] > 0 && ticks[n-1] >= 8*ticks[0], Ticks: ticks,
-		Names: a.sorted()}
+		Names: r.tickNames(a)}
 }
 
 // lines are a line for each variant and each setting of the other axes; if that makes
@@ -229,6 +235,25 @@ func (r *Result) others(axes ...Axis) (keys []string) {
 		}
 	}
 	return keys
+}
+
+// confounded reports whether another axis changes whenever an axis does, so that a line over it would show the effect
+// of both. Numbers that go together as one axis of the experiment are not meant: they have a line over the first.
+func (r *Result) confounded(a Axis) bool {
+	first := true
+	for _, o := range r.Sweep {
+		if o.Key == a.Key {
+			first = false
+			continue
+		}
+		if len(o.Values) < 2 || !r.follows(o.Key, []string{a.Key}) {
+			continue
+		}
+		if o.Group != a.Group || len(o.Numbers) == 0 || first {
+			return true
+		}
+	}
+	return false
 }
 
 // follows reports whether points that agree in given keys agree in key.
@@ -357,7 +382,7 @@ func sweepMaps(r *Result) (figures []Figure) {
 	axes := r.numeric()
 	for i := range axes {
 		for j := i + 1; j < len(axes); j++ {
-			if axes[i].Group == axes[j].Group {
+			if axes[i].Group == axes[j].Group || r.confounded(axes[i]) || r.confounded(axes[j]) {
 				continue
 			}
 			for _, m := range r.plotted() {
@@ -379,16 +404,16 @@ func (r *Result) heatMap(x, y Axis, m metric, variant int) Figure {
 		Kind:  Heat,
 		Title: capital(m.Title) + " by " + r.name(x.Key) + " and " + r.name(y.Key),
 		X:     Scale{Name: r.quantity(x.Key)}, Y: Scale{Name: r.quantity(y.Key), Percent: m.Percent},
-		Columns: x.sorted(), Rows: y.sorted(),
+		Columns: r.tickNames(x), Rows: r.tickNames(y),
 	}
 	if name := r.Variants[variant]; name != "" {
 		f.ID, f.Choice, f.Title = f.ID+"-"+name, f.Choice+": "+name, f.Title+": "+r.name(name)
 	}
 	at := r.poolsAt(x.Key, y.Key, m, variant)
 	var over []string
-	for _, row := range f.Rows {
+	for _, row := range y.sorted() {
 		cells := make([]Number, len(f.Columns))
-		for c, column := range f.Columns {
+		for c, column := range x.sorted() {
 			cells[c] = missing
 			if of := at[[2]string{column, row}]; of != nil {
 				var differ []string
@@ -415,6 +440,14 @@ func (r *Result) poolsAt(x, y string, m metric, variant int) map[[2]string]*pool
 		}
 	}
 	return at
+}
+
+// tickNames are the labels of an axis's values in the order of their numbers.
+func (r *Result) tickNames(a Axis) (names []string) {
+	for _, v := range a.sorted() {
+		names = append(names, r.name(v))
+	}
+	return names
 }
 
 // sorted are the values in the order of their numbers.
