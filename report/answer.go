@@ -153,6 +153,11 @@ func (r *Result) name(of string) string {
 	if strings.Contains(of, "=") {
 		return of
 	}
+	for _, values := range r.short {
+		if s, ok := values[of]; ok {
+			return s
+		}
+	}
 	return of[strings.LastIndexByte(of, '/')+1:]
 }
 

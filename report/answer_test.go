@@ -31,8 +31,8 @@ func TestAnswer(t *testing.T) {
 				[]float64{1, 0.5, 2}[v]*float64(len(graph)-11))
 		}
 	}
-	require.Equal(t, "weaver is 2.83 times as fast as vertex (the geometric mean over 2 inputs, from 2.00 at file road.el to "+
-		"4.00 at file kron2.el).", read(t, onGraphs, "compare: {workload.schedule: [vertex, edge, weaver]}\n"+
+	require.Equal(t, "weaver is 2.83 times as fast as vertex (the geometric mean over 2 inputs, from 2.00 at file road to "+
+		"4.00 at file kron2).", read(t, onGraphs, "compare: {workload.schedule: [vertex, edge, weaver]}\n"+
 		"sweep: {graph.file: [data/road.el, data/kron2.el]}").Answer())
 	for _, p := range onGraphs.Points {
 		p["speedup"] = 0.5

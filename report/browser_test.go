@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -204,4 +206,42 @@ func TestFiguresFit(t *testing.T) {
 		}
 		b.quiet()
 	}
+}
+
+// On screens of any width the page is no wider than the screen, and charts have room for their plots.
+func TestThePageFitsScreens(t *testing.T) {
+	s := &summary{Experiment: "screens"}
+	graphs := []string{"data/facebook_combined.txt", "data/roadNet-CA.mtx.gz", "data/soc-LiveJournal1.mtx.gz"}
+	for i, graph := range graphs {
+		for j, algorithm := range []string{"pagerank", "bfs", "sssp"} {
+			for v, schedule := range []string{"vertex", "edge", "warp", "weaver"} {
+				p := s.add(map[string]string{"workload.schedule": schedule, "graph.file": graph,
+					"workload.algorithm": algorithm}, float64(1000+100*i+10*j-150*v), 1+0.4*float64(v)+0.1*float64(i*j))
+				p["stats"].(map[string]float64)["core.cycles"] = 1
+			}
+		}
+	}
+	b := open(t, s, "compare: {workload.schedule: [vertex, edge, warp, weaver]}\nsweep: {graph.file: ["+
+		strings.Join(graphs, ", ")+"], workload.algorithm: [pagerank, bfs, sssp]}")
+	for _, width := range []int64{390, 800, 1440} {
+		for _, scheme := range []string{"light", "dark"} {
+			b.Run(chromedp.EmulateViewport(width, 900),
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme",
+					Value: scheme}}))
+			b.Becomes(`String(document.documentElement.scrollWidth <= window.innerWidth)`, is("true"), fmt.Sprint(width))
+			b.keeps(fmt.Sprintf("report-%d-%s", width, scheme))
+		}
+	}
+	b.quiet()
+}
+
+// keeps saves a screenshot of the tab: HEDDLE_SCREENSHOTS is a directory.
+func (b *tab) keeps(name string) {
+	dir := os.Getenv("HEDDLE_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	var png []byte
+	b.Run(chromedp.FullScreenshot(&png, 100))
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }

@@ -59,7 +59,7 @@
   function nameAxis(names, c, more) {
     return Object.assign({
       type: 'category', data: names, nameLocation: 'middle', nameTextStyle: { color: c.text, width: c.width / 2, overflow: 'break' },
-      axisLabel: { color: c.text, width: Math.min(280, 0.4 * c.width), overflow: 'break' }, axisLine: { lineStyle: { color: c.dim } }, axisTick: { show: false },
+      axisLabel: { color: c.text, width: Math.min(280, 0.4 * c.width), overflow: 'break', lineHeight: 14 }, axisLine: { lineStyle: { color: c.dim } }, axisTick: { show: false },
     }, more);
   }
 
@@ -92,12 +92,14 @@
     const o = common(f, c, c.width);
     const tilt = longest(f.columns) * 7 > (width - 90) / f.columns.length;
     o.xAxis = nameAxis(f.columns, c);
-    o.xAxis.axisLabel.rotate = tilt ? 40 : 0;
+    const upright = tilt && (width - 90) / f.columns.length < 30; // tilted names would overlap
+    o.xAxis.axisLabel.rotate = upright ? 90 : tilt ? 40 : 0;
     if (tilt) o.xAxis.axisLabel.overflow = longest(f.columns) > 44 ? 'break' : 'none';
     o.xAxis.axisLabel.interval = f.columns.length > 40 ? 'auto' : 0;
     o.yAxis = valueAxis(f.y, c, Object.assign({ nameGap: 52, min: f.y.from || undefined }, reach(f, (s) => s.values)));
     o.yAxis.axisLabel.showMaxLabel = o.yAxis.max ? false : null;
-    o.grid.left = tilt ? Math.max(40, 4.8 * Math.min(60, f.columns[0].length) - 20) : 40;
+    if (upright) Object.assign(o.xAxis.axisLabel, { overflow: 'truncate', width: 180 });
+    o.grid.left = tilt && !upright ? Math.max(40, 4.8 * Math.min(60, f.columns[0].length) - 20) : 40;
     o.grid.bottom = 10;
     // A value that is the same everywhere is a line across; its own, without a stroke, makes room for it on the axis.
     const level = (s, i) => ({
@@ -127,7 +129,7 @@
     o.series = f.series.map((s, i) => ({
       type: 'bar', stack: 'all', name: s.name, data: s.values, barMaxWidth: 24,
       itemStyle: { color: colour(i, s, data.stack), borderColor: c.back, borderWidth: 1 },
-      label: { show: true, color: '#1b1f24', fontSize: 11, formatter: (p) => f.x.percent ? (p.value >= 0.045 ? Math.round(100 * p.value) + ' %' : '') : '' },
+      label: { show: true, color: '#1b1f24', fontSize: 11, formatter: (p) => f.x.percent ? (p.value >= 0.045 && p.value * (0.6 * c.width - 60) >= 28 ? Math.round(100 * p.value) + ' %' : '') : '' },
     }));
     o.tooltip.formatter = (p) => p.name + '\n' + p.seriesName + ': ' + show(p.value, f.x);
     return o;
