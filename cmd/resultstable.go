@@ -22,6 +22,7 @@ type tableFlags struct {
 	rows, columns []string
 	where         []string
 	value, format string
+	paired        bool
 }
 
 func (f *resultsFlags) table() *cobra.Command {
@@ -35,14 +36,17 @@ axes.
 
 Axes go by their last parts (schedule, l1d.bytes); by default, the first that varies is in columns and the others are
 in rows. Points that differ in their seeds alone are one cell, with the mean and half its 95 % confidence interval.
-Speedups over inputs have a row of geometric means. latex is for booktabs and siunitx, all numbers with equal
-decimals; csv and json have full keys, values and digits.`
+Speedups over inputs have a row of geometric means. --paired compares columns seed by seed: a difference that is
+smaller than its interval is not significant. latex is for booktabs and siunitx, all numbers with equal decimals; csv
+and json have full keys, values and digits.`
 	c.Flags().StringSliceVar(&t.rows, "rows", nil, "`axes` in rows, KEY,KEY")
 	c.Flags().StringSliceVar(&t.columns, "columns", nil,
 		"`axes` in columns, KEY,KEY; a number is the width of the table, as of others")
 	c.Flags().StringArrayVar(&t.where, "where", nil, "only points with this `key=value` (may be repeated)")
 	c.Flags().StringVar(&t.value, "value", "",
 		"speedup, cycles or a `statistic` (default: speedup, or cycles where nothing is compared)")
+	c.Flags().BoolVar(&t.paired, "paired", false,
+		"differences to the first column, each of two points with the same seed")
 	c.Flags().StringVar(&t.format, "format", "table", strings.Join(experiment.PivotFormats, ", "))
 	return c
 }
@@ -63,6 +67,11 @@ func (t *tableFlags) show(w io.Writer, name string) error {
 	p, err := experiment.NewPivot(valued, t.value, t.rows, t.columns)
 	if err != nil {
 		return err
+	}
+	if t.paired {
+		if err := p.Pair(valued); err != nil {
+			return fmt.Errorf("--paired: %w", err)
+		}
 	}
 	labels, err := report.LabelsOf(e.Config)
 	if err != nil {

@@ -42,7 +42,6 @@ func TestTutorial(t *testing.T) {
 		require.FileExists(t, filepath.Join("results", "weaver-table", f))
 	}
 	require.FileExists(t, "table.pdf")
-	require.FileExists(t, "weaver-table-seeds.csv")
 }
 
 // smallGraph writes small.txt, whose simulation takes no time.

@@ -18,6 +18,7 @@ type Pivot struct {
 	Columns    [][]string // and by column
 	Cells      [][]Cell   // by row and column
 	Mean       []Cell     // geometric means of the columns, where rows are inputs and values speedups; nil: none
+	Paired     bool       // values are differences to those of the first column with the same seed
 	settings   [][]Setting
 }
 
@@ -66,6 +67,41 @@ func NewPivot(points []Valued, value string, rows, columns []string) (*Pivot, er
 	}
 	p.placeRest(varying, len(rows) == 0, len(columns) == 0)
 	return p, p.fill(points)
+}
+
+// Pair makes the values of a matrix differences to the first column: each of two points with the same seed, so that
+// what seeds have in common does not widen the intervals.
+func (p *Pivot) Pair(points []Valued) error {
+	if len(p.Columns) < 2 {
+		return fmt.Errorf("paired differences: expected at least two columns")
+	}
+	at := func(keys []string, of []Setting) string {
+		var values []string
+		for _, key := range append(slices.Clone(keys), SeedKey) {
+			v, _ := settingOf(of, key)
+			values = append(values, v)
+		}
+		return fmt.Sprintf("%q", values)
+	}
+	base := map[string]float64{}
+	for i := range points {
+		if slices.EqualFunc(p.ColumnKeys, p.Columns[0], func(key, value string) bool {
+			v, ok := settingOf(points[i].Axes, key)
+			return v == value || !ok && value == missing
+		}) {
+			base[at(p.RowKeys, points[i].Axes)] = points[i].Value
+		}
+	}
+	differences := slices.Clone(points)
+	for i := range differences {
+		first, ok := base[at(p.RowKeys, points[i].Axes)]
+		if differences[i].Half = 0; !ok {
+			first = math.NaN()
+		}
+		differences[i].Value -= first
+	}
+	p.Cells, p.Mean, p.Paired = nil, nil, true
+	return p.fill(differences)
 }
 
 // placeRest gives places to axes that no flag names.
@@ -190,7 +226,7 @@ func cellOf(points []Valued, of []int) Cell {
 
 // addMean adds geometric means of speedups over rows of inputs that all have values.
 func (p *Pivot) addMean() {
-	if p.Value != "speedup" || len(p.Rows) < 2 || !OverInputs(p.RowKeys) {
+	if p.Paired || p.Value != "speedup" || len(p.Rows) < 2 || !OverInputs(p.RowKeys) {
 		return
 	}
 	for c := range p.Columns {

@@ -10,7 +10,7 @@ import (
 	"heddle/experiment"
 )
 
-// Seeds are one cell, with the mean and its interval; means over graphs are geometric, and leave out incomplete columns.
+// Seeds are one cell, with the mean and its interval; means over graphs are geometric, and need whole columns.
 func TestPivot(t *testing.T) {
 	point := func(schedule, graph, seed string, value float64) experiment.Valued {
 		return experiment.Valued{Value: value, Axes: []experiment.Setting{{Key: "workload.schedule", Value: schedule},
@@ -43,6 +43,18 @@ func TestPivot(t *testing.T) {
 	require.NoError(t, p.Write(&b, "latex", nil))
 	require.Contains(t, b.String(), "{lS[table-format=1.2]S[table-format=2.2\\pm1.2]S[table-format=1.2]}")
 	require.Contains(t, b.String(), "kron & 1.00 & 10.00 & {--} \\\\\n\\midrule\ngeomean")
+
+	// Paired differences leave out what seeds have in common.
+	for i, v := range []float64{100, 200, 97, 195} {
+		points[i].Value = v
+	}
+	p, err = experiment.NewPivot(points[:4], "cycles", nil, nil)
+	require.NoError(t, err)
+	require.InDelta(t, 12.706*50, p.Cells[0][0].Half, 0.1)
+	require.NoError(t, p.Pair(points[:4]))
+	require.Equal(t, experiment.Cell{Value: 0, Half: 0, N: 2}, p.Cells[0][0])
+	require.InDelta(t, -4, p.Cells[0][1].Value, 1e-12)
+	require.InDelta(t, 12.706*1, p.Cells[0][1].Half, 1e-2)
 
 	_, err = experiment.NewPivot(points, "speedup", []string{"schedule"}, []string{"seed"})
 	require.ErrorContains(t, err, "a cell would have 2 points, which differ in graph.file: give it a place in --rows or "+

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,10 +54,14 @@ func (p *Pivot) valueTitle(labels map[string]string) string {
 
 // Title says what the matrix shows, and what its columns are.
 func (p *Pivot) Title(labels map[string]string) string {
-	if len(p.ColumnKeys) == 0 {
-		return p.valueTitle(labels)
+	title := p.valueTitle(labels)
+	if p.Paired {
+		title = "difference in " + title + " to the first column, in pairs of one seed,"
 	}
-	return p.valueTitle(labels) + " by " + strings.Join(ShortKeys(p.ColumnKeys), ", ")
+	if len(p.ColumnKeys) == 0 {
+		return title
+	}
+	return title + " by " + strings.Join(ShortKeys(p.ColumnKeys), ", ")
 }
 
 // texts returns the heads of columns and the cells, those of means last, all with the same number of decimals.
@@ -133,14 +138,19 @@ func (p *Pivot) cellTexts(cells []Cell) (out []string) {
 	return out
 }
 
-// grouped puts commas between the thousands of a cell, for people.
+// wholePart matches the digits before the point of a number.
+var wholePart = regexp.MustCompile(`(^|[ -])\d{4,}`)
+
+// grouped puts commas between the thousands of a cell's numbers, for people.
 func grouped(cell string) string {
-	whole, rest, _ := strings.Cut(cell, " ")
-	n, err := strconv.ParseUint(whole, 10, 64)
-	if err != nil {
-		return cell
-	}
-	return strings.TrimSpace(Thousands(n) + " " + rest)
+	return wholePart.ReplaceAllStringFunc(cell, func(found string) string {
+		digits := strings.TrimLeft(found, " -")
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if err != nil { // of more than 19 digits
+			return found
+		}
+		return strings.TrimSuffix(found, digits) + Thousands(n)
+	})
 }
 
 func (p *Pivot) writeTable(w io.Writer, head []string, rows [][]string) {
