@@ -152,7 +152,7 @@ func newSheet(figures []*Figure, style Style) *sheet {
 		p := newPanel(f, style, (s.width-2*margin)*(&panel{f: f, style: style}).natural()/natural)
 		s.panels = append(s.panels, p)
 		for i := range f.Series {
-			if name := f.Series[i].Name; !names[name] {
+			if name := f.Series[i].Name; !names[name] && !f.Series[i].Gap {
 				names[name] = true
 				s.entries = append(s.entries, entry{name, p.swatch(i)})
 			}

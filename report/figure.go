@@ -58,12 +58,13 @@ type Series struct {
 	Level  bool        `json:"level,omitempty"`  // of bars or lines: one value everywhere, a line across
 	Bound  bool        `json:"bound,omitempty"`  // a limit, not a measurement
 	Other  bool        `json:"other,omitempty"`  // series too small for a colour of their own
+	Gap    bool        `json:"gap,omitempty"`    // of a stack: nothing is drawn, and what follows begins behind it
 }
 
 // Figures are all plots that a result has data for.
 func Figures(r *Result) []Figure {
 	var all []Figure
-	for _, make := range []func(*Result) []Figure{overview, sweepLines, sweepMaps, stacks, superSteps, timelines,
+	for _, make := range []func(*Result) []Figure{overview, why, sweepLines, sweepMaps, stacks, superSteps, timelines,
 		roofline} {
 		all = append(all, make(r)...)
 	}

@@ -466,6 +466,9 @@ func (p *panel) stackRow(c *draw.Canvas, x, y func(float64) vg.Length, col int, 
 		}
 		from, to := x(sum), x(sum+v)
 		sum += v
+		if p.f.Series[i].Gap {
+			continue
+		}
 		box(c, p.colour[i], from, y(at-0.4), to-min(0.4, (to-from)/4), y(at+0.4))
 		name := show(v, p.f.X)
 		if p.f.X.Percent {

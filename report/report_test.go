@@ -109,6 +109,32 @@ func TestNoLineOverAConfoundedAxis(t *testing.T) {
 	require.False(t, groups["over-workload.max_iterations"] || groups["over-workload-max-iterations"], groups)
 }
 
+// The steps of the waterfall lead from the baseline's cycles to those of the fastest variant.
+func TestWaterfall(t *testing.T) {
+	s := &summary{Experiment: "why"}
+	for i, schedule := range []string{"vertex", "weaver"} {
+		memory, issued := []float64{700, 300}[i], []float64{200, 240}[i]
+		p := s.add(map[string]string{"workload.schedule": schedule}, 10+memory+issued, []float64{1, 910. / 550}[i])
+		p["stats"] = map[string]float64{"cycles": 10 + memory + issued, "device_cycles": memory + issued,
+			"core.cycles": memory + issued, "core0.cycles": memory + issued, "launch.overhead_cycles": 10, "launch.count": 1,
+			"core.scheduler.issued": issued, "core.scheduler.stall.scoreboard.memory": memory}
+	}
+	f := find(t, report.Figures(read(t, s, "compare: {workload.schedule: [vertex, weaver]}")), "why")
+	require.Equal(t, []string{"A  vertex", "number of instructions", "waiting for memory", "B  weaver"}, f.Columns)
+	require.True(t, f.Series[0].Gap)
+	at := float64(f.Series[1].Values[0])
+	require.Equal(t, 910.0, at)
+	for c := 1; c < 3; c++ {
+		gap, less, plus := float64(f.Series[0].Values[c]), float64(f.Series[2].Values[c]), float64(f.Series[3].Values[c])
+		require.InDelta(t, min(at, at-less+plus), gap, 1e-9, "a step begins where the one before ends")
+		at += plus - less
+	}
+	require.InDelta(t, 550, at, 1e-9)
+	require.Equal(t, 550.0, float64(f.Series[1].Values[3]))
+	require.Contains(t, f.Note, "B is 1.65 times as fast as A: less waiting for memory")
+	require.NotContains(t, string(f.SVG()), "NaN")
+}
+
 // Ticks have the labels of report.labels, and files no folders or suffixes.
 func TestTicksHaveLabels(t *testing.T) {
 	s := &summary{Experiment: "labels"}

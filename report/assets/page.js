@@ -126,7 +126,9 @@
     o.xAxis = valueAxis(f.x, c, { nameGap: 30, max: f.x.percent ? 1 : undefined });
     o.yAxis = nameAxis(f.columns, c, { inverse: true });
     o.yAxis.axisLabel.interval = 0;
-    o.series = f.series.map((s, i) => ({
+    o.series = f.series.map((s, i) => s.gap ? {
+      type: 'bar', stack: 'all', data: s.values, silent: true, tooltip: { show: false }, itemStyle: { color: 'transparent' }, barMaxWidth: 24,
+    } : ({
       type: 'bar', stack: 'all', name: s.name, data: s.values, barMaxWidth: 24,
       itemStyle: { color: colour(i, s, data.stack), borderColor: c.back, borderWidth: 1 },
       label: { show: true, color: '#1b1f24', fontSize: 11, formatter: (p) => f.x.percent ? (p.value >= 0.045 && p.value * (0.6 * c.width - 60) >= 28 ? Math.round(100 * p.value) + ' %' : '') : '' },
