@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/graph"
 	"heddle/kernels/compose"
+	"heddle/kernels/cuda"
 	"heddle/kernels/host"
 	"heddle/sim"
 )
@@ -18,14 +20,15 @@ import (
 // exportFlags holds the flags of heddle kernel export.
 type exportFlags struct {
 	pointFlags
-	out string
+	out  string
+	cuda string
 }
 
 func newKernelExport() *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
-		Use:   "export EXPERIMENT -o FILE",
-		Short: "Export a graph program: kernels, super-steps, graph and expected result",
+		Use:   "export EXPERIMENT -o FILE | --cuda DIR",
+		Short: "Export a graph program: kernels, super-steps, graph and expected result; or as CUDA C++",
 		Long: `Write one point of an experiment as a program that needs no host: an ELF executable, or
 a flat image if the file's name ends in .bin. It contains the kernels, the loop over
 super-steps, the graph, all arrays and the expected result, and is for machines with
@@ -36,14 +39,30 @@ Vortex's RTL if it has the instructions, which are listed.
 Its exit code: 0 the result is right; 1 it is wrong; 2 the machine has another shape;
 3 the super-steps did not end.
 
-For algorithms pagerank, spmv, bfs, sssp, cc and in-degree, with software schedules.`,
+For algorithms pagerank, spmv, bfs, sssp, cc and in-degree, with software schedules.
+
+With --cuda the point becomes a CUDA C++ program in a folder: kernels as they are
+composed, the host's loop over super-steps, the graph, a reference, and timing. A core is
+a thread block, and the machine needs warps of 32 threads. In the folder, make builds
+program with nvcc (ARCH=sm_90 for another GPU than this machine's), and make host builds
+program-host with g++ alone, which executes thread blocks lane by lane and finds missing
+barriers and wrong masks. Either prints one JSON object: times of --repeat runs, and
+whether the result is right. A program of pagerank, spmv, bfs, bfs-parents, sssp, cc,
+cc-soman or in-degree whose layout is csr, csc, csr-csc or coo takes any graph
+(--graph FILE.hgr).
+
+Exit codes of such a program: 0 the result is right; 1 it is wrong; 2 it cannot run;
+3 threads miss each other at a barrier, vote or shuffle (program-host).`,
 		Example: `  heddle kernel export quickstart --point 1 --set workload.kernel=compiled --set machine=vortex-rtl-a -o pr.elf
   heddle kernel export my.yaml --set workload.algorithm=bfs --set workload.direction=pull -o bfs.bin
-  heddle exec bfs.bin --machine vortex-rtl-a`,
+  heddle exec bfs.bin --machine vortex-rtl-a
+  heddle kernel export quickstart --point 1 --set workload.kernel=compiled --cuda pr
+  make -C pr && pr/program --graph pr/graph.hgr --kernels`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	c.Flags().StringVarP(&f.out, "output", "o", "", "`file` to write")
+	c.Flags().StringVar(&f.cuda, "cuda", "", "`folder` to write a CUDA C++ program into")
 	c.Flags().IntVar(&f.point, "point", 0, "number of the point, from 1, as heddle run --dry-run lists them (0: "+
 		"there must be only one)")
 	f.overrides.add(c)
@@ -51,8 +70,8 @@ For algorithms pagerank, spmv, bfs, sssp, cc and in-degree, with software schedu
 }
 
 func (f *exportFlags) run(c *cobra.Command, name string) error {
-	if f.out == "" {
-		return errors.New("-o FILE: expected a file to write")
+	if (f.out == "") == (f.cuda == "") {
+		return errors.New("-o FILE, --cuda DIR: expected one of them: a file or a folder to write")
 	}
 	r, i, err := f.choose(name, "exported")
 	if err != nil {
@@ -66,6 +85,9 @@ func (f *exportFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if f.cuda != "" {
+		return f.writeCUDA(c, cfg, g)
+	}
 	d, err := host.NewTimed(cfg.Machine, sim.Options{})
 	if err != nil {
 		return err
@@ -78,6 +100,27 @@ func (f *exportFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	describeExport(c.OutOrStdout(), f.out, x, d.Shape(), g)
+	return nil
+}
+
+// writeCUDA exports a point as a CUDA C++ program.
+func (f *exportFlags) writeCUDA(c *cobra.Command, cfg *config.Experiment, g *graph.Graph) error {
+	d, err := host.NewRehearsal(&cfg.Machine)
+	if err != nil {
+		return err
+	}
+	x, err := cuda.Export(c.Context(), d.Shape(), g, cfg.Workload)
+	if err != nil {
+		return err
+	}
+	if err := x.Write(c.Context(), f.cuda); err != nil {
+		return err
+	}
+	w := c.OutOrStdout()
+	fmt.Fprintf(w, "%s: %s, %s vertices, %s edges\n", f.cuda, x.Outline.Plan.Name(),
+		experiment.Thousands(uint64(g.Vertices())), experiment.Thousands(uint64(g.Edges())))
+	fmt.Fprintf(w, "to build and run on a GPU: make -C %s && cd %s && ./program\n", f.cuda, f.cuda)
+	fmt.Fprintf(w, "without one, by g++ alone: make -C %s host && cd %s && ./program-host\n", f.cuda, f.cuda)
 	return nil
 }
 

@@ -76,6 +76,12 @@ func (b *Builder) Var(init Value) *Variable {
 	return &Variable{b, v}
 }
 
+// Named gives the variable a name for readers of the kernel, which need not be unique.
+func (v *Variable) Named(name string) *Variable {
+	v.v.Name = name
+	return v
+}
+
 // Get returns the variable's current value.
 func (v *Variable) Get() Value {
 	i := v.b.add(OpGet, v.v.Type)

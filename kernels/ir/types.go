@@ -64,6 +64,7 @@ type Block struct{ Instrs []*Instr }
 type Var struct {
 	ID   int
 	Type Type
+	Name string // for a reader of the kernel; "": none
 }
 
 // Param is a word of the argument block.

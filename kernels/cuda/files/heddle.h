@@ -1,0 +1,1049 @@
+// What every exported program shares: a graph's file, arrays on the device, launches, measurement and the report. It
+// builds with nvcc for a GPU, and with g++ alone for the host (cuda_on_host.h).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#if defined(__CUDACC__)
+#include <cooperative_groups.h>
+#define SCRATCHPAD(name) extern __shared__ uint32_t name[]
+#define COUNT_EDGE() (void)0
+// Waits for some neighbouring warps of the thread block, which share a numbered barrier.
+__device__ inline void barrier_of_warps(unsigned number, unsigned threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+// Waits for all threads of the grid, which must have been launched cooperatively.
+__device__ inline void grid_barrier() { cooperative_groups::this_grid().sync(); }
+#else
+#include "cuda_on_host.h"
+#endif
+
+// The lanes of a warp that has no idle ones.
+constexpr uint32_t ALL_LANES = 0xffffffffu;
+
+// Division as RISC-V has it: by 0 it gives the greatest number, and the dividend as the remainder.
+template <class T> __device__ inline T quotient(T x, T y) { return y == 0 ? T(-1) : T(x / y); }
+template <class T> __device__ inline T modulo(T x, T y) { return y == 0 ? x : T(x % y); }
+// The bytes of an array of words, and an address some bytes further on.
+__device__ inline uint8_t* bytes(uint32_t* words) { return reinterpret_cast<uint8_t*>(words); }
+__device__ inline const uint8_t* bytes(const uint32_t* words) { return reinterpret_cast<const uint8_t*>(words); }
+template <class T> __device__ inline T* advance(T* at, uint32_t by)
+{
+    return reinterpret_cast<T*>(reinterpret_cast<char*>(at) + by);
+}
+
+namespace heddle {
+
+using Words = std::vector<uint32_t>;
+
+constexpr uint32_t none = UINT32_MAX;
+
+[[noreturn]] inline void fail(const std::string& message)
+{
+    fprintf(stderr, "%s\n", message.c_str());
+    exit(2);
+}
+
+#if defined(__CUDACC__)
+inline void check_cuda(cudaError_t e, const char* what)
+{
+    if (e != cudaSuccess) {
+        fail(std::string(what) + ": " + cudaGetErrorString(e));
+    }
+}
+#endif
+
+// File reads little-endian words, and ends the program where the file does.
+class File {
+public:
+    explicit File(const std::string& name) : name(name), file(fopen(name.c_str(), "rb"))
+    {
+        if (file == nullptr) {
+            fail(name + ": cannot be opened: expected a file that heddle kernel export has written (--graph FILE)");
+        }
+        fseek(file, 0, SEEK_END);
+        left = uint64_t(ftell(file));
+        fseek(file, 0, SEEK_SET);
+    }
+    ~File() { fclose(file); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    void read(void* to, uint64_t n)
+    {
+        if (n > left || fread(to, 1, n, file) != n) {
+            fail(name + ": the file is too short");
+        }
+        left -= n;
+    }
+    template <class T> T number()
+    {
+        T x;
+        read(&x, sizeof x);
+        return x;
+    }
+    std::string text(uint64_t n)
+    {
+        if (n > left) {
+            fail(name + ": the file is too short");
+        }
+        std::string s(n, ' ');
+        read(&s[0], n);
+        return s;
+    }
+    Words words(uint64_t n)
+    {
+        if (n > left / 4) {
+            fail(name + ": the file is too short");
+        }
+        Words w(n);
+        read(w.data(), 4 * n);
+        return w;
+    }
+
+    const std::string name;
+
+private:
+    FILE* file;
+    uint64_t left;
+};
+
+// Rows are a graph's edges by one of their ends: row v is ids[offsets[v]] to ids[offsets[v+1]-1].
+struct Rows {
+    Words offsets, ids, weights;
+};
+
+// Graph is a directed graph, from an .hgr file.
+class Graph {
+public:
+    explicit Graph(const std::string& name)
+    {
+        File f(name);
+        if (f.text(8) != std::string("\x89HGR\r\n\x1a\n", 8) || f.number<uint32_t>() != 1) {
+            fail(name + ": expected an .hgr file of version 1 (heddle graph convert writes one)");
+        }
+        kind = f.number<uint32_t>();
+        const auto n = f.number<uint64_t>(), m = f.number<uint64_t>();
+        if (n == 0 || n > 1u << 27 || m > 1u << 29 || kind > 2) {
+            fail(name + ": expected 1 to 2^27 vertices, up to 2^29 edges, and weights of kind 0, 1 or 2");
+        }
+        vertices = uint32_t(n);
+        edges = uint32_t(m);
+        f.text(32); // the hash
+        f.text(f.number<uint32_t>());
+        f.text(4); // the checksum of the head
+        out.offsets = f.words(n + 1);
+        out.ids = f.words(m);
+        if (kind != 0) {
+            out.weights = f.words(m);
+        }
+        if (out.offsets[0] != 0 || out.offsets[n] != m || !std::is_sorted(out.offsets.begin(), out.offsets.end())) {
+            fail(name + ": the offsets of its rows do not ascend from 0 to the number of edges");
+        }
+        for (uint32_t id : out.ids) {
+            if (id >= vertices) {
+                fail(name + ": an edge leads to vertex " + std::to_string(id) + ", which there is not");
+            }
+        }
+    }
+
+    uint32_t vertices = 0, edges = 0;
+    uint32_t kind = 0; // of the weights: none, integers, floats
+    Rows out;          // by source
+
+    uint32_t degree(uint32_t v) const { return out.offsets[v + 1] - out.offsets[v]; }
+    double weight(uint32_t e) const
+    {
+        float f;
+        switch (kind) {
+        case 0:
+            return 1;
+        case 1:
+            return double(float(int32_t(out.weights[e])));
+        }
+        memcpy(&f, &out.weights[e], sizeof f);
+        return double(f);
+    }
+
+    // in returns the edges by destination; sources ascend in each row.
+    const Rows& in() const
+    {
+        if (transposed == nullptr) {
+            transposed = std::make_unique<Rows>();
+            Rows& t = *transposed;
+            t.offsets.assign(vertices + 1, 0);
+            t.ids.resize(edges);
+            t.weights.resize(out.weights.size());
+            for (uint32_t id : out.ids) {
+                t.offsets[id + 1]++;
+            }
+            for (uint32_t v = 0; v < vertices; v++) {
+                t.offsets[v + 1] += t.offsets[v];
+            }
+            Words next(t.offsets.begin(), t.offsets.end() - 1);
+            for (uint32_t v = 0; v < vertices; v++) {
+                for (uint32_t e = out.offsets[v]; e < out.offsets[v + 1]; e++) {
+                    const uint32_t at = next[out.ids[e]]++;
+                    t.ids[at] = v;
+                    if (!t.weights.empty()) {
+                        t.weights[at] = out.weights[e];
+                    }
+                }
+            }
+        }
+        return *transposed;
+    }
+
+    // row_of_each returns the row of each edge.
+    Words row_of_each(const Rows& rows) const
+    {
+        Words list(edges);
+        for (uint32_t v = 0; v < vertices; v++) {
+            std::fill(list.begin() + rows.offsets[v], list.begin() + rows.offsets[v + 1], v);
+        }
+        return list;
+    }
+
+private:
+    mutable std::unique_ptr<Rows> transposed;
+};
+
+// Extra is what a program needs beyond the graph: arrays of its layout and algorithm that heddle has prepared for one
+// graph, by name.
+class Extra {
+public:
+    Extra(const std::string& name, const Graph& graph)
+    {
+        File f(name);
+        if (f.text(8) != "HEDDLE-1") {
+            fail(name + ": expected the arrays that heddle kernel export --cuda has written");
+        }
+        if (f.number<uint32_t>() != graph.vertices || f.number<uint32_t>() != graph.edges) {
+            fail(name + ": these arrays belong to another graph: this program is for the one that it was exported with");
+        }
+        for (auto n = f.number<uint32_t>(); n > 0; n--) {
+            const std::string array = f.text(f.number<uint32_t>());
+            arrays[array] = f.words(f.number<uint32_t>());
+        }
+    }
+    const Words& array(const std::string& name) const
+    {
+        const auto at = arrays.find(name);
+        if (at == arrays.end()) {
+            fail("the file of arrays has no " + name + ": export the program again");
+        }
+        return at->second;
+    }
+    uint32_t number(const std::string& name) const { return array(name).at(0); }
+
+private:
+    std::map<std::string, Words> arrays;
+};
+
+// Array is an array of words on the device.
+struct Array {
+    uint32_t* at = nullptr;
+    size_t words = 0;
+    template <class T> operator T*() const { return reinterpret_cast<T*>(at); }
+};
+
+// rotate passes the roles of arrays on: each becomes what the next one was.
+template <class... A> void rotate(A&... arrays)
+{
+    Array list[] = {arrays...};
+    constexpr size_t n = sizeof...(A);
+    size_t i = 0;
+    ((arrays = list[(i++ + n - 1) % n]), ...);
+}
+
+// Options are those of the command line.
+struct Options {
+    std::string graph = "graph.hgr", extra = "arrays.bin", result;
+    int64_t source = -1; // as it is numbered in the .hgr file; -1: the one that was exported
+    int repeat = 21;
+    unsigned blocks = 0; // 0: as many as are resident on the GPU, or the machine's cores on the host
+    bool kernels = false;
+    bool check = true;
+};
+
+inline const char* usage =
+    "usage: %s [--graph FILE] [--arrays FILE] [--source V] [--repeat N] [--blocks N] [--kernels] [--no-check]\n"
+    "          [--result FILE]\n"
+    "  --graph FILE    the graph, .hgr (graph.hgr)\n"
+    "  --arrays FILE   arrays of layouts and algorithms that need some (arrays.bin)\n"
+    "  --source V      the vertex to begin with (the one that was exported)\n"
+    "  --repeat N      timed runs after the checked one (21)\n"
+    "  --blocks N      thread blocks (as many as are resident)\n"
+    "  --kernels       also time each kernel\n"
+    "  --no-check      do not compare the result with the reference\n"
+    "  --result FILE   write the result's words, little-endian\n";
+
+inline Options parse(int argc, char** argv)
+{
+    Options o;
+    for (int i = 1; i < argc; i++) {
+        const std::string flag = argv[i];
+        const auto value = [&]() -> std::string {
+            if (i + 1 == argc) {
+                fail(flag + ": expected a value");
+            }
+            return argv[++i];
+        };
+        const auto number = [&](long least, long most) {
+            const std::string text = value();
+            char* end;
+            const long n = strtol(text.c_str(), &end, 10);
+            if (text.empty() || *end != 0 || n < least || n > most) {
+                fail(flag + " " + text + ": expected a number from " + std::to_string(least) + " to " +
+                    std::to_string(most));
+            }
+            return n;
+        };
+        if (flag == "--graph") {
+            o.graph = value();
+        } else if (flag == "--arrays") {
+            o.extra = value();
+        } else if (flag == "--result") {
+            o.result = value();
+        } else if (flag == "--source") {
+            o.source = number(0, (1 << 27) - 1);
+        } else if (flag == "--repeat") {
+            o.repeat = int(number(0, 1000000));
+        } else if (flag == "--blocks") {
+            o.blocks = unsigned(number(1, 1 << 20));
+        } else if (flag == "--kernels") {
+            o.kernels = true;
+        } else if (flag == "--no-check") {
+            o.check = false;
+        } else {
+            fprintf(stderr, usage, argv[0]);
+            exit(flag == "--help" ? 0 : 2);
+        }
+    }
+    return o;
+}
+
+#if defined(__CUDACC__)
+__global__ void empty_kernel() {}
+#else
+inline void empty_kernel() {}
+#endif
+
+// Clock measures a stretch of the device's time in milliseconds.
+class Clock {
+public:
+#if defined(__CUDACC__)
+    Clock()
+    {
+        check_cuda(cudaEventCreate(&from), "cudaEventCreate");
+        check_cuda(cudaEventCreate(&to), "cudaEventCreate");
+    }
+    void start() { check_cuda(cudaEventRecord(from), "cudaEventRecord"); }
+    void stop() { check_cuda(cudaEventRecord(to), "cudaEventRecord"); }
+    double milliseconds()
+    {
+        float ms;
+        check_cuda(cudaEventSynchronize(to), "cudaEventSynchronize");
+        check_cuda(cudaEventElapsedTime(&ms, from, to), "cudaEventElapsedTime");
+        return ms;
+    }
+
+private:
+    cudaEvent_t from, to;
+#else
+    void start() { from = std::chrono::steady_clock::now(); }
+    void stop() { to = std::chrono::steady_clock::now(); }
+    double milliseconds() { return std::chrono::duration<double, std::milli>(to - from).count(); }
+
+private:
+    std::chrono::steady_clock::time_point from, to;
+#endif
+};
+
+// Device holds arrays and launches kernels on thread blocks that each stand for a core.
+class Device {
+public:
+    Device(const Options& options, unsigned cores, unsigned threads) : threads(threads), blocks(options.blocks)
+    {
+#if defined(__CUDACC__)
+        check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+        check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+        (void)cores;
+#else
+        if (blocks == 0) {
+            blocks = cores;
+        }
+#endif
+    }
+
+    // admit limits the number of blocks to those that are resident together, of every kernel.
+    template <class... P> void admit(void (*kernel)(P...), size_t scratchpad_bytes)
+    {
+#if defined(__CUDACC__)
+        const void* f = reinterpret_cast<const void*>(kernel);
+        if (scratchpad_bytes > 48 << 10) {
+            check_cuda(cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, int(scratchpad_bytes)),
+                "the scratchpad does not fit this GPU's shared memory");
+        }
+        int each = 0;
+        check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, f, int(threads), scratchpad_bytes), "occupancy");
+        const unsigned most = unsigned(each) * unsigned(properties.multiProcessorCount);
+        if (most == 0) {
+            fail("a thread block does not fit this GPU: export a machine with fewer warps or less scratchpad");
+        }
+        resident = std::min(resident, most);
+#else
+        (void)kernel;
+        (void)scratchpad_bytes;
+#endif
+    }
+
+    // settle determines the number of blocks once all kernels are admitted.
+    void settle(bool cooperative)
+    {
+#if defined(__CUDACC__)
+        if (blocks == 0) {
+            blocks = resident;
+        }
+        if (cooperative && blocks > resident) {
+            fail("--blocks " + std::to_string(blocks) + ": kernels with barriers of the grid need all blocks to be "
+                "resident: expected at most " + std::to_string(resident));
+        }
+#else
+        (void)cooperative;
+#endif
+    }
+
+    unsigned warps() const { return blocks * (threads / 32); }
+
+    // place returns an array with contents. Kernels may read some words behind its end, whose values they do not use.
+    Array place(const Words& contents)
+    {
+        Array a = reserve(contents.size());
+        write(a, contents);
+        return a;
+    }
+
+    // reserve returns an array of zeros.
+    Array reserve(size_t words)
+    {
+        Array a{nullptr, words};
+#if defined(__CUDACC__)
+        check_cuda(cudaMalloc(&a.at, 4 * (words + behind)), "cudaMalloc");
+#else
+        a.at = static_cast<uint32_t*>(malloc(4 * (words + behind)));
+#endif
+        Array all{a.at, words + behind};
+        zero(all);
+        return a;
+    }
+
+    void zero(const Array& a)
+    {
+#if defined(__CUDACC__)
+        check_cuda(cudaMemsetAsync(a.at, 0, 4 * a.words), "cudaMemset");
+#else
+        memset(a.at, 0, 4 * a.words);
+#endif
+    }
+
+    void write(const Array& a, const Words& contents)
+    {
+#if defined(__CUDACC__)
+        check_cuda(cudaMemcpy(a.at, contents.data(), 4 * contents.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
+#else
+        memcpy(a.at, contents.data(), 4 * contents.size());
+#endif
+    }
+
+    Words read(const Array& a) const { return read(a, a.words); }
+    Words read(const Array& a, size_t words) const
+    {
+        Words w(words);
+#if defined(__CUDACC__)
+        check_cuda(cudaMemcpy(w.data(), a.at, 4 * words, cudaMemcpyDeviceToHost), "a kernel, or reading its result");
+#else
+        memcpy(w.data(), a.at, 4 * words);
+#endif
+        return w;
+    }
+
+    // take returns the first word of an array and zeroes it: the one word that the host reads after a super-step.
+    uint32_t take(const Array& a)
+    {
+        reads++;
+        const uint32_t word = read(a, 1)[0];
+        zero(Array{a.at, 1});
+        return word;
+    }
+
+    // launch runs a kernel on all blocks; cooperative: it waits for all blocks within.
+    template <class... P, class... A>
+    void launch(const char* name, void (*kernel)(P...), size_t scratchpad_bytes, bool cooperative, A... args)
+    {
+        launches++;
+        Clock* clock = nullptr;
+        if (timed) {
+            clocks[name].push_back(std::make_unique<Clock>());
+            clock = clocks[name].back().get();
+            clock->start();
+        }
+        std::tuple<P...> values{static_cast<P>(args)...};
+#if defined(__CUDACC__)
+        std::apply([&](auto&... v) {
+            void* list[] = {static_cast<void*>(const_cast<std::remove_const_t<std::remove_reference_t<decltype(v)>>*>(&v))...,
+                nullptr};
+            const void* f = reinterpret_cast<const void*>(kernel);
+            check_cuda(cooperative ? cudaLaunchCooperativeKernel(f, dim3(blocks), dim3(threads), list, scratchpad_bytes, 0)
+                                   : cudaLaunchKernel(f, dim3(blocks), dim3(threads), list, scratchpad_bytes, 0),
+                name);
+        }, values);
+#else
+        (void)cooperative;
+        on_host::run_grid(name, blocks, threads, scratchpad_bytes, [&] { std::apply(kernel, values); });
+#endif
+        if (clock != nullptr) {
+            clock->stop();
+        }
+    }
+
+    void wait() const
+    {
+#if defined(__CUDACC__)
+        check_cuda(cudaDeviceSynchronize(), "a kernel");
+#endif
+    }
+
+    // nothing launches as many empty kernels, and reads as many words, as a run.
+    void nothing(uint64_t empty_launches, uint64_t words, const Array& word)
+    {
+        for (uint64_t i = 0; i < std::max(empty_launches, words); i++) {
+            if (i < empty_launches) {
+#if defined(__CUDACC__)
+                empty_kernel<<<blocks, threads>>>();
+#else
+                empty_kernel();
+#endif
+            }
+            if (i < words) {
+                read(word, 1);
+            }
+        }
+    }
+
+    std::string name() const
+    {
+#if defined(__CUDACC__)
+        return properties.name;
+#else
+        return "host (g++)";
+#endif
+    }
+    unsigned multiprocessors() const
+    {
+#if defined(__CUDACC__)
+        return unsigned(properties.multiProcessorCount);
+#else
+        return 0;
+#endif
+    }
+    int clock_mhz() const
+    {
+        int khz = 0;
+#if defined(__CUDACC__)
+        cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, device);
+#endif
+        return khz / 1000;
+    }
+    std::string toolkit() const
+    {
+#if defined(__CUDACC__)
+        int runtime = 0, driver = 0;
+        cudaRuntimeGetVersion(&runtime);
+        cudaDriverGetVersion(&driver);
+        return "CUDA " + std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10) + ", driver for " +
+            std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+#else
+        return std::string("g++ ") + __VERSION__;
+#endif
+    }
+
+    unsigned threads, blocks;
+    uint64_t launches = 0, reads = 0;
+    bool timed = false; // launches are timed, one by one
+    std::map<std::string, std::vector<std::unique_ptr<Clock>>> clocks;
+    size_t behind = 64; // words behind an array's end
+
+private:
+#if defined(__CUDACC__)
+    int device = 0;
+    cudaDeviceProp properties;
+    unsigned resident = UINT32_MAX;
+#endif
+};
+
+// Outcome is how a run ended.
+struct Outcome {
+    uint32_t steps = 0;
+    bool ended = false; // no vertex is active
+    std::vector<float> residuals;
+};
+
+// Verdict is the comparison of a result with its reference.
+struct Verdict {
+    uint64_t wrong = 0;
+    std::string message; // of the first wrong value
+    std::string reference;
+
+    void compare(const char* quantity, uint32_t v, double got, double want, double bound)
+    {
+        const bool same = got == want || (std::isnan(got) && std::isnan(want));
+        if (same || std::fabs(got - want) <= bound) {
+            return;
+        }
+        if (wrong++ == 0) {
+            char text[200];
+            snprintf(text, sizeof text, "%s of vertex %u is %.9g, and should be %.9g, give or take %.3g", quantity, v, got,
+                want, bound);
+            message = text;
+        }
+    }
+    void equal(const char* quantity, const Words& got, const Words& want)
+    {
+        for (uint32_t v = 0; v < want.size(); v++) {
+            compare(quantity, v, got[v], want[v], 0);
+        }
+    }
+};
+
+// Program is what a point has for measure.
+struct Program {
+    const char* point;
+    std::function<void()> reset;               // before a run, not timed
+    std::function<Outcome()> run;              // timed
+    std::function<Words()> result;             // after a run
+    std::function<Verdict(const Words&, const Outcome&)> verify;
+};
+
+inline double quantile(std::vector<double> times, double q)
+{
+    std::sort(times.begin(), times.end());
+    return times[std::min(times.size() - 1, size_t(q * double(times.size() - 1) + 0.5))];
+}
+
+// escape returns a text as JSON has it.
+inline std::string escape(const std::string& text)
+{
+    std::string s = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\') {
+            s += '\\';
+        }
+        s += c == '\n' ? ' ' : c;
+    }
+    return s + "\"";
+}
+
+// times prints the quantiles of some times in milliseconds.
+inline void times(const char* name, const std::vector<double>& ms)
+{
+    printf(", \"%s\": {\"median\": %.6f, \"min\": %.6f, \"p90\": %.6f}", name, quantile(ms, 0.5), quantile(ms, 0),
+        quantile(ms, 0.9));
+}
+
+// measure checks a run, times others, and prints one JSON object. It returns the program's exit code.
+inline int measure(const Options& o, Device& d, const Graph& g, const Program& p)
+{
+    p.reset();
+    d.wait();
+    const uint64_t launches = d.launches, reads = d.reads;
+    const Outcome outcome = p.run();
+    d.wait();
+    const uint64_t launched = d.launches - launches, read = d.reads - reads;
+    const Words values = p.result();
+#if !defined(__CUDACC__)
+    const uint64_t handled = on_host::edges;
+#endif
+    Verdict verdict;
+    if (o.check) {
+        verdict = p.verify(values, outcome);
+    }
+    if (!o.result.empty()) {
+        FILE* f = fopen(o.result.c_str(), "wb");
+        if (f == nullptr || fwrite(values.data(), 4, values.size(), f) != values.size() || fclose(f) != 0) {
+            fail(o.result + ": cannot be written");
+        }
+    }
+    std::vector<double> whole, empty;
+    Clock clock;
+    Array word = d.reserve(1);
+    for (int i = 0; i < o.repeat; i++) {
+        p.reset();
+        d.wait();
+        clock.start();
+        p.run();
+        clock.stop();
+        whole.push_back(clock.milliseconds());
+        clock.start();
+        d.nothing(launched, read, word);
+        clock.stop();
+        empty.push_back(clock.milliseconds());
+    }
+    std::map<std::string, std::vector<double>> kernels;
+    for (int i = 0; o.kernels && i < o.repeat; i++) {
+        p.reset();
+        d.wait();
+        d.timed = true;
+        p.run();
+        d.wait();
+        d.timed = false;
+        for (auto& k : d.clocks) {
+            double sum = 0;
+            for (auto& c : k.second) {
+                sum += c->milliseconds();
+            }
+            kernels[k.first].push_back(sum);
+        }
+        d.clocks.clear();
+    }
+    printf("{\"point\": %s, \"graph\": %s, \"vertices\": %u, \"edges\": %u, \"device\": %s, \"multiprocessors\": %u, "
+           "\"clock_mhz\": %d, \"toolkit\": %s, \"blocks\": %u, \"threads\": %u, \"super_steps\": %u, \"launches\": %llu",
+        escape(p.point).c_str(), escape(o.graph).c_str(), g.vertices, g.edges, escape(d.name()).c_str(),
+        d.multiprocessors(), d.clock_mhz(), escape(d.toolkit()).c_str(), d.blocks, d.threads, outcome.steps,
+        static_cast<unsigned long long>(launched));
+#if !defined(__CUDACC__)
+    printf(", \"edges_handled\": %llu", static_cast<unsigned long long>(handled));
+#endif
+    printf(", \"result\": %s", !o.check ? "\"not checked\"" : verdict.wrong == 0 ? "\"right\"" : "\"wrong\"");
+    if (o.check) {
+        printf(", \"reference\": %s", escape(verdict.reference).c_str());
+    }
+    if (verdict.wrong > 0) {
+        printf(", \"error\": %s, \"wrong\": %llu", escape(verdict.message).c_str(),
+            static_cast<unsigned long long>(verdict.wrong));
+    }
+    printf(", \"repeat\": %d", o.repeat);
+    if (o.repeat > 0) {
+        times("ms", whole);
+        times("ms_empty_launches", empty);
+        if (o.kernels) {
+            printf(", \"kernels\": {");
+            bool first = true;
+            for (auto& k : kernels) {
+                printf("%s%s: {\"ms\": %.6f}", first ? "" : ", ", escape(k.first).c_str(), quantile(k.second, 0.5));
+                first = false;
+            }
+            printf("}");
+        }
+    }
+    printf("}\n");
+    return verdict.wrong == 0 ? 0 : 1;
+}
+
+// Bounds of rounding, as heddle's own references have them: every sum in float32 is off by at most gamma(k) of the sum
+// of its terms' magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
+constexpr double unit = 0x1p-24 + 0x1p-53;
+constexpr double tiny = 0x1p-150;
+inline double gamma(double k) { return k * unit / (1 - k * unit); }
+
+// ranks compares PageRank's ranks after some super-steps.
+inline Verdict ranks(const Graph& g, double damping, const Words& values, const Outcome& o)
+{
+    Verdict verdict;
+    verdict.reference = "computed in float64";
+    const uint32_t n = g.vertices;
+    std::vector<double> rank(n, 1.0 / n), off(n, 1.0 / n * unit), sum(n), error(n);
+    const Words& in = g.in().offsets;
+    for (uint32_t step = 0; step < o.steps; step++) {
+        std::fill(sum.begin(), sum.end(), 0.0);
+        std::fill(error.begin(), error.end(), 0.0);
+        for (uint32_t u = 0; u < n; u++) {
+            if (g.degree(u) == 0) {
+                continue;
+            }
+            const double degree = g.degree(u), term = rank[u] / degree;
+            // The reciprocal and the product are rounded.
+            const double e = off[u] / degree * (1 + unit) * (1 + unit) + term * (2 * unit + unit * unit) + tiny;
+            for (uint32_t i = g.out.offsets[u]; i < g.out.offsets[u + 1]; i++) {
+                sum[g.out.ids[i]] += term;
+                error[g.out.ids[i]] += e;
+            }
+        }
+        const double base = (1 - damping) / n;
+        double residual = 0, bound = 0;
+        for (uint32_t v = 0; v < n; v++) {
+            const uint32_t terms = in[v + 1] - in[v];
+            error[v] += gamma(terms == 0 ? 0 : terms - 1) * (sum[v] + error[v]);
+            const double next = base + damping * sum[v];
+            double e = base * unit + damping * ((1 + unit) * error[v] + unit * sum[v]);
+            e = e * (1 + unit) + unit * next + tiny;
+            residual += std::fabs(next - rank[v]);
+            bound += e + off[v];
+            rank[v] = next;
+            off[v] = e;
+        }
+        bound += gamma(n) * (residual + bound);
+        if (step < o.residuals.size()) {
+            verdict.compare("the change of ranks up to", step, double(o.residuals[step]), residual, bound);
+        }
+    }
+    for (uint32_t v = 0; v < n; v++) {
+        float got;
+        memcpy(&got, &values[v], sizeof got);
+        verdict.compare("rank", v, double(got), rank[v], off[v]);
+    }
+    return verdict;
+}
+
+// products compares y[v] = sum of weight * x[u] over the edges from u to v.
+inline Verdict products(const Graph& g, const Words& x, const Words& values)
+{
+    Verdict verdict;
+    verdict.reference = "computed in float64";
+    std::vector<double> y(g.vertices), size(g.vertices);
+    for (uint32_t u = 0; u < g.vertices; u++) {
+        float f;
+        memcpy(&f, &x[u], sizeof f);
+        for (uint32_t e = g.out.offsets[u]; e < g.out.offsets[u + 1]; e++) {
+            const double term = g.weight(e) * double(f);
+            y[g.out.ids[e]] += term;
+            size[g.out.ids[e]] += std::fabs(term);
+        }
+    }
+    const Words& in = g.in().offsets;
+    for (uint32_t v = 0; v < g.vertices; v++) {
+        const double terms = in[v + 1] - in[v];
+        float got;
+        memcpy(&got, &values[v], sizeof got);
+        verdict.compare("product", v, double(got), y[v], gamma(terms) * size[v] + terms * tiny);
+    }
+    return verdict;
+}
+
+// same compares whole numbers.
+inline Verdict same(const char* quantity, const Words& got, const Words& want, const char* reference = "computed")
+{
+    Verdict verdict;
+    verdict.reference = reference;
+    verdict.equal(quantity, got, want);
+    return verdict;
+}
+
+// unchecked is the verdict of a result that has no reference here.
+inline Verdict unchecked(const Words&)
+{
+    Verdict verdict;
+    verdict.reference = "none: compare --result with heddle's";
+    return verdict;
+}
+
+inline Words all_vertices(uint32_t n)
+{
+    Words list(n);
+    for (uint32_t v = 0; v < n; v++) {
+        list[v] = v;
+    }
+    return list;
+}
+
+// bits_of and bytes_of return a map with a bit or a byte for every vertex.
+inline Words bits_of(const Words& list, uint32_t n)
+{
+    Words map((n + 31) / 32);
+    for (uint32_t v : list) {
+        map[v / 32] |= 1u << v % 32;
+    }
+    return map;
+}
+inline Words bytes_of(const Words& list, uint32_t n)
+{
+    Words map((n + 3) / 4);
+    for (uint32_t v : list) {
+        map[v / 4] |= 1u << v % 4 * 8;
+    }
+    return map;
+}
+
+// count_bits and count_bytes return how many vertices a map holds.
+inline uint32_t count_bits(const Words& map)
+{
+    uint32_t n = 0;
+    for (uint32_t w : map) {
+        for (; w != 0; w &= w - 1) {
+            n++;
+        }
+    }
+    return n;
+}
+inline uint32_t count_bytes(const Words& map)
+{
+    uint32_t n = 0;
+    for (uint32_t w : map) {
+        n += ((w & 0xff) != 0) + ((w & 0xff00) != 0) + ((w & 0xff0000) != 0) + (w >> 24 != 0);
+    }
+    return n;
+}
+
+inline Words in_degrees(const Graph& g)
+{
+    Words degrees(g.vertices);
+    for (uint32_t id : g.out.ids) {
+        degrees[id]++;
+    }
+    return degrees;
+}
+
+// random_vector returns multiples of 2^-24 from 0 to 1, drawn by splitmix64.
+inline Words random_vector(uint32_t n, uint64_t seed)
+{
+    Words x(n);
+    for (uint32_t& w : x) {
+        uint64_t z = seed += 0x9E3779B97F4A7C15u;
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+        z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+        z ^= z >> 31;
+        const float f = float(z >> 40) * 0x1p-24f;
+        memcpy(&w, &f, sizeof w);
+    }
+    return x;
+}
+
+inline Words out_degrees(const Graph& g)
+{
+    Words degrees(g.vertices);
+    for (uint32_t v = 0; v < g.vertices; v++) {
+        degrees[v] = g.degree(v);
+    }
+    return degrees;
+}
+
+// levels compares the numbers of edges from the source; none where it is not reached, or only beyond the last
+// super-step of a run that has been stopped.
+inline Words levels(const Graph& g, uint32_t source, const Outcome& o)
+{
+    Words level(g.vertices, none);
+    Words queue{source};
+    level[source] = 0;
+    for (size_t i = 0; i < queue.size(); i++) {
+        const uint32_t u = queue[i];
+        if (!o.ended && level[u] == o.steps) {
+            continue;
+        }
+        for (uint32_t e = g.out.offsets[u]; e < g.out.offsets[u + 1]; e++) {
+            const uint32_t v = g.out.ids[e];
+            if (level[v] == none) {
+                level[v] = level[u] + 1;
+                queue.push_back(v);
+            }
+        }
+    }
+    return level;
+}
+
+// distances returns the lengths of shortest paths from the source (Dijkstra).
+inline Words distances(const Graph& g, uint32_t source)
+{
+    Words distance(g.vertices, none);
+    distance[source] = 0;
+    std::vector<std::pair<uint64_t, uint32_t>> heap{{0, source}};
+    const auto later = [](const auto& a, const auto& b) { return a.first > b.first; };
+    while (!heap.empty()) {
+        std::pop_heap(heap.begin(), heap.end(), later);
+        const auto [length, u] = heap.back();
+        heap.pop_back();
+        if (length != distance[u]) {
+            continue;
+        }
+        for (uint32_t e = g.out.offsets[u]; e < g.out.offsets[u + 1]; e++) {
+            const uint64_t to = length + (g.kind == 0 ? 1 : g.out.weights[e]);
+            const uint32_t v = g.out.ids[e];
+            if (to < distance[v]) {
+                distance[v] = uint32_t(to);
+                heap.emplace_back(to, v);
+                std::push_heap(heap.begin(), heap.end(), later);
+            }
+        }
+    }
+    return distance;
+}
+
+// tree compares parents with a breadth-first search: the parent of a reached vertex is one edge nearer to the source.
+inline Verdict tree(const Graph& g, uint32_t source, const Words& parents, const Outcome& o)
+{
+    Verdict verdict;
+    verdict.reference = "a breadth-first tree of computed levels";
+    const Words level = levels(g, source, o);
+    for (uint32_t v = 0; v < g.vertices; v++) {
+        const uint32_t parent = parents[v];
+        if (level[v] == none || v == source) {
+            verdict.compare("the parent", v, parent, v == source ? source : none, 0);
+            continue;
+        }
+        const bool vertex = parent < g.vertices && level[parent] != none && level[parent] + 1 == level[v];
+        const uint32_t* row = g.out.ids.data();
+        const bool edge = vertex && std::find(row + g.out.offsets[parent], row + g.out.offsets[parent + 1], v) !=
+            row + g.out.offsets[parent + 1];
+        verdict.compare("1 if the parent is one level nearer and has an edge here", v, edge, 1, 0);
+    }
+    return verdict;
+}
+
+// components returns the least vertex of each vertex's component, whatever the directions of edges.
+inline Words components(const Graph& g)
+{
+    Words root(g.vertices);
+    for (uint32_t v = 0; v < g.vertices; v++) {
+        root[v] = v;
+    }
+    const auto find = [&](uint32_t v) {
+        while (root[v] != v) {
+            v = root[v] = root[root[v]];
+        }
+        return v;
+    };
+    for (uint32_t u = 0; u < g.vertices; u++) {
+        for (uint32_t e = g.out.offsets[u]; e < g.out.offsets[u + 1]; e++) {
+            const uint32_t a = find(u), b = find(g.out.ids[e]);
+            root[std::max(a, b)] = std::min(a, b);
+        }
+    }
+    for (uint32_t v = 0; v < g.vertices; v++) {
+        root[v] = find(v);
+    }
+    return root;
+}
+
+// within compares floats with the least and the greatest that rounding may give.
+inline Verdict within(const Words& least, const Words& greatest, const Words& values)
+{
+    Verdict verdict;
+    verdict.reference = "exported bounds of heddle's reference";
+    for (uint32_t v = 0; v < values.size(); v++) {
+        float low, high, got;
+        memcpy(&low, &least[v], sizeof low);
+        memcpy(&high, &greatest[v], sizeof high);
+        memcpy(&got, &values[v], sizeof got);
+        if (!(got >= low && got <= high)) {
+            verdict.compare("the result", v, double(got), (double(low) + double(high)) / 2,
+                (double(high) - double(low)) / 2);
+        }
+    }
+    return verdict;
+}
+
+} // namespace heddle

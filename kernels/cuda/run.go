@@ -1,0 +1,299 @@
+package cuda
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"heddle/kernels/compose"
+	"heddle/kernels/ir"
+)
+
+// mainReset writes what precedes a run and is not timed.
+func (w *writer) mainReset() {
+	w.line("")
+	w.line("// What a run changes, besides what init sets.")
+	w.line("const auto reset = [&] {")
+	for _, a := range w.filled() {
+		if a.Data != nil && a.Name != "residual" {
+			w.line("device.write(%s, %s);", identifier(a.Name), w.contents(a))
+		} else {
+			w.line("device.zero(%s);", identifier(a.Name))
+		}
+	}
+	for _, r := range append(slices.Clone(w.Frontier), w.pileRoles()...) {
+		for _, role := range r.Roles {
+			w.line("device.zero(%s);", identifier(role))
+		}
+	}
+	w.line("};")
+}
+
+// launchText returns the statement that launches a kernel.
+func (w *writer) launchText(k *ir.Kernel) string {
+	args := []string{fmt.Sprintf("%q", k.Name), identifier(k.Name), fmt.Sprint(k.SharedBytes()),
+		fmt.Sprint(isCooperative(k))}
+	for _, p := range k.Params {
+		if p.Aligned {
+			args = append(args, identifier(p.Name))
+		} else {
+			args = append(args, w.number(p))
+		}
+	}
+	return "device.launch(" + wrap(args, strings.Repeat("    ", w.depth+1), 100) + ");"
+}
+
+func (w *writer) launch(k *ir.Kernel) {
+	if k != nil {
+		w.line("%s", w.launchText(k))
+	}
+}
+
+// mainRun writes the loop over super-steps.
+func (w *writer) mainRun() {
+	a := w.Plan.Algorithm
+	w.line("")
+	w.line("// A run: init, and super-steps until no vertex is active.")
+	w.line("const auto run = [&] {")
+	w.line("heddle::Outcome outcome;")
+	w.line("uint32_t step = 1, launch = 0, active_size = 0, round = 0;")
+	w.line("(void)step, (void)launch, (void)active_size, (void)round;")
+	if w.Waits() != nil {
+		w.line("uint32_t far_threshold = %du, far_before = 0, far_size = 0, far_period = 1;", w.Waits().Delta())
+	}
+	w.launch(w.Kernels.Init)
+	w.start()
+	w.line("for (;;) {")
+	w.gatherSteps()
+	if w.Kernels.Apply != nil {
+		if w.Plan.Residual {
+			w.line("device.zero(residual);")
+		}
+		w.launch(w.Kernels.Apply)
+	}
+	w.line("outcome.steps++;")
+	w.settled()
+	if !a.Dense {
+		w.next()
+	}
+	w.line("if (outcome.steps == MAX_STEPS) break;")
+	w.line("}")
+	w.line("return outcome;")
+	w.line("};")
+}
+
+// settled writes the test whether ranks have converged.
+func (w *writer) settled() {
+	if !w.Plan.Residual {
+		return
+	}
+	w.line("const uint32_t change = device.take(residual);")
+	w.line("float changed;")
+	w.line("memcpy(&changed, &change, sizeof changed);")
+	w.line("outcome.residuals.push_back(changed);")
+	if w.Plan.Algorithm.Dense {
+		w.line("if (double(changed) <= TOLERANCE) break;")
+	}
+}
+
+// gatherSteps writes the launches that handle the edges of a super-step.
+func (w *writer) gatherSteps() {
+	d := w.Plan.Direction.Uses[0]
+	if w.Plan.Algorithm.Seed != nil {
+		w.line("uint32_t visited = %s;", w.activeVertices())
+		if w.Plan.Algorithm.CountsFirst {
+			w.line("if (outcome.steps == 0) visited = 0;")
+		}
+	}
+	for _, x := range w.Arrays {
+		if x.Zero {
+			w.line("device.zero(%s);", identifier(x.Name))
+		}
+	}
+	if k := w.Kernels.Compact[d]; k != nil {
+		w.launch(k)
+		w.line("active_size = device.take(compact_size);")
+	}
+	w.launch(w.Kernels.Topology[d])
+	w.launch(w.Kernels.Lists[d])
+	if launches := w.Plan.Schedule.Launches; len(launches) > 0 {
+		w.line("for (launch = 0; launch < %d; launch++) { // %s", len(launches), strings.Join(launches, ", "))
+		w.depth++
+		w.launch(w.Kernels.Gather[d])
+		w.line("}")
+		w.line("launch = 0;")
+		return
+	}
+	w.launch(w.Kernels.Gather[d])
+}
+
+// activeVertices returns the expression of the number of active vertices.
+func (w *writer) activeVertices() string {
+	switch {
+	case w.has("next.queue"):
+		return "active_size"
+	case w.has("active.map"):
+		form := choose(strings.Contains(w.Plan.Set.Name, "bitmap"), "bits", "bytes")
+		return "heddle::count_" + form + "(device.read(active_map))"
+	}
+	return "vertices"
+}
+
+// has reports whether the frontier has an array with a role.
+func (w *writer) has(role string) bool {
+	return slices.ContainsFunc(w.Frontier, func(r compose.Rotation) bool { return slices.Contains(r.Roles, role) })
+}
+
+// start writes the first frontier.
+func (w *writer) start() {
+	a := w.Plan.Algorithm
+	if a.Dense {
+		return
+	}
+	if a.Seed != nil {
+		w.rounds()
+		if !a.CountsFirst {
+			return
+		}
+	}
+	switch {
+	case a.Target:
+		w.line("const heddle::Words first{source, %s};", w.number(ir.Param{Name: "target", Type: ir.U32}))
+	case a.FromSource:
+		w.line("const heddle::Words first{source};")
+	default:
+		w.line("const heddle::Words first = heddle::all_vertices(vertices);")
+	}
+	switch {
+	case w.has("next.queue"):
+		w.line("device.write(active_queue, first);")
+		w.line("active_size = uint32_t(first.size());")
+	case w.has("active.map"):
+		form := choose(strings.Contains(w.Plan.Set.Name, "bitmap"), "bits", "bytes")
+		w.line("device.write(active_map, heddle::%s_of(first, vertices));", form)
+	}
+	if a.CountsFirst {
+		w.line("round--;")
+	}
+}
+
+// exchange writes the exchange of the frontiers, after which active is the number of active vertices, or not 0 if there
+// are any.
+func (w *writer) exchange() {
+	for _, r := range w.Frontier {
+		if len(r.Roles) > 1 {
+			roles := make([]string, len(r.Roles))
+			for i, role := range r.Roles {
+				roles[i] = identifier(role)
+			}
+			w.line("heddle::rotate(%s);", strings.Join(roles, ", "))
+		}
+	}
+	w.line("step++;")
+	switch {
+	case w.has("next.size"):
+		w.line("active = active_size = device.take(next_size);")
+		if !w.Plan.Dedup.Exact() {
+			w.line("if (active_size > active_queue.words) heddle::fail(\"a super-step has added more vertices than the queue " +
+				"has room for: give workload.dedup\");")
+		}
+	case w.has("next.some"):
+		w.line("active = device.take(next_some);")
+	case w.has("next.count"):
+		w.line("active = device.take(next_count);")
+	}
+}
+
+// next writes the choice of the next active set.
+func (w *writer) next() {
+	w.line("uint32_t active;")
+	w.exchange()
+	w.refill()
+	if stop := w.Plan.Algorithm.Stop; stop != "" {
+		w.line("if (device.read(%s, 1)[0] != 0) break;", identifier(stop))
+	}
+	w.line("if (active == 0) {")
+	w.line("outcome.ended = true;")
+	w.line("break;")
+	w.line("}")
+	if w.Plan.Residual {
+		w.line("if (double(changed) <= TOLERANCE) break;")
+	}
+}
+
+// refill writes the search for waiting vertices, or the beginning of a round, when none is active.
+func (w *writer) refill() {
+	switch {
+	case w.Waits() != nil:
+		w.line("// No vertex is near: the threshold rises until one is, or none waits.")
+		w.line("while (active == 0 && (far_size = device.take(far_count)) > 0) {")
+		w.line("far_before = far_threshold;")
+		w.line("far_threshold += %du;", w.Waits().Delta())
+		w.line("if (far_threshold < far_before) far_threshold = UINT32_MAX;")
+		w.line("far_period++;")
+		w.line("heddle::rotate(far_next, far_queue);")
+		w.launch(w.Kernels.Split)
+		w.exchange()
+		w.line("}")
+	case w.Plan.Algorithm.Seed != nil:
+		w.line("unvisited -= std::min(unvisited, visited);")
+		w.line("begin_rounds(active);")
+	}
+}
+
+// rounds writes the function that begins rounds until one has vertices.
+func (w *writer) rounds() {
+	w.line("uint32_t unvisited = vertices;")
+	w.line("const auto begin_rounds = [&](uint32_t& active) {")
+	w.line("while (active == 0 && unvisited > 0 && int32_t(round) < int32_t(edges)) {")
+	w.line("round++;")
+	w.launch(w.Kernels.Seed)
+	w.exchange()
+	w.line("}")
+	w.line("};")
+	if !w.Plan.Algorithm.CountsFirst {
+		w.line("round--;")
+		w.line("uint32_t first_round = 0;")
+		w.line("begin_rounds(first_round);")
+	}
+}
+
+// expect notes the expected result where the program has no reference of its own.
+func (w *writer) expect() {
+	a := w.Plan.Algorithm
+	switch {
+	case w.native != nil || w.expected == nil:
+	case a.Range != nil:
+		w.extra["least"], w.extra["greatest"] = floats(a.Range(w.Problem(), w.MaxSteps))
+	case unique[a.Name] || a.Exact:
+		w.extra["expected"] = w.expected
+	}
+}
+
+// unique are algorithms whose result is one whatever the order of edges, although not marked as exact.
+var unique = map[string]bool{"k-core": true, "k-core-counted": true, "colouring": true}
+
+// mainMeasure writes the end of main.
+func (w *writer) mainMeasure() {
+	w.line("")
+	w.line("heddle::Program program;")
+	w.line("program.point = %q;", w.Plan.Name())
+	w.line("program.reset = reset;")
+	w.line("program.run = run;")
+	w.line("program.result = [&] { return device.read(%s); };", identifier(w.Plan.Algorithm.Result))
+	w.line("program.verify = [&](const heddle::Words& values, const heddle::Outcome& outcome) {")
+	w.line("(void)outcome;")
+	switch {
+	case w.native != nil:
+		w.line("return %s;", w.native.verify)
+	case w.extra["least"] != nil:
+		w.line("return heddle::within(extra.array(\"least\"), extra.array(\"greatest\"), values);")
+	case w.extra["expected"] != nil:
+		w.line("return heddle::same(\"%s\", values, extra.array(\"expected\"), \"exported from heddle\");",
+			w.Plan.Algorithm.Result)
+	default:
+		w.line("return heddle::unchecked(values);")
+	}
+	w.line("};")
+	w.line("return heddle::measure(options, device, graph, program);")
+}
