@@ -112,8 +112,8 @@ func rotations(arrays []*activeset.Array) (list []Rotation) {
 // listArrays lists the arrays that kernels name, other than those of the active set.
 func (o *Outline) listArrays() error {
 	seen := map[string]bool{}
-	for _, r := range o.Frontier {
-		for _, role := range r.Roles {
+	for _, a := range o.run.rotating() {
+		for _, role := range a.Roles {
 			seen[role] = true
 		}
 	}

@@ -69,7 +69,7 @@ func (p *printer) branch(i *ir.Instr) {
 	p.mask = mask
 	p.inner(then)
 	after := p.pending
-	if len(els.Instrs) > 0 {
+	if len(p.liveOf(els)) > 0 {
 		if masked {
 			p.mask = "(" + outer + " & ~" + mask + ")"
 		}
@@ -143,9 +143,19 @@ func (p *printer) loop(i *ir.Instr) {
 	leave()
 }
 
+// liveOf returns the instructions of a block that matter.
+func (p *printer) liveOf(b *ir.Block) (list []*ir.Instr) {
+	for _, i := range b.Instrs {
+		if p.live[i.ID] {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // whileTest returns the condition of a loop whose test is an expression.
 func (p *printer) whileTest(i *ir.Instr) (test string, ok bool) {
-	list := i.Blocks[0].Instrs
+	list := p.liveOf(i.Blocks[0])
 	if len(list) < 2 || list[len(list)-1].Op != ir.OpBreak {
 		return "", false
 	}

@@ -20,6 +20,7 @@ type facts struct {
 	warp    []bool        // constructs that contain a vote or a shuffle
 	loads   []bool        // constructs that load from the scratchpad
 	stores  []bool        // constructs that store to it
+	live    []bool        // instructions that matter
 	*pointers
 }
 
@@ -31,7 +32,7 @@ func newFacts(k *ir.Kernel) *facts {
 	f := &facts{
 		kernel: k, uniform: ir.Analyse(k), at: make([]int, n), block: make([]*ir.Block, n), loops: make([][]*ir.Instr, n),
 		uses: make([][]*ir.Instr, n), sets: make([][]*ir.Instr, k.Vars), warp: make([]bool, n), loads: make([]bool, n),
-		stores: make([]bool, n), pointers: findPointers(k),
+		stores: make([]bool, n), live: findLive(k), pointers: findPointers(k),
 	}
 	position := 0
 	f.visit(k.Body, nil, nil, &position)
@@ -41,6 +42,9 @@ func newFacts(k *ir.Kernel) *facts {
 // visit records the instructions of a block within constructs open, of which some are loops.
 func (f *facts) visit(b *ir.Block, loops, open []*ir.Instr, position *int) {
 	for _, i := range b.Instrs {
+		if !f.live[i.ID] {
+			continue
+		}
 		*position++
 		f.at[i.ID], f.block[i.ID], f.loops[i.ID] = *position, b, loops
 		for _, a := range i.Args {

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,20 +35,21 @@ func needCompiler(t testing.TB) {
 // small is the machine that programs are exported for: two cores of two warps.
 var small = host.Shape{Cores: 2, Warps: 2, Threads: cuda.Lanes, ScratchpadBytes: 16 << 10, LineBytes: 64}
 
-// odd returns a graph of an odd size with empty rows, isolated vertices, a hub and, if symmetric is not asked for,
-// self-loops and duplicates.
+// odd returns a graph of an odd size with empty rows, isolated vertices and a hub; unless it has both directions of
+// every edge, also with self-loops and duplicates.
 func odd(t testing.TB, seed uint64, symmetric bool) *graph.Graph {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	n := 131 + int(seed)%7
 	var text bytes.Buffer
-	edges := 0
-	seen := map[[2]int]bool{}
+	edges, seen := 0, map[[2]int]bool{}
 	add := func(a, b int) {
-		if symmetric && (a == b || seen[[2]int{a, b}] || seen[[2]int{b, a}]) {
-			return
+		if symmetric {
+			if a, b = max(a, b), min(a, b); a == b || seen[[2]int{a, b}] {
+				return
+			}
+			seen[[2]int{a, b}] = true
 		}
-		seen[[2]int{a, b}] = true
 		fmt.Fprintf(&text, "%d %d %d\n", a+1, b+1, 1+r.IntN(9))
 		edges++
 	}
@@ -59,14 +62,6 @@ func odd(t testing.TB, seed uint64, symmetric bool) *graph.Graph {
 	kind := "general"
 	if symmetric {
 		kind = "symmetric"
-		lower := &bytes.Buffer{}
-		for _, line := range bytes.Split(bytes.TrimSpace(text.Bytes()), []byte("\n")) {
-			var a, b, w int
-			_, err := fmt.Sscan(string(line), &a, &b, &w)
-			require.NoError(t, err)
-			fmt.Fprintf(lower, "%d %d %d\n", max(a, b), min(a, b), w)
-		}
-		text = *lower
 	}
 	name := filepath.Join(t.TempDir(), "odd.mtx")
 	head := fmt.Sprintf("%%%%MatrixMarket matrix coordinate integer %s\n%d %d %d\n", kind, n, n, edges)
@@ -76,39 +71,77 @@ func odd(t testing.TB, seed uint64, symmetric bool) *graph.Graph {
 	return g
 }
 
-// base is a workload with the defaults of heddle's own.
+// base is a workload with heddle's defaults.
 func base(algorithm, schedule, layout, direction string) workload.Workload {
 	w := workload.Workload{
 		Kernel: workload.Compiled, Algorithm: workload.Algorithm(algorithm), Schedule: workload.Schedule(schedule),
 		Layout: workload.Layout(layout), Direction: workload.Choice(direction), ActiveSet: workload.Auto,
 		Dedup: workload.Auto, Order: "none", Scan: "shuffle", Skip: "early", HybridRule: "beamer", Sum: "register",
-		Ahead: true, Coefficient: "hardware", Alpha: 14, Beta: 24, Source: -1, Target: -1, Seed: 1, Damping: 0.85,
+		Ahead: true, Coefficient: "hardware", Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1, Damping: 0.85,
 		Width: 4, Fusion: "none", BlockBy: "destination",
 	}
-	if algorithm == "pagerank" {
+	switch algorithm {
+	case "pagerank":
 		w.Iterations = 2
+	case "pagerank-delta":
+		w.Threshold, w.Tolerance = 0.05, 1e-30
 	}
 	return w
 }
 
-// export writes a program into a folder.
-func export(t testing.TB, dir string, g *graph.Graph, w workload.Workload) *compose.Outline {
+// batch is programs that one compiler run builds, each in a namespace of its own.
+type batch struct {
+	dir      string
+	flags    []string
+	outlines []*compose.Outline
+	mutate   func(text string) string // nil: programs are as exported
+}
+
+// folder returns the name of a program's folder.
+func (b *batch) folder(i int) string { return filepath.Join(b.dir, strconv.Itoa(i)) }
+
+// add exports a program; the error is that of a point which has no program.
+func (b *batch) add(t testing.TB, g *graph.Graph, w workload.Workload) error {
 	t.Helper()
-	o, err := compose.NewOutline(small, g, w)
-	require.NoError(t, err)
-	p, err := cuda.New(o, small, nil)
-	require.NoError(t, err)
-	for _, name := range cuda.Library {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), cuda.LibraryFile(name), 0o600))
+	x, err := cuda.Export(t.Context(), small, g, w)
+	if err != nil {
+		return err
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, cuda.ProgramFile), p.Text, 0o600))
-	if p.Arrays != nil {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, cuda.ArraysFile), p.Arrays, 0o600))
+	if b.mutate != nil {
+		text := b.mutate(string(x.Text))
+		require.NotEqual(t, string(x.Text), text, "the mutation changes nothing")
+		x.Text = []byte(text)
 	}
-	var b bytes.Buffer
-	require.NoError(t, g.Write(&b, "graph.hgr"))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, cuda.GraphFile), b.Bytes(), 0o600))
-	return o
+	require.NoError(t, x.Write(t.Context(), b.folder(len(b.outlines))))
+	b.outlines = append(b.outlines, x.Outline)
+	return nil
+}
+
+// build builds all programs into one.
+func (b *batch) build(t testing.TB) {
+	t.Helper()
+	var text strings.Builder
+	text.WriteString("#include \"0/heddle.h\"\n")
+	for i := range b.outlines {
+		fmt.Fprintf(&text, "namespace n%d {\n#define main program\n#include \"%d/program.cu\"\n#undef main\n}\n", i, i)
+		if i > 0 { // one for all: #pragma once goes by the file
+			for _, name := range cuda.Library {
+				require.NoError(t, os.Remove(filepath.Join(b.folder(i), name)))
+				require.NoError(t, os.Link(filepath.Join(b.folder(0), name), filepath.Join(b.folder(i), name)))
+			}
+		}
+	}
+	text.WriteString("int main(int argc, char** argv)\n{\n    switch (atoi(argv[1])) {\n")
+	for i := range b.outlines {
+		fmt.Fprintf(&text, "    case %d: return n%d::program(argc - 1, argv + 1);\n", i, i)
+	}
+	text.WriteString("    }\n    return 9;\n}\n")
+	name := filepath.Join(b.dir, "all.cpp")
+	require.NoError(t, os.WriteFile(name, []byte(text.String()), 0o600))
+	flags := append([]string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-o",
+		filepath.Join(b.dir, "all"), name}, b.flags...)
+	out, err := exec.Command("g++", flags...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // report is what a program prints.
@@ -119,45 +152,93 @@ type report struct {
 	Edges      uint64 `json:"edges_handled"`
 }
 
-// run builds and runs a program, and returns its report and result.
-func run(t testing.TB, dir string) (r report, values []uint32) {
+// run runs a program with the threads in an order. The error is the program's.
+func (b *batch) run(t testing.TB, i int, order string) (r report, values []uint32, err error) {
 	t.Helper()
-	out, err := exec.Command("make", "-s", "-C", dir, "host", "CXXFLAGS=-O0").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	c := exec.Command("./program-host", "--repeat", "0", "--result", "result.bin")
-	c.Dir = dir
+	c := exec.Command(filepath.Join(b.dir, "all"), strconv.Itoa(i), "--repeat", "0", "--result", "result.bin")
+	c.Dir, c.Env = b.folder(i), append(os.Environ(), "HEDDLE_ORDER="+order)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
-	out, err = c.Output()
-	require.NoError(t, err, "%s%s", out, stderr.Bytes())
+	out, err := c.Output()
+	if err != nil {
+		return r, nil, fmt.Errorf("%w: %s%s", err, out, stderr.Bytes())
+	}
 	require.NoError(t, json.Unmarshal(out, &r), "%s", out)
-	data, err := os.ReadFile(filepath.Join(dir, "result.bin"))
+	data, err := os.ReadFile(filepath.Join(c.Dir, "result.bin"))
 	require.NoError(t, err)
 	for i := 0; i < len(data); i += 4 {
 		values = append(values, binary.LittleEndian.Uint32(data[i:]))
 	}
-	return r, values
+	return r, values, nil
 }
 
-func TestFirst(t *testing.T) {
-	needCompiler(t)
-	for _, x := range [][]string{
-		{"pagerank", "vertex", "csc", "pull"}, {"pagerank", "vertex", "csr", "push"},
-		{"pagerank", "warp", "csr", "push"}, {"pagerank", "cta", "csr", "push"}, {"pagerank", "edge", "coo", "push"},
-		{"pagerank", "strict", "csc", "pull"}, {"pagerank", "twc", "csr", "push"}, {"pagerank", "twce", "csr", "push"},
-		{"bfs", "strict", "csr", "push"}, {"bfs", "twce", "csr", "push"}, {"bfs", "vertex", "csc", "pull"},
-		{"sssp", "cta", "csr", "push"}, {"spmv", "warp", "csr", "push"},
-	} {
-		t.Run(fmt.Sprint(x), func(t *testing.T) {
-			dir := t.TempDir()
-			if os.Getenv("KEEP") != "" {
-				dir = os.Getenv("KEEP")
-			}
-			g := odd(t, 3, x[0] == "cc")
-			o := export(t, dir, g, base(x[0], x[1], x[2], x[3]))
-			r, values := run(t, dir)
-			require.Equal(t, "right", r.Result, r.Error)
-			require.NoError(t, o.Verify(values, &algorithm.Outcome{Steps: r.SuperSteps, Ended: o.MaxSteps == 0}))
-		})
+// check runs a program both ways round, and compares its result with heddle's reference and its edges with those of
+// heddle's functional machine.
+func (b *batch) check(t testing.TB, i int) {
+	t.Helper()
+	o := b.outlines[i]
+	d, err := host.NewFunctional(machineOf(small), nil)
+	require.NoError(t, err)
+	want, err := compose.Run(t.Context(), d, o.Graph, o.Workload)
+	require.NoError(t, err)
+	edges := uint64(0)
+	for _, s := range want.Steps {
+		edges += s.Handled()
+	}
+	for _, order := range []string{"ascending", "descending"} {
+		r, values, err := b.run(t, i, order)
+		require.NoError(t, err, order)
+		require.NotEqual(t, "wrong", r.Result, "%s: %s", order, r.Error)
+		require.NoError(t, o.Verify(values, &algorithm.Outcome{Steps: r.SuperSteps, Ended: want.Converged,
+			Stopped: want.Stopped, Residuals: residuals(&want)}), order)
+		if o.Plan.Algorithm.Exact {
+			require.Equal(t, want.Values, values, order)
+		}
+		if o.Plan.Algorithm.Dense {
+			require.Equal(t, edges, r.Edges, "%s: edges handled", order)
+		}
 	}
 }
+
+func residuals(r *compose.Result) (list []float32) {
+	for i := range r.Steps {
+		list = append(list, r.Steps[i].Residual)
+	}
+	return list
+}
+
+// TestPrograms: programs of each software schedule and of each algorithm with a reference of its own, executed by g++,
+// compute what heddle's functional machine does. A sample; HEDDLE_LONG=1 has all combinations (TestAllPrograms).
+func TestPrograms(t *testing.T) {
+	needCompiler(t)
+	b := &batch{dir: t.TempDir(), flags: []string{"-O0"}}
+	for _, x := range []struct {
+		point string
+		set   func(w *workload.Workload)
+	}{
+		{"pagerank vertex csc pull", nil}, {"pagerank edge coo push", nil}, {"pagerank cta csr push", nil},
+		{"bfs twc csr push", nil}, {"bfs vertex csc pull", nil},
+		{"sssp strict csr push", func(w *workload.Workload) { w.Order = "near-far" }},
+		{"sssp warp csr push", func(w *workload.Workload) { w.Scan = "scratchpad" }},
+		{"cc twce csr push", func(w *workload.Workload) { w.ActiveSet = "bitmap" }},
+		{"spmv twce csc pull", func(w *workload.Workload) { w.Unroll = "4" }},
+		{"k-core strict csr push", func(w *workload.Workload) { w.ActiveSet, w.Dedup = "queue", "bytemap" }},
+		{"bfs-parents edge coo push", nil}, {"in-degree warp virtual push", nil}, {"cc-soman vertex ell-csr push", nil},
+	} {
+		var part [4]string
+		_, err := fmt.Sscan(x.point, &part[0], &part[1], &part[2], &part[3])
+		require.NoError(t, err)
+		w := base(part[0], part[1], part[2], part[3])
+		if x.set != nil {
+			x.set(&w)
+		}
+		a, err := algorithm.ByName(part[0])
+		require.NoError(t, err)
+		require.NoError(t, b.add(t, odd(t, uint64(len(b.outlines)), a.Undirected), w), x.point)
+	}
+	b.build(t)
+	for i, o := range b.outlines {
+		t.Run(strings.ReplaceAll(o.Plan.Name(), "/", " "), func(t *testing.T) { b.check(t, i) })
+	}
+}
+

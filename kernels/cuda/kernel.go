@@ -92,11 +92,11 @@ func (p *printer) print() string {
 	return p.b.String()
 }
 
-// parameters returns the parameters' declarations, in the order of the argument block.
+// parameters returns the parameters' declarations.
 func (p *printer) parameters() string {
-	list := make([]string, len(p.kernel.Params))
-	for n, t := range ParameterTypes(p.kernel) {
-		list[n] = t + " " + identifier(p.kernel.Params[n].Name)
+	var list []string
+	for _, x := range Parameters(p.kernel) {
+		list = append(list, x.Type+" "+identifier(x.Name))
 	}
 	return wrap(list, "        ", 100)
 }
@@ -123,22 +123,36 @@ func wrap(list []string, indent string, width int) string {
 	return b.String()
 }
 
-// ParameterTypes returns the C++ types of a kernel's parameters. Arrays that it does not write are constant, so that
-// loads of several edges can be under way together.
-func ParameterTypes(k *ir.Kernel) []string {
-	p := findPointers(k)
-	types := make([]string, len(k.Params))
+// Parameter is a parameter of a CUDA kernel.
+type Parameter struct {
+	ir.Param
+	Type string // in C++
+}
+
+// Parameters returns the parameters that a kernel reads, in the order of the argument block. Arrays that it does not
+// write are constant, so that loads of several edges can be under way together.
+func Parameters(k *ir.Kernel) (list []Parameter) {
+	p, used, types := findPointers(k), make([]bool, len(k.Params)), make([]string, len(k.Params))
+	live := findLive(k)
 	for n, x := range k.Params {
 		types[n] = typeOf(x.Type)
 	}
 	for _, r := range k.Roots {
-		if r.Op != ir.OpParam || !k.Params[r.Imm].Aligned {
+		if r.Op != ir.OpParam {
 			continue
 		}
-		g := p.group(r.ID)
-		types[r.Imm] = choose(g.written, g.element()+"*", "const "+g.element()+"* __restrict__")
+		used[r.Imm] = live[r.ID]
+		if k.Params[r.Imm].Aligned {
+			g := p.group(r.ID)
+			types[r.Imm] = choose(g.written, g.element()+"*", "const "+g.element()+"* __restrict__")
+		}
 	}
-	return types
+	for n, x := range k.Params {
+		if used[n] {
+			list = append(list, Parameter{x, types[n]})
+		}
+	}
+	return list
 }
 
 // declareRoots declares the scratchpad's arrays and the numbers of the thread that the kernel uses.
@@ -168,7 +182,9 @@ func (p *printer) declareRoots() {
 // blockOf prints the instructions of a block.
 func (p *printer) blockOf(b *ir.Block) {
 	for _, i := range b.Instrs {
-		p.instr(i)
+		if p.live[i.ID] {
+			p.instr(i)
+		}
 	}
 }
 

@@ -228,6 +228,7 @@ func (w *writer) mainArrays() {
 	w.line("const heddle::Options options = heddle::parse(argc, argv);")
 	w.line("const heddle::Graph graph(options.graph);")
 	w.line("const uint32_t vertices = graph.vertices, edges = graph.edges;")
+	w.line("(void)edges;")
 	w.line("const uint32_t source = options.source >= 0 ? uint32_t(options.source) : SOURCE;")
 	w.line("if (graph.kind != %d) heddle::fail(options.graph + \": expected weights of the kind %s\");", w.Graph.WeightKind(),
 		w.Graph.WeightKind())
@@ -276,22 +277,22 @@ func isCooperative(k *ir.Kernel) (yes bool) {
 	return yes
 }
 
-// written reports whether a kernel writes an array.
-func (w *writer) written(name string) bool {
+// role returns whether kernels read or write an array, and whether any writes it.
+func (w *writer) role(name string) (used, written bool) {
 	for _, k := range w.Kernels.All() {
-		for n, t := range ParameterTypes(k) {
-			if k.Params[n].Name == name && strings.HasSuffix(t, "*") {
-				return true
+		for _, x := range Parameters(k) {
+			if x.Name == name {
+				used, written = true, written || strings.HasSuffix(x.Type, "*")
 			}
 		}
 	}
-	return false
+	return used, written
 }
 
 // constants lists the arrays with contents that no kernel changes, and filled the others.
 func (w *writer) constants() (list []compose.OutlineArray) {
 	for _, a := range w.Arrays {
-		if !w.written(a.Name) {
+		if used, written := w.role(a.Name); used && !written {
 			list = append(list, a)
 		}
 	}
@@ -300,7 +301,7 @@ func (w *writer) constants() (list []compose.OutlineArray) {
 
 func (w *writer) filled() (list []compose.OutlineArray) {
 	for _, a := range w.Arrays {
-		if w.written(a.Name) {
+		if _, written := w.role(a.Name); written {
 			list = append(list, a)
 		}
 	}

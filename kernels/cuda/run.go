@@ -33,11 +33,11 @@ func (w *writer) mainReset() {
 func (w *writer) launchText(k *ir.Kernel) string {
 	args := []string{fmt.Sprintf("%q", k.Name), identifier(k.Name), fmt.Sprint(k.SharedBytes()),
 		fmt.Sprint(isCooperative(k))}
-	for _, p := range k.Params {
+	for _, p := range Parameters(k) {
 		if p.Aligned {
 			args = append(args, identifier(p.Name))
 		} else {
-			args = append(args, w.number(p))
+			args = append(args, w.number(p.Param))
 		}
 	}
 	return "device.launch(" + wrap(args, strings.Repeat("    ", w.depth+1), 100) + ");"
@@ -106,7 +106,7 @@ func (w *writer) gatherSteps() {
 		}
 	}
 	for _, x := range w.Arrays {
-		if x.Zero {
+		if _, written := w.role(x.Name); x.Zero && written {
 			w.line("device.zero(%s);", identifier(x.Name))
 		}
 	}

@@ -1,0 +1,94 @@
+package cuda_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/isa/emu"
+	"heddle/kernels/compose"
+	"heddle/kernels/host"
+	"heddle/kernels/workload"
+)
+
+func machineOf(s host.Shape) emu.Config {
+	return emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads, ScratchpadBytes: s.ScratchpadBytes}
+}
+
+// workloadOf returns the workload of a plan.
+func workloadOf(p *compose.Plan) workload.Workload {
+	w := base(p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name)
+	w.ActiveSet, w.Dedup = workload.Choice(p.Set.Name), workload.Choice(p.Dedup.Name)
+	w.Order, w.Scan, w.Skip = workload.Choice(p.Order.Name), workload.Choice(p.Scan), workload.Choice(p.Skip)
+	w.Settled, w.Sum, w.Ahead = p.Settled, workload.Choice(p.Sum), p.Ahead
+	w.Coefficient, w.BlockBy = workload.Choice(p.Coefficient.Name), workload.Choice(p.Sizes.BlockBy)
+	if p.Fused {
+		w.Fusion = compose.LoopFusion
+	}
+	return w
+}
+
+// TestAllPrograms: every legal combination of algorithm, software schedule, layout and direction, each with one of its
+// frontiers and other choices in turn.
+func TestAllPrograms(t *testing.T) {
+	if os.Getenv("HEDDLE_LONG") == "" {
+		t.Skip("skipped: builds and runs thousands of programs; HEDDLE_LONG=1 runs it")
+	}
+	needCompiler(t)
+	only := os.Getenv("HEDDLE_CUDA_ONLY") // part of a name
+	groups, order := map[string][]*compose.Plan{}, []string{}
+	for _, p := range compose.All() {
+		if p.Schedule.Unit != "" || !strings.Contains(p.Name(), only) {
+			continue
+		}
+		key := strings.Join([]string{p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name}, " ")
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], p)
+	}
+	every, _ := strconv.Atoi(os.Getenv("HEDDLE_CUDA_EVERY")) // a sample of them
+	var refused = map[string]int{}
+	b := newBatch(t)
+	flush := func() {
+		if len(b.outlines) == 0 {
+			return
+		}
+		b.build(t)
+		for i, o := range b.outlines {
+			t.Run(strings.ReplaceAll(o.Plan.Name(), "/", " "), func(t *testing.T) { b.check(t, i) })
+		}
+		b = newBatch(t)
+	}
+	for n, key := range order {
+		if every > 1 && n%every != 0 {
+			continue
+		}
+		p := groups[key][n*7%len(groups[key])]
+		graph := odd(t, uint64(n), p.Algorithm.Undirected)
+		switch err := b.add(t, graph, workloadOf(p)); {
+		case errors.As(err, new(*compose.KeyError)) || err != nil && strings.Contains(err.Error(), "is not exported"):
+			refused[fmt.Sprint(err)[max(0, strings.LastIndex(err.Error(), ": ")):]]++
+		default:
+			require.NoError(t, err, p.Name())
+		}
+		if len(b.outlines) == 40 {
+			flush()
+		}
+	}
+	flush()
+	t.Logf("%d combinations; refused: %v", len(order), refused)
+}
+
+func newBatch(t *testing.T) *batch {
+	flags := []string{"-O1"}
+	if os.Getenv("HEDDLE_CUDA_SANITIZE") != "" {
+		flags = append(flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
+	}
+	return &batch{dir: t.TempDir(), flags: flags}
+}
