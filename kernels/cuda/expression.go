@@ -78,7 +78,7 @@ func (p *printer) root(v ir.Value) expression {
 	case ir.OpParam:
 		return expression{text: identifier(p.kernel.Params[v.Imm].Name), prec: precPrimary}
 	case ir.OpShared:
-		return expression{text: identifier(p.kernel.Shared[v.Imm].Name), prec: precPrimary}
+		return expression{text: sharedName(p.kernel.Shared[v.Imm]), prec: precPrimary}
 	}
 	id, ok := identities[v.Op]
 	if !ok {

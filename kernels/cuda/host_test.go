@@ -241,4 +241,3 @@ func TestPrograms(t *testing.T) {
 		t.Run(strings.ReplaceAll(o.Plan.Name(), "/", " "), func(t *testing.T) { b.check(t, i) })
 	}
 }
-

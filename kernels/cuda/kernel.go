@@ -77,7 +77,7 @@ func (p *printer) print() string {
 		p.taken[identifier(x.Name)] = true
 	}
 	for _, s := range k.Shared {
-		p.taken[identifier(s.Name)] = true
+		p.taken[sharedName(s)] = true
 	}
 	for _, id := range identities {
 		p.taken[id.name] = true
@@ -155,6 +155,9 @@ func Parameters(k *ir.Kernel) (list []Parameter) {
 	return list
 }
 
+// sharedName returns the name of an array in the scratchpad. Some have the name of one in memory.
+func sharedName(s ir.Shared) string { return "shared_" + identifier(s.Name) }
+
 // declareRoots declares the scratchpad's arrays and the numbers of the thread that the kernel uses.
 func (p *printer) declareRoots() {
 	if len(p.kernel.Shared) > 0 {
@@ -165,7 +168,7 @@ func (p *printer) declareRoots() {
 		if s.Offset > 0 {
 			at = fmt.Sprintf("scratchpad + %d", s.Offset/4)
 		}
-		p.line("uint32_t* const %s = %s; // %d words", identifier(s.Name), at, s.Words)
+		p.line("uint32_t* const %s = %s; // %d words", sharedName(s), at, s.Words)
 		for _, r := range p.kernel.Roots {
 			if r.Op == ir.OpShared && int(r.Imm) == n && p.group(r.ID).element() != "uint32_t" {
 				p.fail(r, "the scratchpad's array %s has words of type %s", s.Name, p.group(r.ID).element())

@@ -218,8 +218,15 @@ func (w *writer) head() {
 	w.line("constexpr unsigned CORES = %d;   // of the machine: blocks on the host", w.shape.Cores)
 	w.line("constexpr uint32_t SOURCE = %d;", w.Source)
 	w.line("constexpr uint32_t MAX_STEPS = %d; // 0: until no vertex is active", w.MaxSteps)
-	w.line("constexpr double DAMPING = %v, TOLERANCE = %v;", wl.Damping, wl.Tolerance)
-	w.line("constexpr uint64_t SEED = %du;", wl.Seed)
+	switch p.Algorithm.Name {
+	case "pagerank":
+		w.line("constexpr double DAMPING = %v;", wl.Damping)
+	case "spmv":
+		w.line("constexpr uint64_t SEED = %du;", wl.Seed)
+	}
+	if p.Residual {
+		w.line("constexpr double TOLERANCE = %v;", wl.Tolerance)
+	}
 	w.line("")
 }
 
@@ -230,8 +237,10 @@ func (w *writer) mainArrays() {
 	w.line("const uint32_t vertices = graph.vertices, edges = graph.edges;")
 	w.line("(void)edges;")
 	w.line("const uint32_t source = options.source >= 0 ? uint32_t(options.source) : SOURCE;")
-	w.line("if (graph.kind != %d) heddle::fail(options.graph + \": expected weights of the kind %s\");", w.Graph.WeightKind(),
-		w.Graph.WeightKind())
+	if w.weighs() {
+		w.line("if (graph.kind != %d) heddle::fail(options.graph + \": expected a graph with weights of the kind: %s\");",
+			w.Graph.WeightKind(), w.Graph.WeightKind())
+	}
 	w.line("if (source >= vertices) heddle::fail(\"--source: there is no such vertex\");")
 	w.line("heddle::Device device(options, CORES, THREADS);")
 	cooperative := false
@@ -276,6 +285,9 @@ func isCooperative(k *ir.Kernel) (yes bool) {
 	k.Body.Walk(func(i *ir.Instr) { yes = yes || i.Op == ir.OpDeviceBarrier })
 	return yes
 }
+
+// weighs reports whether a program depends on the kind of the weights.
+func (w *writer) weighs() bool { return w.Plan.Algorithm.Weighted || w.Plan.Algorithm.Name == "spmv" }
 
 // role returns whether kernels read or write an array, and whether any writes it.
 func (w *writer) role(name string) (used, written bool) {

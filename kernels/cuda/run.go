@@ -114,6 +114,7 @@ func (w *writer) gatherSteps() {
 		w.launch(k)
 		w.line("active_size = device.take(compact_size);")
 	}
+	w.line("device.gather_begins();")
 	w.launch(w.Kernels.Topology[d])
 	w.launch(w.Kernels.Lists[d])
 	if launches := w.Plan.Schedule.Launches; len(launches) > 0 {
@@ -122,9 +123,10 @@ func (w *writer) gatherSteps() {
 		w.launch(w.Kernels.Gather[d])
 		w.line("}")
 		w.line("launch = 0;")
-		return
+	} else {
+		w.launch(w.Kernels.Gather[d])
 	}
-	w.launch(w.Kernels.Gather[d])
+	w.line("device.gather_ends();")
 }
 
 // activeVertices returns the expression of the number of active vertices.
@@ -278,6 +280,12 @@ func (w *writer) mainMeasure() {
 	w.line("")
 	w.line("heddle::Program program;")
 	w.line("program.point = %q;", w.Plan.Name())
+	p := w.Plan
+	w.line("program.algorithm = %q;", p.Algorithm.Name)
+	w.line("program.schedule = %q;", p.Schedule.Name)
+	w.line("program.layout = %q;", p.Layout.Name)
+	w.line("program.direction = %q;", p.Direction.Name)
+	w.line("program.dense = %v;", p.Algorithm.Dense)
 	w.line("program.reset = reset;")
 	w.line("program.run = run;")
 	w.line("program.result = [&] { return device.read(%s); };", identifier(w.Plan.Algorithm.Result))

@@ -279,11 +279,13 @@ struct Options {
     unsigned blocks = 0; // 0: as many as are resident on the GPU, or the machine's cores on the host
     bool kernels = false;
     bool check = true;
+    bool csv = false;
+    std::string variant = "heddle kernel export", config;
 };
 
 inline const char* usage =
     "usage: %s [--graph FILE] [--arrays FILE] [--source V] [--repeat N] [--blocks N] [--kernels] [--no-check]\n"
-    "          [--result FILE]\n"
+    "          [--result FILE] [--csv [--variant TEXT] [--config TEXT]]\n"
     "  --graph FILE    the graph, .hgr (graph.hgr)\n"
     "  --arrays FILE   arrays of layouts and algorithms that need some (arrays.bin)\n"
     "  --source V      the vertex to begin with (the one that was exported)\n"
@@ -291,7 +293,14 @@ inline const char* usage =
     "  --blocks N      thread blocks (as many as are resident)\n"
     "  --kernels       also time each kernel\n"
     "  --no-check      do not compare the result with the reference\n"
-    "  --result FILE   write the result's words, little-endian\n";
+    "  --result FILE   write the result's words, little-endian\n"
+    "  --csv           print a row as heddle validate --silicon reads it, under the columns that --csv --help prints;\n"
+    "                  of PageRank, the launches of one gather\n"
+    "  --variant TEXT, --config TEXT   its columns of these names\n";
+
+inline const char* csv_columns =
+    "variant,graph,n,m,maxdeg,alg,config,sched,super_steps,launches,grid,regs,us_med,us_min,us_p90,us_null,us_cold,"
+    "layout,direction,point,result,repeat,block,spilled,gpu,multiprocessors,clock_mhz,toolkit";
 
 inline Options parse(int argc, char** argv)
 {
@@ -330,6 +339,15 @@ inline Options parse(int argc, char** argv)
             o.kernels = true;
         } else if (flag == "--no-check") {
             o.check = false;
+        } else if (flag == "--csv") {
+            o.csv = true;
+        } else if (flag == "--variant") {
+            o.variant = value();
+        } else if (flag == "--config") {
+            o.config = value();
+        } else if (flag == "--help" && o.csv) {
+            puts(csv_columns);
+            exit(0);
         } else {
             fprintf(stderr, usage, argv[0]);
             exit(flag == "--help" ? 0 : 2);
@@ -407,6 +425,10 @@ public:
             fail("a thread block does not fit this GPU: export a machine with fewer warps or less scratchpad");
         }
         resident = std::min(resident, most);
+        cudaFuncAttributes attributes;
+        check_cuda(cudaFuncGetAttributes(&attributes, f), "cudaFuncGetAttributes");
+        registers = std::max(registers, attributes.numRegs);
+        spilled = std::max(spilled, int(attributes.localSizeBytes));
 #else
         (void)kernel;
         (void)scratchpad_bytes;
@@ -583,8 +605,28 @@ public:
 #endif
     }
 
+    // gather_begins and gather_ends enclose the launches that handle the edges of a super-step.
+    void gather_begins()
+    {
+        gather_launches -= launches;
+        if (timed_gathers) {
+            gathers.push_back(std::make_unique<Clock>());
+            gathers.back()->start();
+        }
+    }
+    void gather_ends()
+    {
+        gather_launches += launches;
+        if (timed_gathers) {
+            gathers.back()->stop();
+        }
+    }
+
     unsigned threads, blocks;
-    uint64_t launches = 0, reads = 0;
+    int registers = 0, spilled = 0; // of the kernels, at most: registers and bytes of local memory of a thread
+    uint64_t launches = 0, reads = 0, gather_launches = 0;
+    bool timed_gathers = false;
+    std::vector<std::unique_ptr<Clock>> gathers;
     bool timed = false; // launches are timed, one by one
     std::map<std::string, std::vector<std::unique_ptr<Clock>>> clocks;
     size_t behind = 64; // words behind an array's end
@@ -633,7 +675,8 @@ struct Verdict {
 
 // Program is what a point has for measure.
 struct Program {
-    const char* point;
+    const char *point, *algorithm, *schedule, *layout, *direction;
+    bool dense; // all vertices are active in every super-step
     std::function<void()> reset;               // before a run, not timed
     std::function<Outcome()> run;              // timed
     std::function<Words()> result;             // after a run
@@ -666,22 +709,96 @@ inline void times(const char* name, const std::vector<double>& ms)
         quantile(ms, 0.9));
 }
 
-// measure checks a run, times others, and prints one JSON object. It returns the program's exit code.
-inline int measure(const Options& o, Device& d, const Graph& g, const Program& p)
+// Times are those of repeated runs in milliseconds.
+struct Times {
+    std::vector<double> whole, empty;                  // of runs, and of as many empty launches and reads
+    std::vector<double> gather, gather_empty;          // of the launches that handle edges
+    std::map<std::string, std::vector<double>> kernels; // of each kernel's launches
+};
+
+// total adds up clocks and forgets them.
+inline double total(std::vector<std::unique_ptr<Clock>>& clocks)
+{
+    double sum = 0;
+    for (auto& c : clocks) {
+        sum += c->milliseconds();
+    }
+    clocks.clear();
+    return sum;
+}
+
+// repeat times runs, each as a whole, then by its gathers, and last by kernels.
+inline Times repeat(const Options& o, Device& d, const Program& p, uint64_t launches, uint64_t reads, uint64_t gathers)
+{
+    Times t;
+    Clock clock;
+    const Array word = d.reserve(1);
+    const auto begin = [&] {
+        p.reset();
+        d.wait();
+    };
+    const auto nothing = [&](uint64_t empty, uint64_t words) {
+        clock.start();
+        d.nothing(empty, words, word);
+        clock.stop();
+        return clock.milliseconds();
+    };
+    for (int i = 0; i < o.repeat; i++) {
+        begin();
+        clock.start();
+        p.run();
+        clock.stop();
+        t.whole.push_back(clock.milliseconds());
+        t.empty.push_back(nothing(launches, reads));
+    }
+    d.timed_gathers = true;
+    for (int i = 0; i < o.repeat; i++) {
+        begin();
+        p.run();
+        t.gather.push_back(total(d.gathers));
+        t.gather_empty.push_back(nothing(gathers, 0));
+    }
+    d.timed_gathers = false;
+    d.timed = true;
+    for (int i = 0; o.kernels && i < o.repeat; i++) {
+        begin();
+        p.run();
+        for (auto& k : d.clocks) {
+            t.kernels[k.first].push_back(total(k.second));
+        }
+    }
+    d.timed = false;
+    return t;
+}
+
+// Run is a checked run: how it ended, and what it took.
+struct Run {
+    Outcome outcome;
+    Verdict verdict;
+    uint64_t launches, reads, gathers, edges;
+};
+
+// checked runs a program, compares the result, and writes it to a file if asked to.
+inline Run checked(const Options& o, Device& d, const Program& p)
 {
     p.reset();
     d.wait();
-    const uint64_t launches = d.launches, reads = d.reads;
-    const Outcome outcome = p.run();
+    Run r;
+    r.launches = d.launches;
+    r.reads = d.reads;
+    r.outcome = p.run();
     d.wait();
-    const uint64_t launched = d.launches - launches, read = d.reads - reads;
-    const Words values = p.result();
-#if !defined(__CUDACC__)
-    const uint64_t handled = on_host::edges;
+    r.launches = d.launches - r.launches;
+    r.reads = d.reads - r.reads;
+    r.gathers = d.gather_launches;
+#if defined(__CUDACC__)
+    r.edges = 0;
+#else
+    r.edges = on_host::edges;
 #endif
-    Verdict verdict;
+    const Words values = p.result();
     if (o.check) {
-        verdict = p.verify(values, outcome);
+        r.verdict = p.verify(values, r.outcome);
     }
     if (!o.result.empty()) {
         FILE* f = fopen(o.result.c_str(), "wb");
@@ -689,70 +806,88 @@ inline int measure(const Options& o, Device& d, const Graph& g, const Program& p
             fail(o.result + ": cannot be written");
         }
     }
-    std::vector<double> whole, empty;
-    Clock clock;
-    Array word = d.reserve(1);
-    for (int i = 0; i < o.repeat; i++) {
-        p.reset();
-        d.wait();
-        clock.start();
-        p.run();
-        clock.stop();
-        whole.push_back(clock.milliseconds());
-        clock.start();
-        d.nothing(launched, read, word);
-        clock.stop();
-        empty.push_back(clock.milliseconds());
-    }
-    std::map<std::string, std::vector<double>> kernels;
-    for (int i = 0; o.kernels && i < o.repeat; i++) {
-        p.reset();
-        d.wait();
-        d.timed = true;
-        p.run();
-        d.wait();
-        d.timed = false;
-        for (auto& k : d.clocks) {
-            double sum = 0;
-            for (auto& c : k.second) {
-                sum += c->milliseconds();
-            }
-            kernels[k.first].push_back(sum);
-        }
-        d.clocks.clear();
-    }
+    return r;
+}
+
+// right says how the comparison has ended.
+inline const char* right(const Options& o, const Verdict& v)
+{
+    return !o.check || v.reference.compare(0, 4, "none") == 0 ? "not checked" : v.wrong == 0 ? "right" : "wrong";
+}
+
+// json prints the report as one object.
+inline void json(const Options& o, const Device& d, const Graph& g, const Program& p, const Run& r, const Times& t)
+{
+    using ull = unsigned long long;
     printf("{\"point\": %s, \"graph\": %s, \"vertices\": %u, \"edges\": %u, \"device\": %s, \"multiprocessors\": %u, "
-           "\"clock_mhz\": %d, \"toolkit\": %s, \"blocks\": %u, \"threads\": %u, \"super_steps\": %u, \"launches\": %llu",
+           "\"clock_mhz\": %d, \"toolkit\": %s, \"blocks\": %u, \"threads\": %u, \"registers\": %d, "
+           "\"spilled_bytes\": %d, \"super_steps\": %u, \"launches\": %llu",
         escape(p.point).c_str(), escape(o.graph).c_str(), g.vertices, g.edges, escape(d.name()).c_str(),
-        d.multiprocessors(), d.clock_mhz(), escape(d.toolkit()).c_str(), d.blocks, d.threads, outcome.steps,
-        static_cast<unsigned long long>(launched));
+        d.multiprocessors(), d.clock_mhz(), escape(d.toolkit()).c_str(), d.blocks, d.threads, d.registers, d.spilled,
+        r.outcome.steps, ull(r.launches));
 #if !defined(__CUDACC__)
-    printf(", \"edges_handled\": %llu", static_cast<unsigned long long>(handled));
+    printf(", \"edges_handled\": %llu", ull(r.edges));
 #endif
-    printf(", \"result\": %s", !o.check ? "\"not checked\"" : verdict.wrong == 0 ? "\"right\"" : "\"wrong\"");
+    printf(", \"result\": \"%s\"", right(o, r.verdict));
     if (o.check) {
-        printf(", \"reference\": %s", escape(verdict.reference).c_str());
+        printf(", \"reference\": %s", escape(r.verdict.reference).c_str());
     }
-    if (verdict.wrong > 0) {
-        printf(", \"error\": %s, \"wrong\": %llu", escape(verdict.message).c_str(),
-            static_cast<unsigned long long>(verdict.wrong));
+    if (r.verdict.wrong > 0) {
+        printf(", \"error\": %s, \"wrong\": %llu", escape(r.verdict.message).c_str(), ull(r.verdict.wrong));
     }
     printf(", \"repeat\": %d", o.repeat);
     if (o.repeat > 0) {
-        times("ms", whole);
-        times("ms_empty_launches", empty);
-        if (o.kernels) {
-            printf(", \"kernels\": {");
-            bool first = true;
-            for (auto& k : kernels) {
-                printf("%s%s: {\"ms\": %.6f}", first ? "" : ", ", escape(k.first).c_str(), quantile(k.second, 0.5));
-                first = false;
-            }
-            printf("}");
+        times("ms", t.whole);
+        times("ms_empty_launches", t.empty);
+        times("ms_gather", t.gather);
+        times("ms_gather_empty_launches", t.gather_empty);
+        printf(", \"kernels\": {");
+        bool first = true;
+        for (auto& k : t.kernels) {
+            printf("%s%s: {\"ms\": %.6f}", first ? "" : ", ", escape(k.first).c_str(), quantile(k.second, 0.5));
+            first = false;
         }
+        printf("}");
     }
     printf("}\n");
-    return verdict.wrong == 0 ? 0 : 1;
+}
+
+// csv prints a row of the columns of csv_columns, in microseconds. Of algorithms in which all vertices are active it is
+// one gather.
+inline void csv(const Options& o, const Device& d, const Graph& g, const Program& p, const Run& r, const Times& t)
+{
+    std::string graph = o.graph.substr(o.graph.find_last_of('/') + 1);
+    graph = graph.substr(0, graph.find('.'));
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < g.vertices; v++) {
+        most = std::max(most, g.degree(v));
+    }
+    std::string name = p.algorithm;
+    if (name == "pagerank") {
+        name = std::string("pr-") + p.direction;
+    }
+    const bool gather = p.dense;
+    const std::vector<double>&run = gather ? t.gather : t.whole, &empty = gather ? t.gather_empty : t.empty;
+    const double steps = gather ? double(r.outcome.steps) : 1;
+    const auto us = [&](const std::vector<double>& ms, double q) { return quantile(ms, q) * 1000 / steps; };
+    const std::string config = o.config.empty() ? "full" + std::to_string(d.threads) : o.config;
+    printf("%s,%s,%u,%u,%u,%s,%s,%s,%u,%.0f,%u,%d,%.3f,%.3f,%.3f,%.3f,0.00,%s,%s,%s,%s,%d,%u,%d,%s,%u,%d,\"%s\"\n",
+        o.variant.c_str(), graph.c_str(), g.vertices, g.edges, most, name.c_str(), config.c_str(), p.schedule,
+        gather ? 1 : r.outcome.steps, double(gather ? r.gathers : r.launches) / steps, d.blocks, d.registers, us(run, 0.5),
+        us(run, 0), us(run, 0.9), us(empty, 0.5), p.layout, p.direction, p.point, right(o, r.verdict), o.repeat, d.threads,
+        d.spilled, d.name().c_str(), d.multiprocessors(), d.clock_mhz(), d.toolkit().c_str());
+}
+
+// measure checks a run, times others, and prints the report. It returns the program's exit code.
+inline int measure(const Options& o, Device& d, const Graph& g, const Program& p)
+{
+    if (o.csv && o.repeat == 0) {
+        fail("--csv --repeat 0: expected at least one timed run");
+    }
+    const Run r = checked(o, d, p);
+    const Times t = repeat(o, d, p, r.launches, r.reads, r.gathers);
+    (o.csv ? csv : json)(o, d, g, p, r, t);
+    return r.verdict.wrong == 0 ? 0 : 1;
 }
 
 // Bounds of rounding, as heddle's own references have them: every sum in float32 is off by at most gamma(k) of the sum

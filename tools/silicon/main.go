@@ -1,0 +1,267 @@
+// Command silicon exports a campaign for a GPU: CUDA programs of algorithms × schedules × layouts × directions, graphs,
+// and a script that builds, checks and measures all of them where there is a GPU and no Go.
+package main
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"heddle/graph"
+	"heddle/graph/graphspec"
+	"heddle/kernels/cuda"
+	"heddle/kernels/host"
+	"heddle/kernels/workload"
+)
+
+//go:embed measure.sh
+var script []byte
+
+// options are those of the command line.
+type options struct {
+	points string
+	warps  int
+	graphs []string
+	out    string
+	unroll string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction, "+
+		"and further keys of workload as key=value (default: PageRank push and pull, BFS, SSSP, CC, SpMV × software "+
+		"schedules)")
+	flag.IntVar(&o.warps, "warps", mostWarps, "warps of a thread block")
+	flag.StringVar(&o.unroll, "unroll", "1", "workload.unroll: 1 leaves unrolling to nvcc")
+	flag.Usage = func() {
+		fmt.Fprint(os.Stderr, `usage: go run ./tools/silicon [flags] FOLDER GRAPH...
+
+Writes FOLDER: programs, a library that they share, graphs, points.txt and measure.sh.
+On a machine with a GPU and nvcc: sh FOLDER/measure.sh result.csv
+
+A GRAPH is a file of any format that heddle reads, or one of rmatN and wsN (2^N vertices)
+and gridN (N×N vertices). All are symmetrised, without self-loops and duplicates, with
+random weights 1 to 64. BFS and SSSP begin at the vertex of most edges.
+
+  go run ./tools/silicon campaign facebook_combined rmat16 grid256 ws16 graphs/wiki-Vote.txt.gz
+  go run ./tools/silicon -points my.txt campaign web.hgr
+
+`)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() < 2 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	o.out, o.graphs = flag.Arg(0), flag.Args()[1:]
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := o.main(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "silicon:", err)
+		os.Exit(1)
+	}
+}
+
+// mostWarps is the largest number of warps of a CUDA block.
+const mostWarps = 32
+
+func (o *options) main(ctx context.Context) error {
+	if o.warps < 1 || o.warps > mostWarps {
+		return fmt.Errorf("-warps %d: expected 1 to %d", o.warps, mostWarps)
+	}
+	points, err := o.readPoints()
+	if err != nil {
+		return err
+	}
+	graphs, err := o.writeGraphs(ctx)
+	if err != nil {
+		return err
+	}
+	var lines strings.Builder
+	for _, p := range points {
+		if err := o.writeProgram(ctx, p, graphs[0].graph); err != nil {
+			return fmt.Errorf("%s: %w", p.name(), err)
+		}
+		for _, g := range graphs {
+			fmt.Fprintf(&lines, "%s\t%s\t%d\n", p.name(), g.name, g.source)
+		}
+	}
+	for _, name := range []string{"heddle.h", "cuda_on_host.h"} {
+		if err := write(filepath.Join(o.out, "library", name), cuda.LibraryFile(name)); err != nil {
+			return err
+		}
+	}
+	if err := write(filepath.Join(o.out, "points.txt"), []byte(lines.String())); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d programs, %d graphs, %d points\n", o.out, len(points), len(graphs), len(points)*len(graphs))
+	return write(filepath.Join(o.out, "measure.sh"), script)
+}
+
+func write(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o666)
+}
+
+// point is a program of the campaign.
+type point struct {
+	algorithm, schedule, layout, direction string
+}
+
+func (p point) name() string {
+	return strings.Join([]string{p.algorithm, p.direction, p.schedule, p.layout}, "-")
+}
+
+// standard are the campaign's algorithms and directions.
+var standard = []struct{ algorithm, direction string }{
+	{"pagerank", "push"}, {"pagerank", "pull"}, {"bfs", "push"}, {"sssp", "push"}, {"cc", "push"}, {"spmv", "pull"},
+}
+
+// schedules are the software schedules.
+var schedules = []string{"vertex", "warp", "cta", "twc", "twce", "strict", "edge"}
+
+// readPoints returns the programs to export.
+func (o *options) readPoints() (list []point, err error) {
+	if o.points == "" {
+		for _, x := range standard {
+			for _, s := range schedules {
+				layout := map[string]string{"push": "csr", "pull": "csc"}[x.direction]
+				if s == "edge" {
+					layout = "coo"
+				}
+				list = append(list, point{x.algorithm, s, layout, x.direction})
+			}
+		}
+		return list, nil
+	}
+	f, err := os.Open(o.points)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing is written
+	in := bufio.NewScanner(f)
+	for n := 1; in.Scan(); n++ {
+		word := strings.Fields(in.Text())
+		switch {
+		case len(word) == 0 || strings.HasPrefix(word[0], "#"):
+		case len(word) != 4:
+			return nil, fmt.Errorf("%s, line %d: expected algorithm, schedule, layout and direction", o.points, n)
+		default:
+			list = append(list, point{word[0], word[1], word[2], word[3]})
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: expected at least one line with algorithm, schedule, layout and direction", o.points)
+	}
+	return list, nil
+}
+
+// workload returns a point's workload.
+func (o *options) workload(p point) workload.Workload {
+	w := workload.Workload{
+		Kernel: workload.Compiled, Algorithm: workload.Algorithm(p.algorithm), Schedule: workload.Schedule(p.schedule),
+		Layout: workload.Layout(p.layout), Direction: workload.Choice(p.direction), ActiveSet: workload.Auto,
+		Dedup: workload.Auto, Order: "none", Scan: "shuffle", Skip: "early", HybridRule: "beamer", Sum: "register",
+		Ahead: o.unroll == "1", Unroll: workload.Choice(o.unroll), Coefficient: "hardware", Alpha: 14, Beta: 24, Source: -1,
+		Target: -1, Seed: 1, Damping: 0.85, Width: 1, Fusion: "none", BlockBy: "destination",
+	}
+	if p.algorithm == "pagerank" {
+		w.Iterations = 1
+	}
+	return w
+}
+
+// writeProgram exports a program, which runs on any graph.
+func (o *options) writeProgram(ctx context.Context, p point, g *graph.Graph) error {
+	s := host.Shape{Cores: 6, Warps: o.warps, Threads: cuda.Lanes, ScratchpadBytes: 48 << 10, LineBytes: 128}
+	x, err := cuda.Export(ctx, s, g, o.workload(p))
+	if err != nil {
+		return err
+	}
+	if x.Arrays != nil {
+		return fmt.Errorf("its arrays are of one graph: expected an algorithm with a reference of its own, and layout csr, " +
+			"csc or coo")
+	}
+	return write(filepath.Join(o.out, "programs", p.name(), cuda.ProgramFile), x.Text)
+}
+
+// measured is a graph of the campaign.
+type measured struct {
+	name   string
+	graph  *graph.Graph
+	source int // the vertex of most edges
+}
+
+// writeGraphs makes the graphs.
+func (o *options) writeGraphs(ctx context.Context) (list []measured, err error) {
+	if err := os.MkdirAll(filepath.Join(o.out, "graphs"), 0o777); err != nil {
+		return nil, err
+	}
+	for _, name := range o.graphs {
+		spec, short, err := specOf(name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(list, func(m measured) bool { return m.name == short }) {
+			return nil, fmt.Errorf("%s: another graph is called %s too", name, short)
+		}
+		g, err := graph.Load(spec)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		m := measured{name: short, graph: g}
+		for v := range g.Vertices() {
+			if g.CSR().Degree(v) > g.CSR().Degree(m.source) {
+				m.source = v
+			}
+		}
+		if err := g.WriteFile(ctx, filepath.Join(o.out, "graphs", short+".hgr.gz")); err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// specOf returns the description of a graph that the command line names.
+func specOf(name string) (spec graphspec.Graph, short string, err error) {
+	spec.Clean = graphspec.Clean{DropSelfLoops: true, Symmetrise: true, DropDuplicates: true}
+	spec.Weights = graphspec.Weights{From: graphspec.RandomWeights, Min: 1, Max: 64, Seed: 1}
+	var n int
+	switch {
+	case scan(name, "rmat%d", &n):
+		spec.RMAT = &graphspec.RMAT{Scale: n, EdgeFactor: 8, A: 0.57, B: 0.19, C: 0.19, ShuffleIDs: true, Seed: 1}
+	case scan(name, "grid%d", &n):
+		spec.Grid = &graphspec.Grid{Width: n, Height: n, Seed: 1}
+	case scan(name, "ws%d", &n): // Watts and Strogatz's model, on a grid
+		spec.Grid = &graphspec.Grid{Width: 1 << ((n + 1) / 2), Height: 1 << (n / 2), Rewire: 0.1, Seed: 1}
+	default:
+		spec.File = name
+	}
+	short, _, _ = strings.Cut(filepath.Base(name), ".")
+	if strings.ContainsAny(short, ", \t") {
+		return spec, "", fmt.Errorf("%s: expected a name without commas and blanks", name)
+	}
+	return spec, short, nil
+}
+
+// scan reports whether a name is of a format, and reads its number.
+func scan(name, format string, n *int) bool {
+	var rest string
+	k, _ := fmt.Sscanf(name+"|", format+"%s", n, &rest)
+	return k == 2 && rest == "|" && *n > 0
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Builds and runs exported programs on the NVIDIA GPU of this machine, and writes one CSV.
+#
+#   sh measure.sh [RESULT.csv]       in the folder that tools/silicon wrote; needs nvcc, gunzip and a GPU
+#
+# ARCH=sm_90     the GPU's architecture (native)
+# JOBS=16        compilers at a time (as many as processors)
+# REPEAT=21      timed runs of each point
+# ONLY=bfs       run only lines of points.txt that match this pattern
+# BLOCKS="6 60"  further numbers of thread blocks, each a config of its own (sm6, sm60): a block an SM
+# CHECK=0        do not compare results with the reference
+# PROGRAM=host   g++ in place of nvcc and a GPU: checks every program, and measures nothing of interest
+set -u
+cd "$(dirname "$0")" || exit 2
+result=${1:-silicon.csv}
+jobs=${JOBS:-$(nproc)}
+repeat=${REPEAT:-21}
+check=
+[ "${CHECK:-1}" = 1 ] || check=--no-check
+
+for g in graphs/*.hgr.gz; do
+    [ -e "$g" ] && [ ! -e "${g%.gz}" ] && gunzip -k "$g"
+done
+
+if [ "${PROGRAM:-gpu}" = host ]; then
+    program=program-host
+    build='cd "$0" && g++ -O2 -std=c++17 -ffp-contract=off -I../../library -o program-host -x c++ program.cu'
+else
+    program=program
+    build='cd "$0" && ${NVCC:-nvcc} -O3 -std=c++17 -arch=${ARCH:-native} -fmad=false -I../../library -o program program.cu'
+    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv > "$result.gpu" || exit 2
+fi
+grep -e "${ONLY:-.}" points.txt > points.chosen
+cut -f1 points.chosen | sort -u | while read -r p; do
+    [ -x "programs/$p/$program" ] || echo "programs/$p"
+done | xargs -r -n 1 -P "$jobs" sh -c "$build" || echo "some programs do not build" >&2
+
+first=$(head -n 1 points.chosen | cut -f1)
+"programs/$first/$program" --csv --help > "$result"
+wrong=0
+while IFS="$(printf '\t')" read -r p graph source; do
+    for blocks in all ${BLOCKS:-}; do
+        set -- --csv --graph "graphs/$graph.hgr" --source "$source" --repeat "$repeat" $check
+        [ "$blocks" = all ] || set -- "$@" --blocks "$blocks" --config "sm$blocks"
+        if "programs/$p/$program" "$@" >> "$result"; then
+            echo "$p on $graph, $blocks blocks" >&2
+        else
+            echo "$p on $graph, $blocks blocks: WRONG OR FAILED" >&2
+            wrong=$((wrong + 1))
+        fi
+    done
+done < points.chosen
+[ "$program" = program-host ] ||
+    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv >> "$result.gpu"
+echo "$(($(wc -l < "$result") - 1)) rows in $result, $wrong points wrong or failed" >&2
+[ "$wrong" -eq 0 ]
