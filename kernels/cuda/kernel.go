@@ -239,7 +239,7 @@ func (p *printer) pureUnlessUnused(i *ir.Instr) expression {
 	if len(p.uses[i.ID]) == 0 {
 		return expression{}
 	}
-	if i.Op == ir.OpShl {
+	if _, constant := p.fold(i); i.Op == ir.OpShl && !constant {
 		if bits, ok := i.Args[1].IsConst(); ok && bits == 2 && p.onlyOffsets(i) {
 			x := p.of(i.Args[0])
 			if len(x.deps) > 0 || len(x.text) > longest/2 {
@@ -321,7 +321,7 @@ func (p *printer) variable(i *ir.Instr) {
 		p.vars[i.Var.ID] = name
 		p.statement(i, "%s %s = %s;", p.typeAt(p.values+i.Var.ID, i.Var.Type), name, p.text(i.Args[0], precSelect))
 	case ir.OpSet:
-		p.statement(i, "%s = %s;", p.vars[i.Var.ID], p.text(i.Args[0], precSelect))
+		p.set(i)
 	case ir.OpGet:
 		e := expression{text: p.vars[i.Var.ID], prec: precPrimary, deps: []int{i.Var.ID}}
 		p.value(i, e)
@@ -329,6 +329,31 @@ func (p *printer) variable(i *ir.Instr) {
 	default:
 		p.fail(i, "%s: CUDA has no such unit", i.Op)
 	}
+}
+
+// set prints an assignment.
+func (p *printer) set(i *ir.Instr) {
+	name, x := p.vars[i.Var.ID], i.Args[0]
+	o, ok := operators[x.Op]
+	if ok && (o.prec == precSum || o.prec == precShift) && p.of(x).prec == o.prec && p.of(x.Args[0]).text == name &&
+		strings.HasPrefix(p.of(x).text, name+" "+o.operator+" ") {
+		y := p.text(x.Args[1], precSelect)
+		if bits, isConst := p.constOf(x.Args[1]); isConst && !p.is[x.ID] {
+			y = constant(x.Type, bits, false)
+		} else if p.is[x.ID] {
+			y = strings.TrimPrefix(p.of(x).text, name+" + ")
+		}
+		p.statement(i, "%s %s= %s;", name, o.operator, y)
+		return
+	}
+	p.statement(i, "%s = %s;", name, p.text(x, precSelect))
+}
+
+// followed reports whether an instruction is the only use of the one before it.
+func (p *printer) followed(i *ir.Instr) bool {
+	list := p.liveOf(p.block[i.ID])
+	at := slices.Index(list, i)
+	return len(p.uses[i.ID]) == 1 && at+1 < len(list) && list[at+1] == p.uses[i.ID][0]
 }
 
 // load prints a load as an expression where its only use follows in the same block, else as a constant.
@@ -348,8 +373,8 @@ func (p *printer) load(i *ir.Instr) {
 			")"
 	}
 	uses := p.uses[i.ID]
-	if u := uses[0]; !shared && len(uses) == 1 && p.block[u.ID] == p.block[i.ID] && u.Op != ir.OpFor &&
-		u.Op != ir.OpVar && len(e.text) <= longest && p.stable(e.deps, i, u) {
+	if u := uses[0]; len(uses) == 1 && p.block[u.ID] == p.block[i.ID] && u.Op != ir.OpFor &&
+		len(e.text) <= longest && p.stable(e.deps, i, u) && (!shared || p.followed(i) && !u.Op.Memory()) {
 		p.known[i.ID] = e
 		return
 	}

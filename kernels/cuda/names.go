@@ -28,6 +28,8 @@ var reserved = map[string]bool{"register": true, "new": true, "delete": true, "t
 // nameOf returns a name for a constant: by the instruction's hint, by the array that it is loaded from, or by its use.
 func (p *printer) nameOf(i *ir.Instr) string {
 	switch {
+	case i.Name != "":
+		return i.Name
 	case i.Op == ir.OpLoad || i.Op == ir.OpLoadByte:
 		return p.nameOfLoad(i)
 	case i.Op == ir.OpGet:
@@ -48,7 +50,7 @@ func (p *printer) nameOf(i *ir.Instr) string {
 }
 
 // nameOfTest returns a name for a condition.
-func (p *printer) nameOfTest(*ir.Instr) string { return "yes" }
+func (p *printer) nameOfTest(*ir.Instr) string { return "holds" }
 
 // arrayName returns the name of the array that an address is the beginning of; "": of none.
 func (p *printer) arrayName(v ir.Value) string {

@@ -113,10 +113,10 @@ func (k *Kernel) Wipe(array, words ir.Value) {
 
 // LastNotAbove returns the last i below n with at(i) ≤ key; the values ascend and at(0) ≤ key.
 func (k *Kernel) LastNotAbove(key, n ir.Value, at func(i ir.Value) ir.Value) ir.Value {
-	lo, hi := k.Var(k.U32(0)), k.Var(n)
+	lo, hi := k.Var(k.U32(0)).Named("low"), k.Var(n).Named("high")
 	k.While(func() ir.Value { return k.Gt(k.Sub(hi.Get(), lo.Get()), k.U32(1)) }, func() {
-		mid := k.Shr(k.Add(lo.Get(), hi.Get()), k.U32(1))
-		below := k.Le(at(mid), key)
+		mid := k.Label("middle", k.Shr(k.Add(lo.Get(), hi.Get()), k.U32(1)))
+		below := k.Label("below", k.Le(at(mid), key))
 		lo.Set(k.Select(below, mid, lo.Get()))
 		hi.Set(k.Select(below, hi.Get(), mid))
 	})
@@ -140,7 +140,7 @@ func (k *Kernel) FirstAbove(key ir.Value, n int, at func(i ir.Value) ir.Value) i
 	i := k.U32(1<<steps - 1)
 	for bit := steps - 1; bit >= 0; bit-- {
 		above := k.above(key, k.Sub(i, k.U32(1<<bit)), n, at)
-		i = k.Sub(i, k.Shl(k.ToU32(above), k.U32(uint32(bit))))
+		i = k.Label("i", k.Sub(i, k.Shl(k.ToU32(above), k.U32(uint32(bit)))))
 	}
 	if n&(n-1) != 0 {
 		i = k.Min(i, k.U32(uint32(n-1)))

@@ -191,16 +191,16 @@ func (r *Reduction) Own(k *Kernel, array, v ir.Value, ahead bool) *Owned {
 	o := &Owned{Reduction: r, k: k, array: array}
 	if r.Tells() {
 		o.old = k.Load(r.Type, array, v)
-		o.now = k.Var(o.old)
+		o.now = k.Var(o.old).Named("now")
 		return o
 	}
 	first := k.Zero(r.Type)
 	if r.Onto {
 		first = k.Load(r.Type, array, v)
 	}
-	o.now = k.Var(first)
+	o.now = k.Var(first).Named("total")
 	if ahead {
-		o.last = k.Var(k.Zero(r.Type))
+		o.last = k.Var(k.Zero(r.Type)).Named("last")
 	}
 	return o
 }

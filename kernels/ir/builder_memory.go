@@ -82,6 +82,14 @@ func (v *Variable) Named(name string) *Variable {
 	return v
 }
 
+// Label gives a value a name for readers of the kernel, unless it has one, and returns it.
+func (b *Builder) Label(name string, v Value) Value {
+	if v.Name == "" && v.Op.Kind() != KindRoot {
+		v.Name = name
+	}
+	return v
+}
+
 // Get returns the variable's current value.
 func (v *Variable) Get() Value {
 	i := v.b.add(OpGet, v.v.Type)

@@ -38,6 +38,7 @@ type Instr struct {
 	Blocks []*Block
 	Loop   Value // OpBreak, OpContinue: the loop
 	Phase  isa.Phase
+	Name   string // for a reader of the kernel; "": none
 	Pos    string // position in the Go code that built it, for messages
 
 	// Hints from the compiler's passes; they do not change the semantics.

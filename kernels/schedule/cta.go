@@ -42,9 +42,9 @@ func (s *Site) shareBlock(v *Visitor, w Work) {
 	threads := uint32(s.Core.BlockWarps() * s.Core.Lanes)
 	number, block := s.InBlock()
 	upto, total, warpOf := s.blockScan(w.Degree, "cta.totals")
-	share := s.Mul(s.Div(s.Add(total, s.U32(threads-1)), s.U32(threads)), s.U32(uint32(s.Core.Lanes)))
-	first := s.Mul(number, share)
-	c := blockRows{Site: s, total: total, address: s.Var(s.warpPart(records, s.OfBlock(block, warpOf(first))))}
+	share := s.Label("share", s.Mul(s.Div(s.Add(total, s.U32(threads-1)), s.U32(threads)), s.U32(uint32(s.Core.Lanes))))
+	first := s.Label("first_of_warp", s.Mul(number, share))
+	c := blockRows{Site: s, total: total, address: s.Var(s.warpPart(records, s.OfBlock(block, warpOf(first)))).Named("window")}
 	mine := s.record(s.warpPart(records, s.WarpID()), s.LaneID())
 	s.Store(mine, s.U32(recordUpto), upto)
 	s.Store(mine, s.U32(recordVertex), w.Vertex)
@@ -76,17 +76,17 @@ func (c *blockRows) load() {
 	if c.Scan == Shuffle {
 		mine := c.record(c.address.Get(), c.LaneID())
 		for i := range c.records {
-			c.set(&c.records[i], c.Load(ir.U32, mine, c.U32(uint32(i))))
+			c.set(&c.records[i], c.Load(ir.U32, mine, c.U32(uint32(i))), [...]string{"upto", "vertex", "shift"}[i])
 		}
 	}
 	end := c.Load(ir.U32, c.address.Get(), c.U32(uint32(recordWords*(c.Core.Lanes-1)+recordUpto)))
-	c.set(&c.end, c.Select(c.Eq(end, c.total), c.U32(^uint32(0)), end))
+	c.set(&c.end, c.Select(c.Eq(end, c.total), c.U32(^uint32(0)), end), "window_end")
 }
 
 // set creates or sets a variable.
-func (c *blockRows) set(v **ir.Variable, x ir.Value) {
+func (c *blockRows) set(v **ir.Variable, x ir.Value, name string) {
 	if *v == nil {
-		*v = c.Var(x)
+		*v = c.Var(x).Named(name)
 	} else {
 		(*v).Set(x)
 	}
@@ -106,9 +106,9 @@ func (c *blockRows) word(word int) func(i ir.Value) ir.Value {
 func (c *blockRows) find(n, limit ir.Value) (vertex, id ir.Value) {
 	here := rows{c.word(recordUpto), c.word(recordVertex), c.word(recordShift)}
 	vertex, id = c.search(here, n)
-	at, edge := c.Var(vertex), c.Var(id)
+	at, edge := c.Var(vertex).Named("v"), c.Var(id).Named("e")
 	c.While(func() ir.Value { return c.Lt(c.end.Get(), limit) }, func() {
-		behind := c.Ge(n, c.end.Get())
+		behind := c.Label("behind", c.Ge(n, c.end.Get()))
 		c.address.Set(c.Address(c.address.Get(), c.U32(uint32(recordWords*c.Core.Lanes))))
 		c.load()
 		vertex, id := c.search(here, n)

@@ -12,7 +12,7 @@ type rows struct{ upto, vertex, shift func(i ir.Value) ir.Value }
 // search returns the row of the edge with number n in the sum. All lanes must take part, as a lane without an edge may
 // hold a value that another needs.
 func (s *Site) search(r rows, n ir.Value) (vertex, id ir.Value) {
-	owner := s.FirstAbove(n, s.Core.Lanes, r.upto)
+	owner := s.Label("owner", s.FirstAbove(n, s.Core.Lanes, r.upto))
 	return r.vertex(owner), s.Add(n, r.shift(owner))
 }
 
@@ -24,7 +24,7 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 	s.Phase(isa.PhaseSchedule, func() {
 		first := s.Whole(first, last, lanes, func(at []ir.Value) { s.dealAll(v, at, find) })
 		s.For(first, last, lanes, func(t ir.Value) {
-			mine, limit := s.Add(t, s.LaneID()), s.Add(t, lanes)
+			mine, limit := s.Label("n", s.Add(t, s.LaneID())), s.Label("limit", s.Add(t, lanes))
 			vertex, id := find(mine, limit)
 			visit := func() { s.Visit(v, id, vertex, GoOn) }
 			s.If(s.Le(limit, last), visit, func() { s.When(s.Lt(mine, last), visit) })
@@ -55,6 +55,6 @@ func (s *Site) eachRound(places ir.Value, body func(place ir.Value)) {
 	if block != nil {
 		first = s.Add(first, s.Mul(block, stride))
 	}
-	mine := s.Add(s.Mul(number, stride), s.LaneID())
-	s.For(first, places, s.NumThreads(), func(at ir.Value) { body(s.Add(at, mine)) })
+	mine := s.Label("mine", s.Add(s.Mul(number, stride), s.LaneID()))
+	s.For(s.Label("first", first), places, s.NumThreads(), func(at ir.Value) { body(s.Label("place", s.Add(at, mine))) })
 }

@@ -19,14 +19,14 @@ func (s *Site) warpPart(e Exchange, warp ir.Value) ir.Value {
 // All lanes must be active. The steps (Hillis and Steele) form a loop, since each unrolled step would occupy a register
 // for the mask of participating lanes.
 func (s *Site) WarpScan(x ir.Value, e Exchange) (upto, total ir.Value) {
-	sum, d := s.Var(x), s.Var(s.U32(1))
+	sum, d := s.Var(x).Named("upto"), s.Var(s.U32(1)).Named("distance")
 	s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
 		other := s.laneBelow(e, sum.Get(), d.Get())
 		sum.Set(s.Add(sum.Get(), s.Select(s.Ge(s.LaneID(), d.Get()), other, s.U32(0))))
 		d.Set(s.Shl(d.Get(), s.U32(1)))
 	})
 	upto = sum.Get()
-	return upto, s.uniform(s.Shown(e, upto)(s.U32(uint32(s.Core.Lanes - 1))))
+	return upto, s.Label("total", s.uniform(s.Shown(e, upto)(s.U32(uint32(s.Core.Lanes-1)))))
 }
 
 // laneBelow returns x of the lane d lanes below; an arbitrary value if there is none.
@@ -108,7 +108,7 @@ func (s *Site) warpOf(parts []part, n ir.Value) (warp ir.Value) {
 			warp = s.Select(s.Ge(n, p.before), at, warp)
 		}
 	}
-	return s.uniform(warp)
+	return s.Label("first_warp", s.uniform(warp))
 }
 
 // totalOf returns the total of warp w plus the lane's number; 0 if there is none.

@@ -262,10 +262,11 @@ func (w *Work) End(s *Site) ir.Value { return s.Add(w.Start, w.Degree) }
 // Register reads the row at an index in the lanes for which there holds, and the bounds of its edges if its vertex
 // walks it; the degree is 0 otherwise.
 func (s *Site) Register(v *Visitor, place ir.Value, there ir.Value) Work {
-	vertex, start, degree := s.Var(s.U32(0)), s.Var(s.U32(0)), s.Var(s.U32(0))
+	vertex, start := s.Var(s.U32(0)).Named("vertex"), s.Var(s.U32(0)).Named("first_edge")
+	degree := s.Var(s.U32(0)).Named("degree")
 	row := vertex
 	if s.Virtual {
-		row = s.Var(s.U32(0))
+		row = s.Var(s.U32(0)).Named("row")
 	}
 	s.When(there, func() {
 		row.Set(s.Set.Vertex(place))

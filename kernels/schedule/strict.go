@@ -107,20 +107,20 @@ func scanDegrees(s *Site, v *Visitor) {
 
 // shareOf divides n items among the device's warps, in complete steps of a warp.
 func (s *Site) shareOf(warp, n ir.Value) (first, last ir.Value) {
-	share := s.Mul(s.Div(s.Add(n, s.Sub(s.NumThreads(), s.U32(1))), s.NumThreads()), s.NumLanes())
-	first = s.Mul(warp, share)
-	return first, s.Min(s.Add(first, share), n)
+	share := s.Label("share", s.Mul(s.Div(s.Add(n, s.Sub(s.NumThreads(), s.U32(1))), s.NumThreads()), s.NumLanes()))
+	first = s.Label("first", s.Mul(warp, share))
+	return first, s.Label("last", s.Min(s.Add(first, share), n))
 }
 
 // warpSums does the same as scanDegrees within the warp's own share.
 func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total ir.Value) {
-	before := s.Var(s.U32(0))
+	before := s.Var(s.U32(0)).Named("before")
 	s.For(first, last, s.NumLanes(), func(from ir.Value) {
-		place := s.Add(from, s.LaneID())
+		place := s.Label("place", s.Add(from, s.LaneID()))
 		there := s.Lt(place, last)
 		w := s.Register(v, place, there)
 		upto, all := s.WarpScan(w.Degree, strictUpto)
-		upto = s.Add(upto, before.Get())
+		upto = s.Label("upto", s.Add(upto, before.Get()))
 		s.When(there, func() {
 			s.Store(sums, place, upto)
 			s.Store(shifts, place, s.Sub(w.End(s), upto))
@@ -132,7 +132,7 @@ func (s *Site) warpSums(v *Visitor, first, last, sums, shifts ir.Value) (total i
 
 // sumBelow sums the first n totals.
 func (s *Site) sumBelow(n, totals ir.Value) (sum ir.Value) {
-	mine := s.Var(s.U32(0))
+	mine := s.Var(s.U32(0)).Named("mine")
 	s.For(s.LaneID(), n, s.NumLanes(), func(i ir.Value) { mine.Set(s.Add(mine.Get(), s.Load(ir.U32, totals, i))) })
 	_, sum = s.WarpScan(mine.Get(), strictUpto)
 	return sum
@@ -141,13 +141,13 @@ func (s *Site) sumBelow(n, totals ir.Value) (sum ir.Value) {
 // walk distributes the edges with numbers from first up to last over the warp's lanes, as many rows at a time as there
 // are lanes. It searches for the next row after rows without edges, of which a map has long runs.
 func (p *partition) walk(v *Visitor, first, last ir.Value) {
-	n, lanes := p.Var(first), p.U32(uint32(p.Core.Lanes))
+	n, lanes := p.Var(first).Named("n"), p.U32(uint32(p.Core.Lanes))
 	p.While(func() ir.Value { return p.Lt(n.Get(), last) }, func() {
-		at := p.Var(p.search(n.Get()))
+		at := p.Var(p.search(n.Get())).Named("at")
 		p.Loop(func(l *ir.Loop) {
 			r, end := p.load(at.Get())
 			l.BreakIf(p.Le(end, n.Get()))
-			stop := p.Min(end, last)
+			stop := p.Label("stop", p.Min(end, last))
 			p.Deal(v, n.Get(), stop, func(n, _ ir.Value) (vertex, id ir.Value) { return p.Site.search(r, n) })
 			n.Set(stop)
 			l.BreakIf(p.Eq(stop, last))
@@ -161,7 +161,7 @@ func (p *partition) walk(v *Visitor, first, last ir.Value) {
 func (p *partition) load(at ir.Value) (r rows, end ir.Value) {
 	place := p.Min(p.Add(at, p.LaneID()), p.Sub(p.places, p.U32(1)))
 	r = p.rows(at, place, p.upto(place))
-	return r, p.uniform(r.upto(p.U32(uint32(p.Core.Lanes - 1))))
+	return r, p.Label("end", p.uniform(r.upto(p.U32(uint32(p.Core.Lanes-1)))))
 }
 
 // search returns an index such that one of the rows from there on, as many as the warp has lanes, contains edge n. In
@@ -169,12 +169,12 @@ func (p *partition) load(at ir.Value) (r rows, end ir.Value) {
 func (p *partition) search(n ir.Value) ir.Value {
 	lanes := uint32(p.Core.Lanes)
 	parts := p.U32(max(2, lanes))
-	at, left := p.Var(p.U32(0)), p.Var(p.places)
+	at, left := p.Var(p.U32(0)).Named("from"), p.Var(p.places).Named("left")
 	p.While(func() ir.Value { return p.Gt(left.Get(), p.U32(lanes)) }, func() {
-		part := p.Div(p.Add(left.Get(), p.Sub(parts, p.U32(1))), parts)
+		part := p.Label("part", p.Div(p.Add(left.Get(), p.Sub(parts, p.U32(1))), parts))
 		behind := p.Min(p.Mul(p.Add(p.LaneID(), p.U32(1)), part), left.Get())
 		upto := p.upto(p.Sub(p.Add(at.Get(), behind), p.U32(1)))
-		skip := p.Mul(p.uniform(p.partOf(n, upto)), part)
+		skip := p.Label("skip", p.Mul(p.uniform(p.partOf(n, upto)), part))
 		at.Set(p.Add(at.Get(), skip))
 		left.Set(p.Min(part, p.Sub(left.Get(), skip)))
 	})

@@ -53,16 +53,17 @@ func sortByDegree(s *Site, v *Visitor) {
 		place := s.Add(at, s.LaneID())
 		w := s.Register(v, place, s.Lt(place, places))
 		field := s.U32(twcBits) // offset of the field for warps
-		shift := s.Select(s.Ge(w.Degree, threads), s.U32(2*twcBits), s.Select(s.Ge(w.Degree, lanes), field, s.U32(0)))
-		one := s.Select(s.Gt(w.Degree, s.U32(0)), s.Shl(s.U32(1), shift), s.U32(0))
+		shift := s.Label("queue_bit", s.Select(s.Ge(w.Degree, threads), s.U32(2*twcBits),
+			s.Select(s.Ge(w.Degree, lanes), field, s.U32(0))))
+		one := s.Label("one", s.Select(s.Gt(w.Degree, s.U32(0)), s.Shl(s.U32(1), shift), s.U32(0)))
 		upto, total := s.WarpScan(one, twcExchange)
-		before := s.And(s.Shr(s.Sub(upto, one), shift), s.U32(1<<twcBits-1))
+		before := s.Label("before", s.And(s.Shr(s.Sub(upto, one), shift), s.U32(1<<twcBits-1)))
 		for q, queue := range twcQueues {
-			n := s.And(s.Shr(total, s.U32(uint32(q*twcBits))), s.U32(1<<twcBits-1))
+			n := s.Label("size", s.And(s.Shr(total, s.U32(uint32(q*twcBits))), s.U32(1<<twcBits-1)))
 			s.When(s.Gt(n, s.U32(0)), func() {
-				base := s.Var(s.U32(0))
+				base := s.Var(s.U32(0)).Named("base")
 				s.When(s.Eq(s.LaneID(), s.U32(0)), func() { base.Set(s.AtomicAdd(counts, s.U32(uint32(q)), n)) })
-				from := s.Shown(twcExchange, base.Get())(s.U32(0))
+				from := s.Label("from", s.Shown(twcExchange, base.Get())(s.U32(0)))
 				mine := s.And(s.Gt(w.Degree, s.U32(0)), s.Eq(shift, s.U32(uint32(q*twcBits))))
 				s.When(mine, func() { s.Store(s.Addr(queue), s.Add(from, before), w.Row) })
 			})

@@ -34,24 +34,24 @@ const (
 // cut makes a thread block walk its threads' rows in three stages.
 func (s *Site) cut(v *Visitor, w Work) {
 	threads, lanes := uint32(s.Core.BlockWarps()*s.Core.Lanes), uint32(s.Core.Lanes)
-	rest := s.remainder(w.Degree, threads)
-	byBlock := s.Sub(w.Degree, rest)
-	byThread := s.remainder(rest, lanes)
-	byWarp := s.Sub(rest, byThread)
+	rest := s.Label("rest", s.remainder(w.Degree, threads))
+	byBlock := s.Label("by_block", s.Sub(w.Degree, rest))
+	byThread := s.Label("by_thread", s.remainder(rest, lanes))
+	byWarp := s.Label("by_warp", s.Sub(rest, byThread))
 	c := &chunks{Site: s, visitor: v, vertex: w.Vertex}
 	c.number, c.block = s.InBlock()
 
 	// Two counts of at most a block's threads share a word. The two scans have different arrays, as there may be no
 	// other barrier between them.
 	has := func(n ir.Value) ir.Value { return s.ToU32(s.Gt(n, s.U32(0))) }
-	both := s.Add(s.Shl(has(byBlock), s.U32(16)), has(byWarp))
+	both := s.Label("both", s.Add(s.Shl(has(byBlock), s.U32(16)), has(byWarp)))
 	upto, total, _ := s.blockScan(both, "twce.chunks")
-	before := s.Sub(upto, both)
+	before := s.Label("before", s.Sub(upto, both))
 	low := s.U32(1<<16 - 1)
 	c.stage(w.Start, byBlock, s.Shr(before, s.U32(16)), s.Shr(total, s.U32(16)), c.asBlock)
 	c.stage(s.Add(w.Start, byBlock), byWarp, s.And(before, low), s.And(total, low), c.asWarps)
 
-	one := has(byThread)
+	one := s.Label("one", has(byThread))
 	upto, total, _ = s.blockScan(one, "twce.rests")
 	c.stage(s.Sub(w.End(s), byThread), byThread, s.Sub(upto, one), total, c.asThreads)
 }
@@ -94,7 +94,7 @@ func (c *chunks) stage(start, size, place, total ir.Value, take func(queue, tota
 
 // asBlock makes all threads of the block walk each chunk together.
 func (c *chunks) asBlock(queue, total ir.Value) {
-	mine := c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID())
+	mine := c.Label("mine", c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID()))
 	c.For(c.U32(0), total, c.U32(1), func(n ir.Value) {
 		c.together(c.record(queue, n), mine, uint32(c.Core.BlockWarps()*c.Core.Lanes))
 	})
@@ -132,7 +132,7 @@ func (c *chunks) shared(record ir.Value) (start, end, vertex ir.Value) {
 
 // asThreads makes each thread walk a chunk; there are at most as many chunks as threads.
 func (c *chunks) asThreads(queue, total ir.Value) {
-	mine := c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID())
+	mine := c.Label("mine", c.Add(c.Mul(c.number, c.U32(uint32(c.Core.Lanes))), c.LaneID()))
 	c.When(c.Lt(mine, total), func() {
 		record := c.record(queue, mine)
 		start, end := c.Load(ir.U32, record, c.U32(chunkStart)), c.Load(ir.U32, record, c.U32(chunkEnd))

@@ -99,7 +99,7 @@ func (s *Site) walkRow(v *Visitor, vertex ir.Value, edges layout.Span, stop func
 		})
 		return
 	}
-	next := s.Var(s.readOther(edges.Begin, vertex))
+	next := s.Var(s.readOther(edges.Begin, vertex)).Named("next")
 	s.ForLoop(edges.Begin, edges.End, edges.Step, func(id ir.Value, l *ir.Loop) {
 		s.visitTo(v, id, vertex, next.Get(), func() { stop(func() { l.BreakIf(s.Bool(true)) }) })
 		next.Set(s.readOther(s.Add(id, edges.Step), vertex))
