@@ -241,3 +241,26 @@ func TestPrograms(t *testing.T) {
 		t.Run(strings.ReplaceAll(o.Plan.Name(), "/", " "), func(t *testing.T) { b.check(t, i) })
 	}
 }
+
+// TestFused: loops over super-steps in one cooperative launch compute the same.
+func TestFused(t *testing.T) {
+	needCompiler(t)
+	b := &batch{dir: t.TempDir(), flags: []string{"-O0"}}
+	for _, x := range [][]string{
+		{"bfs", "twc", "csr", "push"}, {"sssp", "strict", "csr", "push"}, {"pagerank", "cta", "csr", "push"},
+		{"cc", "vertex", "csc", "pull"},
+	} {
+		w := base(x[0], x[1], x[2], x[3])
+		w.Fusion = compose.LoopFusion
+		if x[0] == "sssp" {
+			w.Order = "near-far"
+		}
+		a, err := algorithm.ByName(x[0])
+		require.NoError(t, err)
+		require.NoError(t, b.add(t, odd(t, uint64(len(b.outlines)), a.Undirected), w), x)
+	}
+	b.build(t)
+	for i, o := range b.outlines {
+		t.Run(strings.ReplaceAll(o.Plan.Name(), "/", " "), func(t *testing.T) { b.check(t, i) })
+	}
+}

@@ -16,7 +16,11 @@ const Lanes = 32
 type unsupported struct{ error }
 
 // Kernel returns a kernel as a CUDA function. It returns an error for kernels that use a graph unit.
-func Kernel(k *ir.Kernel) (text string, err error) {
+func Kernel(k *ir.Kernel) (text string, err error) { return kernel(k, nil) }
+
+// kernel is Kernel; with loop it is a function of the kernel that loops over super-steps, whose written arrays loop
+// reports.
+func kernel(k *ir.Kernel, loop func(array string) bool) (text string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			u, ok := r.(unsupported)
@@ -27,7 +31,7 @@ func Kernel(k *ir.Kernel) (text string, err error) {
 		}
 	}()
 	p := &printer{facts: newFacts(k), known: map[int]expression{}, quarter: map[int]string{}, folded: map[int]uint32{}, vars: map[int]string{},
-		taken: map[string]bool{}, mask: allLanes, labels: map[int]string{}}
+		taken: map[string]bool{}, changes: loop, mask: allLanes, labels: map[int]string{}}
 	return p.print(), nil
 }
 
@@ -36,11 +40,12 @@ type printer struct {
 	*facts
 	b       strings.Builder
 	depth   int
-	known   map[int]expression // by ID: values that have a text
-	folded  map[int]uint32     // by ID: values computed from constants
-	quarter map[int]string     // by ID: a quarter of a value that is a multiple of four
-	vars    map[int]string     // names of variables, by ID
-	taken   map[string]bool    // names
+	known   map[int]expression      // by ID: values that have a text
+	folded  map[int]uint32          // by ID: values computed from constants
+	quarter map[int]string          // by ID: a quarter of a value that is a multiple of four
+	vars    map[int]string          // names of variables, by ID
+	taken   map[string]bool         // names
+	changes func(array string) bool // of the loop that calls it as a function; nil: a kernel of its own
 	phase   isa.Phase
 	mask    string         // the lanes that are active here
 	quiet   bool           // no lane reads what another stores here
@@ -82,7 +87,8 @@ func (p *printer) print() string {
 	for _, id := range identities {
 		p.taken[id.name] = true
 	}
-	p.line("__global__ void __launch_bounds__(THREADS) %s(%s)", identifier(k.Name), p.parameters())
+	kind := choose(p.changes == nil, "__global__ void __launch_bounds__(THREADS)", "__device__ void")
+	p.line("%s %s(%s)", kind, identifier(k.Name), p.parameters())
 	p.line("{")
 	p.depth++
 	p.declareRoots()
@@ -96,6 +102,9 @@ func (p *printer) print() string {
 func (p *printer) parameters() string {
 	var list []string
 	for _, x := range Parameters(p.kernel) {
+		if p.changes != nil && p.changes(x.Name) { // loads must see what other blocks have stored before a barrier
+			x.Type = strings.TrimSuffix(x.Type, " __restrict__")
+		}
 		list = append(list, x.Type+" "+identifier(x.Name))
 	}
 	return wrap(list, "        ", 100)

@@ -82,6 +82,7 @@ func refused(o *compose.Outline) error {
 		{p.Order.Buckets, "order buckets has the host look for the first bucket that is not empty: give none or near-far"},
 		{p.Settled, "settled has the host look up what a super-step can bring: leave it out"},
 		{len(p.Direction.Uses) > 1, "direction hybrid has the host count the frontier's edges: give push or pull"},
+		{p.Fused && p.Algorithm.Seed != nil, "fusion loop has the device begin rounds: give fusion none"},
 		{p.Algorithm.Back != nil, "algorithm bc has the host return through the super-steps"},
 		{
 			o.Workload.Iterations > 0 && !p.Algorithm.Dense && !slices.Contains([]string{"bfs", "bfs-parents"},
@@ -154,19 +155,33 @@ func (w *writer) arrays() []byte {
 // program writes the whole text.
 func (w *writer) program() error {
 	w.head()
+	var loop func(array string) bool
+	if w.Plan.Fused {
+		loop = w.changes
+	}
 	for _, k := range w.Kernels.All() {
-		text, err := Kernel(k)
+		text, err := kernel(k, loop)
 		if err != nil {
 			return err
 		}
 		w.line("// %s", kernelComment(k.Name))
 		w.b.WriteString(text + "\n")
 	}
+	if w.Plan.Fused {
+		w.loopKernel()
+	}
 	w.line("int main(int argc, char** argv)\n{")
 	w.depth = 1
 	w.mainArrays()
+	if w.Plan.Fused {
+		w.mainLoopArrays()
+	}
 	w.mainReset()
-	w.mainRun()
+	if w.Plan.Fused {
+		w.mainLoop()
+	} else {
+		w.mainRun()
+	}
 	w.expect()
 	w.mainMeasure()
 	w.line("}")
@@ -243,9 +258,14 @@ func (w *writer) mainArrays() {
 	}
 	w.line("if (source >= vertices) heddle::fail(\"--source: there is no such vertex\");")
 	w.line("heddle::Device device(options, CORES, THREADS);")
-	cooperative := false
+	cooperative := w.Plan.Fused
+	if w.Plan.Fused {
+		w.line("device.admit(loop, %d);", w.sharedBytes())
+	}
 	for _, k := range w.Kernels.All() {
-		w.line("device.admit(%s, %d);", identifier(k.Name), k.SharedBytes())
+		if !w.Plan.Fused {
+			w.line("device.admit(%s, %d);", identifier(k.Name), k.SharedBytes())
+		}
 		cooperative = cooperative || isCooperative(k)
 	}
 	w.line("device.settle(%v);", cooperative)
@@ -264,7 +284,11 @@ func (w *writer) mainArrays() {
 	}
 	for _, r := range append(slices.Clone(w.Frontier), w.pileRoles()...) {
 		for _, role := range r.Roles {
-			w.line("heddle::Array %s = device.reserve(%s);", identifier(role), w.room(role, r.Words))
+			words := w.room(role, r.Words)
+			if w.Plan.Fused && words == "1" {
+				words = "3"
+			}
+			w.line("heddle::Array %s = device.reserve(%s);", identifier(role), words)
 		}
 	}
 }
@@ -344,6 +368,8 @@ func (w *writer) contents(a compose.OutlineArray) string {
 func (w *writer) length(a compose.OutlineArray) string {
 	n := w.Graph.Vertices()
 	switch {
+	case a.Name == "residual" && w.Plan.Fused:
+		return "3"
 	case a.From == compose.OfSchedule:
 		return w.scheduleLength(a)
 	case a.Words == 1:
