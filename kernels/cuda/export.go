@@ -27,7 +27,7 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Worklo
 	if err != nil {
 		return nil, err
 	}
-	var expected []uint32
+	var expected *compose.Result
 	if natives[o.Plan.Algorithm.Name] == nil {
 		d, err := host.NewFunctional(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads,
 			ScratchpadBytes: s.ScratchpadBytes}, nil)
@@ -38,7 +38,7 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Worklo
 		if err != nil {
 			return nil, fmt.Errorf("%s, run without time: %w", o.Plan.Name(), err)
 		}
-		expected = ran.Values
+		expected = &ran
 	}
 	p, err := New(o, s, expected)
 	if err != nil {

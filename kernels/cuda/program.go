@@ -46,9 +46,9 @@ type Program struct {
 // mostThreads is the largest number of threads of a CUDA block.
 const mostThreads = 1024
 
-// New writes the program of a run that is laid out for a machine's shape. expected is the verified result of a
-// functional run, with which the program compares its own where it has no reference; nil: it does not compare.
-func New(o *compose.Outline, s host.Shape, expected []uint32) (*Program, error) {
+// New writes the program of a run that is laid out for a machine's shape. expected is a verified
+// functional run, with whose result the program compares its own where it has no reference; nil: it does not compare.
+func New(o *compose.Outline, s host.Shape, expected *compose.Result) (*Program, error) {
 	if s.Threads != Lanes {
 		return nil, fmt.Errorf("machine.core.threads = %d: CUDA's warps have %d lanes, for which schedules are written: "+
 			"give machine.core.threads: %d", s.Threads, Lanes, Lanes)
@@ -80,8 +80,6 @@ func refused(o *compose.Outline) error {
 		why string
 	}{
 		{p.Order.Buckets, "order buckets has the host look for the first bucket that is not empty: give none or near-far"},
-		{p.Settled, "settled has the host look up what a super-step can bring: leave it out"},
-		{len(p.Direction.Uses) > 1, "direction hybrid has the host count the frontier's edges: give push or pull"},
 		{p.Fused && p.Algorithm.Seed != nil, "fusion loop has the device begin rounds: give fusion none"},
 		{p.Algorithm.Back != nil, "algorithm bc has the host return through the super-steps"},
 		{
@@ -106,7 +104,7 @@ type writer struct {
 	declared int // where main declares what precedes the arrays
 	native   *native
 	extra    map[string][]uint32 // what goes into arrays.bin
-	expected []uint32
+	expected *compose.Result
 }
 
 func (w *writer) line(format string, args ...any) {
@@ -455,7 +453,7 @@ func (w *writer) pileRoles() (list []compose.Rotation) {
 // number returns the expression of a scalar parameter.
 func (w *writer) number(p ir.Param) string {
 	switch p.Name {
-	case "vertices", "edges", "source", "step", "round":
+	case "vertices", "edges", "source", "step", "round", "bound":
 		return p.Name
 	case "launch":
 		return "launch"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"heddle/kernels/compose"
+	"heddle/kernels/direction"
 	"heddle/kernels/ir"
 )
 
@@ -56,8 +57,12 @@ func (w *writer) mainRun() {
 	w.line("// A run: init, and super-steps until no vertex is active.")
 	w.line("const auto run = [&] {")
 	w.line("heddle::Outcome outcome;")
-	w.line("uint32_t step = 1, launch = 0, active_size = 0, round = 0;")
-	w.line("(void)step, (void)launch, (void)active_size, (void)round;")
+	w.line("uint32_t step = 1, launch = 0, active_size = 0, round = 0, bound = 0;")
+	w.line("(void)step, (void)launch, (void)active_size, (void)round, (void)bound;")
+	if len(w.Plan.Direction.Uses) > 1 {
+		w.line("heddle::Directions directions(graph, %v, %v, %v, %v);", w.Workload.Alpha, w.Workload.Beta,
+			w.Plan.Rule == direction.SEPGraph, a.Once)
+	}
 	if w.Waits() != nil {
 		w.line("uint32_t far_threshold = %du, far_before = 0, far_size = 0, far_period = 1;", w.Waits().Delta())
 	}
@@ -98,18 +103,56 @@ func (w *writer) settled() {
 
 // gatherSteps writes the launches that handle the edges of a super-step.
 func (w *writer) gatherSteps() {
-	d := w.Plan.Direction.Uses[0]
 	if w.Plan.Algorithm.Seed != nil {
 		w.line("uint32_t visited = %s;", w.activeVertices())
 		if w.Plan.Algorithm.CountsFirst {
 			w.line("if (outcome.steps == 0) visited = 0;")
 		}
 	}
+	w.lookUp()
 	for _, x := range w.Arrays {
 		if _, written := w.role(x.Name); x.Zero && written {
 			w.line("device.zero(%s);", identifier(x.Name))
 		}
 	}
+	if uses := w.Plan.Direction.Uses; len(uses) == 1 {
+		w.gatherIn(uses[0])
+		return
+	}
+	w.line("if (directions.pulls(members.size(), heddle::edges_of(graph, members))) {")
+	w.gatherIn(direction.Pull)
+	w.line("} else {")
+	w.gatherIn(direction.Push)
+	w.line("}")
+}
+
+// lookUp writes what the host finds out of the frontier before a super-step: its size, for the choice of a direction,
+// or the least value that it can bring.
+func (w *writer) lookUp() {
+	hybrid := len(w.Plan.Direction.Uses) > 1
+	if !hybrid && !w.Plan.Settled {
+		return
+	}
+	w.line("const heddle::Words members = %s;", w.members())
+	if w.Plan.Settled {
+		w.line("bound = heddle::least_distance(graph, members, device.read(%s));", identifier(w.Plan.Algorithm.Into))
+	}
+}
+
+// members returns the expression of the list of active vertices.
+func (w *writer) members() string {
+	switch {
+	case w.has("next.queue"):
+		return "device.read(active_queue, active_size)"
+	case w.has("active.map"):
+		form := choose(strings.Contains(w.Plan.Set.Name, "bitmap"), "bits", "bytes")
+		return "heddle::members_of_" + form + "(device.read(active_map), vertices)"
+	}
+	return "heddle::all_vertices(vertices)"
+}
+
+// gatherIn writes the launches that handle the edges of a super-step in a direction.
+func (w *writer) gatherIn(d direction.Direction) {
 	if k := w.Kernels.Compact[d]; k != nil {
 		w.launch(k)
 		w.line("active_size = device.take(compact_size);")
@@ -266,9 +309,9 @@ func (w *writer) expect() {
 	switch {
 	case w.native != nil || w.expected == nil:
 	case a.Range != nil:
-		w.extra["least"], w.extra["greatest"] = floats(a.Range(w.Problem(), w.MaxSteps))
+		w.extra["least"], w.extra["greatest"] = floats(a.Range(w.Problem(), len(w.expected.Steps)))
 	case unique[a.Name] || a.Exact:
-		w.extra["expected"] = w.expected
+		w.extra["expected"] = w.expected.Values
 	}
 }
 

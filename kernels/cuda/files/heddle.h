@@ -1034,6 +1034,88 @@ inline uint32_t count_bytes(const Words& map)
     return n;
 }
 
+// members_of_bits and members_of_bytes return the vertices that a map holds.
+inline Words members_of_bits(const Words& map, uint32_t n)
+{
+    Words list;
+    for (uint32_t v = 0; v < n; v++) {
+        if (map[v / 32] >> v % 32 & 1) {
+            list.push_back(v);
+        }
+    }
+    return list;
+}
+inline Words members_of_bytes(const Words& map, uint32_t n)
+{
+    Words list;
+    for (uint32_t v = 0; v < n; v++) {
+        if (map[v / 4] >> v % 4 * 8 & 0xff) {
+            list.push_back(v);
+        }
+    }
+    return list;
+}
+
+// edges_of returns the number of edges that leave some vertices.
+inline uint64_t edges_of(const Graph& g, const Words& list)
+{
+    uint64_t n = 0;
+    for (uint32_t v : list) {
+        n += g.degree(v);
+    }
+    return n;
+}
+
+// least_distance returns a lower bound of the distances that a super-step can bring.
+inline uint32_t least_distance(const Graph& g, const Words& active, const Words& distance)
+{
+    uint32_t least = none;
+    for (uint32_t v : active) {
+        least = std::min(least, distance[v]);
+    }
+    if (g.kind == 0) {
+        return least + 1;
+    }
+    return g.edges == 0 ? least : least + *std::min_element(g.out.weights.begin(), g.out.weights.end());
+}
+
+// Directions chooses between push and pull by the size of the frontier: by the rule of Beamer, Asanovic and Patterson
+// (SC 2012), or of SEP-Graph's code (PPoPP 2019).
+class Directions {
+public:
+    Directions(const Graph& g, double alpha, double beta, bool sep_graph, bool once)
+        : vertices(g.vertices), edges(g.edges), alpha(alpha), beta(beta), sep_graph(sep_graph), once(once)
+    {
+    }
+    // pulls chooses the direction of the next super-step, whose frontier has that many vertices and edges leaving it.
+    bool pulls(uint64_t active, uint64_t leaving)
+    {
+        const bool growing = first || active > before;
+        const double unexplored = double(once ? edges - std::min(edges, reached) : edges);
+        const double unpushed = double(int64_t(edges) - int64_t(pushed));
+        if (sep_graph) {
+            pull = !first && ((pull && double(active) * beta > double(vertices)) ||
+                (unpushed >= 0 && double(leaving) * alpha > unpushed));
+        } else if (!pull && growing && double(leaving) * alpha > unexplored) {
+            pull = true;
+        } else if (pull && !growing && double(active) * beta < double(vertices)) {
+            pull = false;
+        }
+        reached += leaving;
+        pushed += pull ? 0 : leaving;
+        before = active;
+        first = false;
+        return pull;
+    }
+
+private:
+    const uint64_t vertices, edges;
+    const double alpha, beta;
+    const bool sep_graph, once;
+    bool pull = false, first = true;
+    uint64_t reached = 0, pushed = 0, before = 0;
+};
+
 inline Words in_degrees(const Graph& g)
 {
     Words degrees(g.vertices);
