@@ -79,9 +79,8 @@ func refused(o *compose.Outline) error {
 		is  bool
 		why string
 	}{
-		{p.Order.Buckets, "order buckets has the host look for the first bucket that is not empty: give none or near-far"},
 		{p.Fused && p.Algorithm.Seed != nil, "fusion loop has the device begin rounds: give fusion none"},
-		{p.Algorithm.Back != nil, "algorithm bc has the host return through the super-steps"},
+		{p.Fused && p.Algorithm.Back != nil, "fusion loop has the device return through the super-steps: give fusion none"},
 		{
 			o.Workload.Iterations > 0 && !p.Algorithm.Dense && !slices.Contains([]string{"bfs", "bfs-parents"},
 				p.Algorithm.Name), "workload.max_iterations stops it where the program cannot check what it has come to: give 0",
@@ -427,6 +426,10 @@ func (w *writer) room(role string, words int) string {
 		return inBits(w.Plan.Set.Name)
 	case role == "dedup.map" || role == "dedup.spare":
 		return inBits(w.Plan.Dedup.Name)
+	case role == "bucket.queues":
+		return fmt.Sprintf("size_t(vertices) * %d", words/n)
+	case role == "stack", role == "bucket.entered":
+		return "vertices"
 	case role == "active.queue" && w.Plan.Set.Queue, role == "dedup.step", strings.HasPrefix(role, "far.") && words == n:
 		return "vertices"
 	case role == "active.queue" || role == "next.queue":
@@ -453,13 +456,18 @@ func (w *writer) pileRoles() (list []compose.Rotation) {
 // number returns the expression of a scalar parameter.
 func (w *writer) number(p ir.Param) string {
 	switch p.Name {
-	case "vertices", "edges", "source", "step", "round", "bound":
+	case "vertices", "edges", "source", "step", "round", "bound", "depth":
 		return p.Name
 	case "launch":
 		return "launch"
-	case "active.size":
-		return "active_size"
-	case "far.size", "far.before", "far.threshold", "far.period":
+	case "active.size", "stack.first", "stack.size":
+		return identifier(p.Name)
+	case "far.size", "far.before", "far.threshold", "far.period", "bucket.delta", "bucket.first", "bucket.limit",
+		"bucket.spill", "bucket.split":
+		if w.Plan.Order.Buckets {
+			_, member, _ := strings.Cut(p.Name, ".")
+			return "buckets." + member + "()"
+		}
 		return identifier(p.Name)
 	}
 	if w.native != nil && w.native.numbers[p.Name] != "" {

@@ -57,13 +57,19 @@ func (w *writer) mainRun() {
 	w.line("// A run: init, and super-steps until no vertex is active.")
 	w.line("const auto run = [&] {")
 	w.line("heddle::Outcome outcome;")
-	w.line("uint32_t step = 1, launch = 0, active_size = 0, round = 0, bound = 0;")
-	w.line("(void)step, (void)launch, (void)active_size, (void)round, (void)bound;")
+	w.line("uint32_t step = 1, launch = 0, active_size = 0, round = 0, bound = 0, depth = 0;")
+	w.line("(void)step, (void)launch, (void)active_size, (void)round, (void)bound, (void)depth;")
+	if w.has("stack.top") {
+		w.line("uint32_t stack_first = 0, stack_size = 0;")
+		w.line("heddle::Words stack_ends; // where each super-step's vertices end")
+	}
 	if len(w.Plan.Direction.Uses) > 1 {
 		w.line("heddle::Directions directions(graph, %v, %v, %v, %v);", w.Workload.Alpha, w.Workload.Beta,
 			w.Plan.Rule == direction.SEPGraph, a.Once)
 	}
-	if w.Waits() != nil {
+	if w.Plan.Order.Buckets {
+		w.line("heddle::Buckets buckets(%d, %d);", w.Waits().Delta(), w.Plan.Buckets)
+	} else if w.Waits() != nil {
 		w.line("uint32_t far_threshold = %du, far_before = 0, far_size = 0, far_period = 1;", w.Waits().Delta())
 	}
 	w.launch(w.Kernels.Init)
@@ -83,6 +89,7 @@ func (w *writer) mainRun() {
 	}
 	w.line("if (outcome.steps == MAX_STEPS) break;")
 	w.line("}")
+	w.goBack()
 	w.line("return outcome;")
 	w.line("};")
 }
@@ -110,11 +117,7 @@ func (w *writer) gatherSteps() {
 		}
 	}
 	w.lookUp()
-	for _, x := range w.Arrays {
-		if _, written := w.role(x.Name); x.Zero && written {
-			w.line("device.zero(%s);", identifier(x.Name))
-		}
-	}
+	w.zeroArrays()
 	if uses := w.Plan.Direction.Uses; len(uses) == 1 {
 		w.gatherIn(uses[0])
 		return
@@ -142,6 +145,8 @@ func (w *writer) lookUp() {
 // members returns the expression of the list of active vertices.
 func (w *writer) members() string {
 	switch {
+	case w.has("stack.top"):
+		return "device.read(heddle::Array{stack.at + stack_first, stack_size})"
 	case w.has("next.queue"):
 		return "device.read(active_queue, active_size)"
 	case w.has("active.map"):
@@ -158,18 +163,48 @@ func (w *writer) gatherIn(d direction.Direction) {
 		w.line("active_size = device.take(compact_size);")
 	}
 	w.line("device.gather_begins();")
-	w.launch(w.Kernels.Topology[d])
-	w.launch(w.Kernels.Lists[d])
+	w.gatherBy(w.Kernels.Topology[d], w.Kernels.Lists[d], w.Kernels.Gather[d])
+	w.line("device.gather_ends();")
+}
+
+// gatherBy writes the launches of the layout's and the schedule's own kernels, if there are any, and of a gather.
+func (w *writer) gatherBy(topology, register, gather *ir.Kernel) {
+	w.launch(topology)
+	w.launch(register)
 	if launches := w.Plan.Schedule.Launches; len(launches) > 0 {
 		w.line("for (launch = 0; launch < %d; launch++) { // %s", len(launches), strings.Join(launches, ", "))
 		w.depth++
-		w.launch(w.Kernels.Gather[d])
+		w.launch(gather)
 		w.line("}")
 		w.line("launch = 0;")
 	} else {
-		w.launch(w.Kernels.Gather[d])
+		w.launch(gather)
 	}
-	w.line("device.gather_ends();")
+}
+
+// goBack writes the way back through the super-steps, from the last but one to the second.
+func (w *writer) goBack() {
+	if w.Kernels.Back == nil {
+		return
+	}
+	w.line("// The way back: the edges of each super-step's vertices once more.")
+	w.line("for (depth = outcome.steps < 2 ? 0 : outcome.steps - 2; depth > 0; depth--) {")
+	if w.has("stack.top") {
+		w.line("stack_first = stack_ends[depth - 1];")
+		w.line("stack_size = stack_ends[depth] - stack_first;")
+	}
+	w.zeroArrays()
+	w.gatherBy(w.Kernels.TopologyBack, w.Kernels.Again, w.Kernels.Back)
+	w.line("}")
+}
+
+// zeroArrays writes the zeroing of what must be zero before a gather.
+func (w *writer) zeroArrays() {
+	for _, x := range w.Arrays {
+		if _, written := w.role(x.Name); x.Zero && written {
+			w.line("device.zero(%s);", identifier(x.Name))
+		}
+	}
 }
 
 // activeVertices returns the expression of the number of active vertices.
@@ -210,6 +245,11 @@ func (w *writer) start() {
 		w.line("const heddle::Words first = heddle::all_vertices(vertices);")
 	}
 	switch {
+	case w.has("stack.top"):
+		w.line("device.write(stack, first);")
+		w.line("stack_size = uint32_t(first.size());")
+		w.line("stack_ends = {stack_size};")
+		w.line("device.write(stack_top, stack_ends);")
 	case w.has("next.queue"):
 		w.line("device.write(active_queue, first);")
 		w.line("active_size = uint32_t(first.size());")
@@ -236,6 +276,10 @@ func (w *writer) exchange() {
 	}
 	w.line("step++;")
 	switch {
+	case w.has("stack.top"):
+		w.line("stack_first = stack_ends.back();")
+		w.line("stack_ends.push_back(device.peek(stack_top));")
+		w.line("active = stack_size = stack_ends.back() - stack_first;")
 	case w.has("next.size"):
 		w.line("active = active_size = device.take(next_size);")
 		if !w.Plan.Dedup.Exact() {
@@ -269,6 +313,12 @@ func (w *writer) next() {
 // refill writes the search for waiting vertices, or the beginning of a round, when none is active.
 func (w *writer) refill() {
 	switch {
+	case w.Plan.Order.Buckets:
+		w.line("// The bucket is empty: the next one with vertices, or the end.")
+		w.line("while (active == 0 && buckets.rise(device, bucket_counts, bucket_least)) {")
+		w.launch(w.Kernels.Split)
+		w.exchange()
+		w.line("}")
 	case w.Waits() != nil:
 		w.line("// No vertex is near: the threshold rises until one is, or none waits.")
 		w.line("while (active == 0 && (far_size = device.take(far_count)) > 0) {")

@@ -514,6 +514,13 @@ public:
         return word;
     }
 
+    // peek is take without the zeroing.
+    uint32_t peek(const Array& a)
+    {
+        reads++;
+        return read(a, 1)[0];
+    }
+
     // launch runs a kernel on all blocks; cooperative: it waits for all blocks within.
     template <class... P, class... A>
     void launch(const char* name, void (*kernel)(P...), size_t scratchpad_bytes, bool cooperative, A... args)
@@ -671,6 +678,59 @@ struct Verdict {
             compare(quantity, v, got[v], want[v], 0);
         }
     }
+};
+
+// Buckets hold waiting vertices by value: bucket n those from n * delta on. Some buckets are open; vertices beyond them
+// are in one more, and are distributed when those are empty (Julienne, SPAA 2017; eager, as in GraphIt, CGO 2020).
+class Buckets {
+public:
+    Buckets(uint32_t delta, uint32_t open) : width(delta), open(open), spills(open) {}
+
+    // What kernels are given.
+    uint32_t threshold() const { return clamp((current + 1) * width); }
+    uint32_t before() const { return clamp(done); }
+    uint32_t size() const { return entries; }
+    uint32_t delta() const { return uint32_t(width); }
+    uint32_t first() const { return uint32_t(lowest); }
+    uint32_t limit() const { return uint32_t(std::min<uint64_t>(lowest + open, UINT32_MAX - 1)); }
+    uint32_t spill() const { return spills; }
+    uint32_t split() const { return slot; }
+
+    // rise goes to the next bucket that has vertices, and reports whether there is one.
+    bool rise(Device& d, const Array& counts, const Array& least)
+    {
+        Words n = d.read(counts);
+        d.reads++;
+        for (uint32_t s = uint32_t(current - lowest) + 1; s < open; s++) {
+            if (n[s] > 0) {
+                current = lowest + s;
+                done = current * width;
+                take(d, counts, n, s);
+                return true;
+            }
+        }
+        if (n[spills] == 0) {
+            return false;
+        }
+        done = uint64_t(limit()) * width;
+        lowest = current = ~d.take(least);
+        take(d, counts, n, spills);
+        spills = open + (spills + 1 - open) % 2;
+        return true;
+    }
+
+private:
+    static uint32_t clamp(uint64_t x) { return uint32_t(std::min<uint64_t>(x, UINT32_MAX)); }
+    void take(Device& d, const Array& counts, Words& n, uint32_t s)
+    {
+        slot = s;
+        entries = n[s];
+        n[s] = 0;
+        d.write(counts, n);
+    }
+
+    uint64_t width, lowest = 0, current = 0, done = 0;
+    uint32_t open, spills, slot = 0, entries = 0;
 };
 
 // Program is what a point has for measure.
