@@ -42,11 +42,12 @@ func TestAllPrograms(t *testing.T) {
 	needCompiler(t)
 	only := os.Getenv("HEDDLE_CUDA_ONLY") // part of a name
 	groups, order := map[string][]*compose.Plan{}, []string{}
-	for _, p := range compose.All() {
+	for _, p := range append(compose.All(), compose.AllFused()...) {
 		if p.Schedule.Unit != "" || !strings.Contains(p.Name(), only) {
 			continue
 		}
-		key := strings.Join([]string{p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name}, " ")
+		key := strings.Join([]string{p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name,
+			strconv.FormatBool(p.Fused)}, " ")
 		if groups[key] == nil {
 			order = append(order, key)
 		}

@@ -39,7 +39,14 @@ var counters = []string{"next.size", "next.some", "next.count", "residual", "far
 // loopParameters returns the loop's parameters: those of its kernels, except what it computes itself.
 func (w *writer) loopParameters() (list []Parameter) {
 	seen := map[string]bool{}
-	own := []string{"step", "launch", "active.size", "round", "far.size", "far.before", "far.threshold", "far.period"}
+	own := []string{"step", "launch", "active.size", "round", "depth", "stack.first", "stack.size", "far.size",
+		"far.before", "far.threshold", "far.period"}
+	if w.Plan.Algorithm.Seed != nil {
+		seen["vertices"], seen["edges"] = true, true
+		for _, name := range []string{"vertices", "edges"} {
+			list = append(list, Parameter{ir.Param{Name: name, Type: ir.U32}, "uint32_t"})
+		}
+	}
 	for _, k := range w.Kernels.All() {
 		for _, x := range Parameters(k) {
 			if seen[x.Name] || slices.Contains(own, x.Name) {
@@ -93,22 +100,35 @@ func (w *writer) loopKernel() {
 		list = append(list, x.Type+" "+identifier(x.Name))
 	}
 	list = append(list, "uint32_t active_size", "uint32_t* outcome")
+	if w.has("stack.top") {
+		list = append(list, "uint32_t* stack_ends")
+	}
 	w.line("// Loops over super-steps on the device: a barrier of all blocks behind every kernel.")
 	w.line("__global__ void __launch_bounds__(THREADS) loop(%s)", wrap(list, "        ", 100))
 	w.line("{")
 	w.line("const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;")
-	w.line("uint32_t step = 1, launch = 0, round = 0, steps = 0, ended = 0;")
-	w.line("(void)thread, (void)threads, (void)step, (void)launch, (void)active_size, (void)round;")
+	w.line("uint32_t step = 1, launch = 0, round = 0, depth = 0, steps = 0, ended = 0;")
+	w.line("(void)thread, (void)threads, (void)step, (void)launch, (void)active_size, (void)round, (void)depth;")
+	if w.has("stack.top") {
+		w.line("uint32_t stack_first = 0, stack_size = active_size;")
+		w.line("if (thread == 0) stack_ends[0] = active_size;")
+	}
 	if w.Waits() != nil {
 		w.line("uint32_t far_threshold = %du, far_before = 0, far_size = 0, far_period = 1, far_turn = 0;", w.Waits().Delta())
 	}
 	w.line("uint32_t turn = 0; // which of its three places a counter uses")
 	w.call(w.Kernels.Init)
+	w.loopRounds()
 	w.line("for (;;) {")
+	if w.Plan.Algorithm.Seed != nil {
+		w.line("const uint32_t visited = %s;", choose(w.Plan.Algorithm.CountsFirst, "steps == 0 ? 0 : active_size",
+			"active_size"))
+	}
 	w.loopGather()
 	w.loopEnd()
 	w.line("if (steps == MAX_STEPS) break;")
 	w.line("}")
+	w.loopBack()
 	w.line("if (thread == 0) {")
 	w.line("outcome[0] = steps;")
 	w.line("outcome[1] = ended;")
@@ -147,6 +167,12 @@ func (w *writer) loopNumber(p ir.Param) string { return identifier(p.Name) }
 // loopGather writes the kernels that handle the edges of a super-step.
 func (w *writer) loopGather() {
 	d := w.Plan.Direction.Uses[0]
+	w.loopZero()
+	w.loopGatherBy(w.Kernels.Topology[d], w.Kernels.Lists[d], w.Kernels.Gather[d])
+}
+
+// loopZero writes the zeroing of what must be zero before a gather.
+func (w *writer) loopZero() {
 	zeroed := false
 	for _, x := range w.Arrays {
 		if _, written := w.role(x.Name); x.Zero && written {
@@ -157,17 +183,63 @@ func (w *writer) loopGather() {
 	if zeroed {
 		w.line("grid_barrier();")
 	}
-	w.call(w.Kernels.Topology[d])
-	w.call(w.Kernels.Lists[d])
+}
+
+// loopGatherBy writes the layout's and the schedule's own kernels, if there are any, and a gather.
+func (w *writer) loopGatherBy(topology, register, gather *ir.Kernel) {
+	w.call(topology)
+	w.call(register)
 	if n := len(w.Plan.Schedule.Launches); n > 0 {
 		w.line("for (launch = 0; launch < %d; launch++) { // %s", n, strings.Join(w.Plan.Schedule.Launches, ", "))
 		w.depth++
-		w.call(w.Kernels.Gather[d])
+		w.call(gather)
 		w.line("}")
 		w.line("launch = 0;")
 		return
 	}
-	w.call(w.Kernels.Gather[d])
+	w.call(gather)
+}
+
+// loopRounds writes the beginning of the first round.
+func (w *writer) loopRounds() {
+	a := w.Plan.Algorithm
+	if a.Seed == nil {
+		return
+	}
+	w.line("uint32_t unvisited = vertices;")
+	w.line("round--;")
+	if !a.CountsFirst {
+		w.line("{")
+		w.line("uint32_t active = 0;")
+		w.loopBegin()
+		w.line("}")
+	}
+}
+
+// loopBegin writes the beginning of rounds until one has vertices.
+func (w *writer) loopBegin() {
+	w.line("while (active == 0 && unvisited > 0 && int32_t(round) < int32_t(edges)) {")
+	w.line("round++;")
+	w.call(w.Kernels.Seed)
+	w.loopExchange()
+	w.line("}")
+}
+
+// loopBack writes the way back through the super-steps.
+func (w *writer) loopBack() {
+	if w.Kernels.Back == nil {
+		return
+	}
+	w.line("// The way back: the edges of each super-step's vertices once more.")
+	w.line("grid_barrier();")
+	w.line("for (depth = steps < 2 ? 0 : steps - 2; depth > 0; depth--) {")
+	if w.has("stack.top") {
+		w.line("stack_first = stack_ends[depth - 1];")
+		w.line("stack_size = stack_ends[depth] - stack_first;")
+	}
+	w.loopZero()
+	w.loopGatherBy(w.Kernels.TopologyBack, w.Kernels.Again, w.Kernels.Back)
+	w.line("}")
 }
 
 // loopEnd writes the end of a super-step: what the host would do.
@@ -220,6 +292,12 @@ func (w *writer) loopExchange() {
 	}
 	w.line("step++;")
 	switch {
+	case w.has("stack.top"):
+		w.line("const uint32_t top = stack_top[0];")
+		w.line("grid_barrier(); // before a kernel adds to it")
+		w.line("stack_first += stack_size;")
+		w.line("active = stack_size = top - stack_first;")
+		w.line("if (thread == 0) stack_ends[steps] = top;")
 	case w.has("next.size"):
 		w.line("active = active_size = next_size[turn];")
 	case w.has("next.some"):
@@ -244,6 +322,10 @@ func (w *writer) rotateInLoop(roles []string) {
 
 // loopRefill writes the search for waiting vertices, or the beginning of rounds.
 func (w *writer) loopRefill() {
+	if w.Plan.Algorithm.Seed != nil {
+		w.line("unvisited -= min(unvisited, visited);")
+		w.loopBegin()
+	}
 	if w.Waits() == nil {
 		return
 	}
@@ -262,7 +344,12 @@ func (w *writer) loopRefill() {
 }
 
 // mainLoopArrays writes the array of the loop's outcome.
-func (w *writer) mainLoopArrays() { w.line("const heddle::Array loop_outcome = device.reserve(2);") }
+func (w *writer) mainLoopArrays() {
+	w.line("const heddle::Array loop_outcome = device.reserve(2);")
+	if w.has("stack.top") {
+		w.line("const heddle::Array loop_ends = device.reserve(size_t(vertices) + 2);")
+	}
+}
 
 // mainLoop writes the run of a fused program.
 func (w *writer) mainLoop() {
@@ -271,8 +358,14 @@ func (w *writer) mainLoop() {
 	w.line("const auto run = [&] {")
 	w.line("heddle::Outcome outcome;")
 	w.line("uint32_t active_size = 0, step = 1, launch = 0, round = 0;")
-	w.line("(void)step, (void)launch, (void)round;")
-	w.start()
+	w.line("(void)active_size, (void)step, (void)launch, (void)round;")
+	if w.has("stack.top") {
+		w.line("uint32_t stack_size = 0;")
+		w.line("heddle::Words stack_ends;")
+	}
+	if a := w.Plan.Algorithm; a.Seed == nil || a.CountsFirst {
+		w.first()
+	}
 	args := []string{"\"loop\"", "loop", fmt.Sprint(w.sharedBytes()), "true"}
 	for _, x := range w.loopParameters() {
 		if x.Aligned {
@@ -281,7 +374,11 @@ func (w *writer) mainLoop() {
 			args = append(args, w.number(x.Param))
 		}
 	}
-	args = append(args, "active_size", "loop_outcome")
+	if w.has("stack.top") {
+		args = append(args, "stack_size", "loop_outcome", "loop_ends")
+	} else {
+		args = append(args, "active_size", "loop_outcome")
+	}
 	w.line("device.gather_begins();")
 	w.line("device.launch(%s);", wrap(args, strings.Repeat("    ", w.depth+1), 100))
 	w.line("device.gather_ends();")

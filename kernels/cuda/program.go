@@ -79,8 +79,6 @@ func refused(o *compose.Outline) error {
 		is  bool
 		why string
 	}{
-		{p.Fused && p.Algorithm.Seed != nil, "fusion loop has the device begin rounds: give fusion none"},
-		{p.Fused && p.Algorithm.Back != nil, "fusion loop has the device return through the super-steps: give fusion none"},
 		{
 			o.Workload.Iterations > 0 && !p.Algorithm.Dense && !slices.Contains([]string{"bfs", "bfs-parents"},
 				p.Algorithm.Name), "workload.max_iterations stops it where the program cannot check what it has come to: give 0",

@@ -236,6 +236,18 @@ func (w *writer) start() {
 			return
 		}
 	}
+	w.first()
+	if a.CountsFirst {
+		w.line("round--;")
+	}
+}
+
+// first writes the vertices of the first frontier into it.
+func (w *writer) first() {
+	a := w.Plan.Algorithm
+	if a.Dense {
+		return
+	}
 	switch {
 	case a.Target:
 		w.line("const heddle::Words first{source, %s};", w.number(ir.Param{Name: "target", Type: ir.U32}))
@@ -256,9 +268,6 @@ func (w *writer) start() {
 	case w.has("active.map"):
 		form := choose(strings.Contains(w.Plan.Set.Name, "bitmap"), "bits", "bytes")
 		w.line("device.write(active_map, heddle::%s_of(first, vertices));", form)
-	}
-	if a.CountsFirst {
-		w.line("round--;")
 	}
 }
 
