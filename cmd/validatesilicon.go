@@ -41,7 +41,8 @@ CSV with a line of these names, in any order; other columns are ignored:
                microseconds: median, least, 90th percentile of some tens of runs
   us_null      microseconds of as many empty launches
 
-To measure a GPU: write kernels after the schedules' descriptions, check their results, replay
+To measure a GPU: go run ./tools/silicon writes such kernels as CUDA C++, and a script that
+builds, checks and measures them. Or write your own, check their results, replay
 a recorded sequence of launches warm, and the same sequence of empty kernels for us_null.
 
 A graph is the file in --graphs that is called as it is, with anything after a dot, _ or -;

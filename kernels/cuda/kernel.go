@@ -30,8 +30,9 @@ func kernel(k *ir.Kernel, loop func(array string) bool) (text string, err error)
 			err = fmt.Errorf("kernel %s: %w", k.Name, u.error)
 		}
 	}()
-	p := &printer{facts: newFacts(k), known: map[int]expression{}, quarter: map[int]string{}, folded: map[int]uint32{}, vars: map[int]string{},
-		taken: map[string]bool{}, changes: loop, mask: allLanes, labels: map[int]string{}}
+	p := &printer{facts: newFacts(k), known: map[int]expression{}, quarter: map[int]string{},
+		folded: map[int]uint32{}, vars: map[int]string{}, taken: map[string]bool{}, changes: loop, mask: allLanes,
+		labels: map[int]string{}}
 	return p.print(), nil
 }
 

@@ -219,8 +219,8 @@ func (w *writer) head() {
 	w.line("// Layout %s: %s. Direction %s. Frontier %s: %s.", p.Layout.Name, p.Layout.Doc, p.Direction.Name, p.Set.Name,
 		p.Set.Doc)
 	w.line("//")
-	w.line("// Written by heddle kernel export --cuda. A core of the simulated machine is a thread block, of %d warps of 32.",
-		w.threads/Lanes)
+	w.line("// Written by heddle kernel export --cuda. A core of the simulated machine is a thread block, of %d warps of "+
+		"32.", w.threads/Lanes)
 	w.line("// make builds it with nvcc for the GPU of this machine, make host with g++ alone; ./program --help.")
 	w.line("#include \"heddle.h\"")
 	w.line("")

@@ -1,8 +1,8 @@
 // CUDA on a host without a GPU: executes a kernel's thread blocks warp by warp, so that a program can be built by g++
 // alone and its results, barriers and masks be checked.
 //
-// Every thread of a block is a fibre. It runs until it meets others: at a vote, a shuffle or __syncwarp the lanes of its
-// mask, at a barrier the threads of its block, at grid_barrier all blocks. A mask that names a lane which does not
+// Every thread of a block is a fibre. It runs until it meets others: at a vote, a shuffle or __syncwarp the lanes of
+// its mask, at a barrier the threads of its block, at grid_barrier all blocks. A mask that names a lane which does not
 // come, or leaves out the calling one, and a barrier that a thread misses end the program with a message. Threads run
 // in ascending or descending order (HEDDLE_ORDER=descending) from one meeting to the next, so that a missing barrier
 // shows in the results of one of the orders.

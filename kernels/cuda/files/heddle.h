@@ -234,7 +234,7 @@ public:
             fail(name + ": expected the arrays that heddle kernel export --cuda has written");
         }
         if (f.number<uint32_t>() != graph.vertices || f.number<uint32_t>() != graph.edges) {
-            fail(name + ": these arrays belong to another graph: this program is for the one that it was exported with");
+            fail(name + ": these arrays belong to another graph: expected the one that the program was exported with");
         }
         for (auto n = f.number<uint32_t>(); n > 0; n--) {
             const std::string array = f.text(f.number<uint32_t>());
@@ -419,7 +419,8 @@ public:
                 "the scratchpad does not fit this GPU's shared memory");
         }
         int each = 0;
-        check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, f, int(threads), scratchpad_bytes), "occupancy");
+        check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, f, int(threads), scratchpad_bytes),
+            "occupancy");
         const unsigned most = unsigned(each) * unsigned(properties.multiProcessorCount);
         if (most == 0) {
             fail("a thread block does not fit this GPU: export a machine with fewer warps or less scratchpad");
@@ -535,11 +536,11 @@ public:
         std::tuple<P...> values{static_cast<P>(args)...};
 #if defined(__CUDACC__)
         std::apply([&](auto&... v) {
-            void* list[] = {static_cast<void*>(const_cast<std::remove_const_t<std::remove_reference_t<decltype(v)>>*>(&v))...,
-                nullptr};
+            void* list[] = {(void*)&v..., nullptr}; // of whatever they point to
             const void* f = reinterpret_cast<const void*>(kernel);
-            check_cuda(cooperative ? cudaLaunchCooperativeKernel(f, dim3(blocks), dim3(threads), list, scratchpad_bytes, 0)
-                                   : cudaLaunchKernel(f, dim3(blocks), dim3(threads), list, scratchpad_bytes, 0),
+            const dim3 grid(blocks), block(threads);
+            check_cuda(cooperative ? cudaLaunchCooperativeKernel(f, grid, block, list, scratchpad_bytes, 0)
+                                   : cudaLaunchKernel(f, grid, block, list, scratchpad_bytes, 0),
                 name);
         }, values);
 #else
@@ -667,8 +668,8 @@ struct Verdict {
         }
         if (wrong++ == 0) {
             char text[200];
-            snprintf(text, sizeof text, "%s of vertex %u is %.9g, and should be %.9g, give or take %.3g", quantity, v, got,
-                want, bound);
+            snprintf(text, sizeof text, "%s of vertex %u is %.9g, and should be %.9g, give or take %.3g", quantity, v,
+                got, want, bound);
             message = text;
         }
     }
@@ -933,9 +934,9 @@ inline void csv(const Options& o, const Device& d, const Graph& g, const Program
     const std::string config = o.config.empty() ? "full" + std::to_string(d.threads) : o.config;
     printf("%s,%s,%u,%u,%u,%s,%s,%s,%u,%.0f,%u,%d,%.3f,%.3f,%.3f,%.3f,0.00,%s,%s,%s,%s,%d,%u,%d,%s,%u,%d,\"%s\"\n",
         o.variant.c_str(), graph.c_str(), g.vertices, g.edges, most, name.c_str(), config.c_str(), p.schedule,
-        gather ? 1 : r.outcome.steps, double(gather ? r.gathers : r.launches) / steps, d.blocks, d.registers, us(run, 0.5),
-        us(run, 0), us(run, 0.9), us(empty, 0.5), p.layout, p.direction, p.point, right(o, r.verdict), o.repeat, d.threads,
-        d.spilled, d.name().c_str(), d.multiprocessors(), d.clock_mhz(), d.toolkit().c_str());
+        gather ? 1 : r.outcome.steps, double(gather ? r.gathers : r.launches) / steps, d.blocks, d.registers,
+        us(run, 0.5), us(run, 0), us(run, 0.9), us(empty, 0.5), p.layout, p.direction, p.point, right(o, r.verdict),
+        o.repeat, d.threads, d.spilled, d.name().c_str(), d.multiprocessors(), d.clock_mhz(), d.toolkit().c_str());
 }
 
 // measure checks a run, times others, and prints the report. It returns the program's exit code.
