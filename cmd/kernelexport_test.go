@@ -47,7 +47,10 @@ func TestKernelExport(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, exitUsage, "-o FILE: expected a file to write"},
+		{nil, exitUsage, "-o FILE, --cuda DIR: expected one of them: a file or a folder to write"},
+		{[]string{"-o", "x.elf", "--cuda", "x"}, exitUsage, "-o FILE, --cuda DIR: expected one of them"},
+		{[]string{"--cuda", "x"}, exitUsage, "machine.core.threads = 4: CUDA's warps have 32 lanes"},
+		{[]string{"--cuda", "/dev/full/x", "--set", "machine.core.threads=32"}, exitUsage, "/dev/full"},
 		{[]string{"-o", "x.elf", "--set", "workload.kernel=handwritten"}, exitUsage, "workload.kernel: handwritten: expected compiled"},
 		{[]string{"-o", "x.elf", "--set", "workload.algorithm=k-core", "--set", "graph.clean.symmetrise=true", "--set", "graph.clean.drop_self_loops=true"}, exitUsage, "k-core"},
 		{[]string{"-o", "x.elf", "--set", "machine=vortex-1c4w4t-weaver", "--set", "workload.schedule=weaver"}, exitUsage, "weaver"},
@@ -61,4 +64,28 @@ func TestKernelExport(t *testing.T) {
 		require.Contains(t, out, c.says, c.args)
 		require.NoFileExists(t, "x.elf", c.args)
 	}
+}
+
+// TestKernelExportCUDA: a folder has everything that make needs, and no file of arrays where the program needs none.
+func TestKernelExportCUDA(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("tiny.yaml", []byte(tiny), 0o644))
+	export := func(dir string, set ...string) string {
+		args := []string{"kernel", "export", "tiny.yaml", "--cuda", dir, "--set", "machine.core.threads=32"}
+		for _, s := range set {
+			args = append(args, "--set", s)
+		}
+		out, errs, code := heddle(t, args...)
+		require.Equal(t, exitOK, code, errs)
+		return out
+	}
+	out := export("p", "workload.algorithm=bfs", "workload.max_iterations=0")
+	require.Regexp(t, `^p: bfs/vertex/csr/push/\S+, 50 vertices, 400 edges\n`, out)
+	require.Contains(t, out, "make -C p host && cd p && ./program-host")
+	for _, name := range []string{"program.cu", "heddle.h", "cuda_on_host.h", "Makefile", "graph.hgr"} {
+		require.FileExists(t, filepath.Join("p", name))
+	}
+	require.NoFileExists(t, filepath.Join("p", "arrays.bin"))
+	export("q", "workload.algorithm=pagerank", "workload.layout=ell-csr", "workload.max_iterations=2")
+	require.FileExists(t, filepath.Join("q", "arrays.bin"))
 }

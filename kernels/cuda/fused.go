@@ -104,7 +104,7 @@ func (w *writer) loopKernel() {
 		list = append(list, "uint32_t* stack_ends")
 	}
 	w.line("// Loops over super-steps on the device: a barrier of all blocks behind every kernel.")
-	w.line("__global__ void __launch_bounds__(THREADS) loop(%s)", wrap(list, "        ", 100))
+	w.line("__global__ void __launch_bounds__(THREADS, MIN_BLOCKS) loop(%s)", wrap(list, "        ", 100))
 	w.line("{")
 	w.line("const uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;")
 	w.line("uint32_t step = 1, launch = 0, round = 0, depth = 0, steps = 0, ended = 0;")

@@ -88,7 +88,7 @@ func (p *printer) print() string {
 	for _, id := range identities {
 		p.taken[id.name] = true
 	}
-	kind := choose(p.changes == nil, "__global__ void __launch_bounds__(THREADS)", "__device__ void")
+	kind := choose(p.changes == nil, "__global__ void __launch_bounds__(THREADS, MIN_BLOCKS)", "__device__ void")
 	p.line("%s %s(%s)", kind, identifier(k.Name), p.parameters())
 	p.line("{")
 	p.depth++
@@ -114,7 +114,7 @@ func (p *printer) parameters() string {
 // wrap joins a list by commas, in lines of about width columns.
 func wrap(list []string, indent string, width int) string {
 	var b strings.Builder
-	column := len("__global__ void __launch_bounds__(THREADS) ")
+	column := len("__global__ void __launch_bounds__(THREADS, MIN_BLOCKS) ")
 	for n, s := range list {
 		if n > 0 {
 			b.WriteString(",")

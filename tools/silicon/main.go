@@ -36,9 +36,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction, "+
-		"and further keys of workload as key=value (default: PageRank push and pull, BFS, SSSP, CC, SpMV × software "+
-		"schedules)")
+	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction "+
+		"(default: PageRank push and pull, BFS, SSSP, CC, SpMV × software schedules)")
 	flag.IntVar(&o.warps, "warps", mostWarps, "warps of a thread block")
 	flag.StringVar(&o.unroll, "unroll", "1", "workload.unroll: 1 leaves unrolling to nvcc")
 	flag.Usage = func() {

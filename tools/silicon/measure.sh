@@ -8,6 +8,7 @@
 #
 # ARCH=sm_90     the GPU's architecture (native)
 # JOBS=16        compilers at a time (as many as processors)
+# MIN_BLOCKS=2   blocks of a multiprocessor for which nvcc has to leave registers
 # REPEAT=21      timed runs of each point
 # ONLY=bfs       run only lines of points.txt that match this pattern
 # BLOCKS="6 60"  further numbers of thread blocks, each a config of its own (sm6, sm60): a block an SM
@@ -27,11 +28,11 @@ done
 
 if [ "${PROGRAM:-gpu}" = host ]; then
     program=program-host
-    build='cd "$0" && g++ -O2 -std=c++17 -ffp-contract=off -I../../library -o program-host -x c++ program.cu'
+    build='cd "$0" && g++ ${CXXFLAGS:--O2} -std=c++17 -ffp-contract=off -I../../library -o program-host -x c++ program.cu'
 else
     program=program
     build='cd "$0" && ${NVCC:-nvcc} -O3 -std=c++17 -arch=${ARCH:-native} -fmad=false -I../../library \
-        -o program program.cu'
+        -DMIN_BLOCKS=${MIN_BLOCKS:-2} -o program program.cu'
     nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv > "$result.gpu" || exit 2
 fi
 grep -e "${ONLY:-.}" points.txt > points.chosen

@@ -29,7 +29,7 @@
 #define __global__
 #define __device__
 #define __restrict__ __restrict
-#define __launch_bounds__(threads)
+#define __launch_bounds__(threads, blocks)
 
 namespace on_host {
 

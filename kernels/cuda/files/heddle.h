@@ -33,6 +33,11 @@ __device__ inline void grid_barrier() { cooperative_groups::this_grid().sync(); 
 #include "cuda_on_host.h"
 #endif
 
+// The blocks of a multiprocessor for which nvcc has to leave registers: 2 of 1024 threads fill an H100's.
+#ifndef MIN_BLOCKS
+#define MIN_BLOCKS 1
+#endif
+
 // The lanes of a warp that has no idle ones.
 constexpr uint32_t ALL_LANES = 0xffffffffu;
 
@@ -371,6 +376,13 @@ public:
         check_cuda(cudaEventCreate(&from), "cudaEventCreate");
         check_cuda(cudaEventCreate(&to), "cudaEventCreate");
     }
+    ~Clock()
+    {
+        cudaEventDestroy(from);
+        cudaEventDestroy(to);
+    }
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
     void start() { check_cuda(cudaEventRecord(from), "cudaEventRecord"); }
     void stop() { check_cuda(cudaEventRecord(to), "cudaEventRecord"); }
     double milliseconds()

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/csv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestCampaign: a small campaign is exported, built and measured by its script, with g++ in place of a GPU.
+func TestCampaign(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("skipped: it builds exported programs with g++, which is not installed (apt-get install g++)")
+	}
+	dir := filepath.Join(t.TempDir(), "campaign")
+	points := filepath.Join(t.TempDir(), "points.txt")
+	require.NoError(t, os.WriteFile(points, []byte("# two\npagerank twc csc pull\n\nspmv edge coo push\n"), 0o600))
+	o := options{points: points, warps: 1, unroll: "1", out: dir, graphs: []string{"rmat6", "grid5"}}
+	require.NoError(t, o.main(t.Context()))
+	c := exec.Command("sh", filepath.Join(dir, "measure.sh"), "result.csv")
+	c.Env = append(os.Environ(), "PROGRAM=host", "REPEAT=1", "JOBS=2", "BLOCKS=3", "CXXFLAGS=-O0")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for name, algorithm := range map[string]string{"result.csv": "pr-pull", "result.csv.others": "spmv"} {
+		f, err := os.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		rows, err := csv.NewReader(f).ReadAll()
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		require.Len(t, rows, 1+2*2, "%s", out)
+		for i, name := range rows[0] {
+			want := map[string]string{"alg": algorithm, "result": "right", "n": rows[1][i], "block": "32"}[name]
+			for _, row := range rows[1:3] {
+				if want != "" {
+					require.Equal(t, want, row[i], name)
+				}
+			}
+		}
+		require.Equal(t, []string{"full32", "sm3"}, []string{rows[1][6], rows[2][6]})
+	}
+}
+
+// TestPointsThatAreNone: a line of points that is none is refused by its number.
+func TestPointsThatAreNone(t *testing.T) {
+	points := filepath.Join(t.TempDir(), "points.txt")
+	for text, want := range map[string]string{
+		"bfs warp csr\n":                 "points.txt, line 1: expected algorithm, schedule, layout and direction",
+		"":                               "points.txt: expected at least one line",
+		"bfs weaver csr push\n":          "bfs-push-weaver-csr: workload.schedule = weaver needs the graph unit weaver",
+		"k-core warp csr push\n":         "its arrays are of one graph",
+		"pagerank warp ell-csr push\n":   "its arrays are of one graph",
+		"pagerank nothing csr push\n":    "nothing",
+		"\n# c\nbfs warp csr push x=1\n": "line 3",
+	} {
+		require.NoError(t, os.WriteFile(points, []byte(text), 0o600))
+		o := options{points: points, warps: 1, unroll: "1", out: t.TempDir(), graphs: []string{"grid5"}}
+		require.ErrorContains(t, o.main(t.Context()), want)
+	}
+	o := options{warps: 33}
+	require.ErrorContains(t, o.main(t.Context()), "-warps 33: expected 1 to 32")
+}
