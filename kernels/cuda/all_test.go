@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
@@ -33,14 +34,13 @@ func workloadOf(p *compose.Plan) workload.Workload {
 	return w
 }
 
-// TestAllPrograms: every legal combination of algorithm, software schedule, layout and direction, each with one of its
-// frontiers and other choices in turn.
+// TestAllPrograms: every legal combination of algorithm, software schedule, layout and direction, fused too, each with
+// one of its frontiers and other choices in turn; every eighth batch with sanitizers. HEDDLE_CUDA_ONLY=/bfs/ runs those
+// with that in their names, HEDDLE_CUDA_EVERY=6 every sixth, and HEDDLE_CUDA_SANITIZE=1 all with sanitizers.
 func TestAllPrograms(t *testing.T) {
-	if os.Getenv("HEDDLE_LONG") == "" {
-		t.Skip("skipped: builds and runs thousands of programs; HEDDLE_LONG=1 runs it")
-	}
+	testenv.NeedLong(t, "it builds and runs thousands of programs, for hours")
 	needCompiler(t)
-	only := os.Getenv("HEDDLE_CUDA_ONLY") // part of a name
+	only := os.Getenv("HEDDLE_CUDA_ONLY")
 	groups, order := map[string][]*compose.Plan{}, []string{}
 	for _, p := range append(compose.All(), compose.AllFused()...) {
 		if p.Schedule.Unit != "" || !strings.Contains(p.Name(), only) {
@@ -53,9 +53,9 @@ func TestAllPrograms(t *testing.T) {
 		}
 		groups[key] = append(groups[key], p)
 	}
-	every, _ := strconv.Atoi(os.Getenv("HEDDLE_CUDA_EVERY")) // a sample of them
+	every, _ := strconv.Atoi(os.Getenv("HEDDLE_CUDA_EVERY"))
 	var refused = map[string]int{}
-	b := newBatch(t)
+	b, batches := newBatch(t, 0), 0
 	flush := func() {
 		if len(b.outlines) == 0 {
 			return
@@ -64,7 +64,8 @@ func TestAllPrograms(t *testing.T) {
 		for i, o := range b.outlines {
 			t.Run(strings.ReplaceAll(o.Plan.Name(), "/", " "), func(t *testing.T) { b.check(t, i) })
 		}
-		b = newBatch(t)
+		batches++
+		b = newBatch(t, batches)
 	}
 	for n, key := range order {
 		if every > 1 && n%every != 0 {
@@ -86,9 +87,10 @@ func TestAllPrograms(t *testing.T) {
 	t.Logf("%d combinations; refused: %v", len(order), refused)
 }
 
-func newBatch(t *testing.T) *batch {
+// newBatch returns an empty batch, with its number.
+func newBatch(t *testing.T, n int) *batch {
 	flags := []string{"-O1"}
-	if os.Getenv("HEDDLE_CUDA_SANITIZE") != "" {
+	if os.Getenv("HEDDLE_CUDA_SANITIZE") != "" || n%8 == 7 {
 		flags = append(flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1")
 	}
 	return &batch{dir: t.TempDir(), flags: flags}

@@ -444,15 +444,16 @@ func (p *printer) barrier(i *ir.Instr) {
 	case k.Block == 1:
 		p.statement(i, "__syncwarp(%s);", p.mask)
 	case k.Warps/k.Block > mostBarriers:
-		p.fail(i, "a core has %d thread blocks, and CUDA %d barriers: give larger blocks (workload.cta_threads)",
+		p.fail(i, "a core has %d thread blocks, and CUDA %d barriers for them: give larger blocks (workload.cta_threads)",
 			k.Warps/k.Block, mostBarriers)
 	default:
-		p.statement(i, "barrier_of_warps(threadIdx.x / %d, %d);", Lanes*k.Block, Lanes*k.Block)
+		p.statement(i, "barrier_of_warps(threadIdx.x / %d + 1, %d);", Lanes*k.Block, Lanes*k.Block)
 	}
 }
 
-// mostBarriers is the number of a thread block's barriers (CUDA C++ Programming Guide, asm bar.sync).
-const mostBarriers = 16
+// mostBarriers is the number of barriers for parts of a thread block: it has 16 (PTX ISA, bar.sync), and the one with
+// number 0 is of all its threads.
+const mostBarriers = 15
 
 func (p *printer) store(i *ir.Instr) {
 	if p.isShared(i.Args[0]) {

@@ -253,6 +253,9 @@ func (w *writer) mainArrays() {
 	}
 	w.line("if (source >= vertices) heddle::fail(\"--source: there is no such vertex\");")
 	w.line("heddle::Device device(options, CORES, THREADS);")
+	if w.Plan.Layout.Strided {
+		w.line("device.behind += std::max(vertices, edges); // a thread reads its next edge ahead, a step away")
+	}
 	cooperative := w.Plan.Fused
 	if w.Plan.Fused {
 		w.line("device.admit(loop, %d);", w.sharedBytes())

@@ -8,11 +8,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/experiment/silicon"
 )
 
 // TestCampaign: a small campaign is exported, built and measured by its script, with g++ in place of a GPU.
 func TestCampaign(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
+		if os.Getenv("HEDDLE_REQUIRE_TOOLS") != "" {
+			t.Fatal(err)
+		}
 		t.Skip("skipped: it builds exported programs with g++, which is not installed (apt-get install g++)")
 	}
 	dir := filepath.Join(t.TempDir(), "campaign")
@@ -41,6 +46,12 @@ func TestCampaign(t *testing.T) {
 		}
 		require.Equal(t, []string{"full32", "sm3"}, []string{rows[1][6], rows[2][6]})
 	}
+	f, err := os.Open(filepath.Join(dir, "result.csv"))
+	require.NoError(t, err)
+	defer f.Close() //nolint:errcheck // nothing is written
+	read, err := silicon.Read("result.csv", f)
+	require.NoError(t, err, "heddle validate --silicon reads it")
+	require.Len(t, read.Rows, 4)
 }
 
 // TestPointsThatAreNone: a line of points that is none is refused by its number.
