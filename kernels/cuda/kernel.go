@@ -207,6 +207,12 @@ func (p *printer) comment(i *ir.Instr) {
 		p.phase = i.Phase
 		p.line("// %s", phaseComments[i.Phase])
 	}
+	if i.Note != "" {
+		p.line("// %s", i.Note)
+	}
+	if i.Op == ir.OpVar && i.Var.Note != "" {
+		p.line("// %s", i.Var.Note)
+	}
 }
 
 // phaseComments say what the statements of a phase are for.

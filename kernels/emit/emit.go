@@ -113,7 +113,8 @@ func (k *Kernel) Wipe(array, words ir.Value) {
 
 // LastNotAbove returns the last i below n with at(i) ≤ key; the values ascend and at(0) ≤ key.
 func (k *Kernel) LastNotAbove(key, n ir.Value, at func(i ir.Value) ir.Value) ir.Value {
-	lo, hi := k.Var(k.U32(0)).Named("low"), k.Var(n).Named("high")
+	lo := k.Var(k.U32(0)).Named("low").Noted("A binary search for the last one that is not above.")
+	hi := k.Var(n).Named("high")
 	k.While(func() ir.Value { return k.Gt(k.Sub(hi.Get(), lo.Get()), k.U32(1)) }, func() {
 		mid := k.Label("middle", k.Shr(k.Add(lo.Get(), hi.Get()), k.U32(1)))
 		below := k.Label("below", k.Le(at(mid), key))
@@ -136,10 +137,16 @@ func (k *Kernel) WarpSum(x ir.Value, lanes int) ir.Value {
 // compile time, so every lane takes the same few steps without a loop. The search starts at the end and subtracts the
 // excess, so that a step is a comparison, shifted and subtracted, without a select.
 func (k *Kernel) FirstAbove(key ir.Value, n int, at func(i ir.Value) ir.Value) ir.Value {
+	const note = "A binary search for the first of the lanes' values that is above."
 	steps := bits.Len(uint(n - 1))
 	i := k.U32(1<<steps - 1)
 	for bit := steps - 1; bit >= 0; bit-- {
-		above := k.above(key, k.Sub(i, k.U32(1<<bit)), n, at)
+		above := k.above(key, k.Sub(i, k.U32(1<<bit)), n, func(i ir.Value) ir.Value {
+			if bit == steps-1 {
+				return k.Note(note, at(i))
+			}
+			return at(i)
+		})
 		i = k.Label("i", k.Sub(i, k.Shl(k.ToU32(above), k.U32(uint32(bit)))))
 	}
 	if n&(n-1) != 0 {

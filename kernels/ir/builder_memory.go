@@ -82,6 +82,20 @@ func (v *Variable) Named(name string) *Variable {
 	return v
 }
 
+// Noted says in a sentence, for readers of the kernel, what begins with the variable's declaration.
+func (v *Variable) Noted(sentence string) *Variable {
+	v.v.Note = sentence
+	return v
+}
+
+// Note says in a sentence, for readers of the kernel, what begins with a value, and returns it.
+func (b *Builder) Note(sentence string, v Value) Value {
+	if v.Op.Kind() != KindRoot {
+		v.Note = sentence
+	}
+	return v
+}
+
 // Label gives a value a name for readers of the kernel, unless it has one, and returns it.
 func (b *Builder) Label(name string, v Value) Value {
 	if v.Name == "" && v.Op.Kind() != KindRoot {

@@ -19,7 +19,8 @@ func (s *Site) warpPart(e Exchange, warp ir.Value) ir.Value {
 // All lanes must be active. The steps (Hillis and Steele) form a loop, since each unrolled step would occupy a register
 // for the mask of participating lanes.
 func (s *Site) WarpScan(x ir.Value, e Exchange) (upto, total ir.Value) {
-	sum, d := s.Var(x).Named("upto"), s.Var(s.U32(1)).Named("distance")
+	sum := s.Var(x).Named("upto").Noted("The sum over the lanes up to this one, and over all.")
+	d := s.Var(s.U32(1)).Named("distance")
 	s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
 		other := s.laneBelow(e, sum.Get(), d.Get())
 		sum.Set(s.Add(sum.Get(), s.Select(s.Ge(s.LaneID(), d.Get()), other, s.U32(0))))

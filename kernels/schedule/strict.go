@@ -141,7 +141,8 @@ func (s *Site) sumBelow(n, totals ir.Value) (sum ir.Value) {
 // walk distributes the edges with numbers from first up to last over the warp's lanes, as many rows at a time as there
 // are lanes. It searches for the next row after rows without edges, of which a map has long runs.
 func (p *partition) walk(v *Visitor, first, last ir.Value) {
-	n, lanes := p.Var(first).Named("n"), p.U32(uint32(p.Core.Lanes))
+	n := p.Var(first).Named("n").Noted("The warp's share of the edges, as many rows at a time as it has lanes.")
+	lanes := p.U32(uint32(p.Core.Lanes))
 	p.While(func() ir.Value { return p.Lt(n.Get(), last) }, func() {
 		at := p.Var(p.search(n.Get())).Named("at")
 		p.Loop(func(l *ir.Loop) {
@@ -169,7 +170,8 @@ func (p *partition) load(at ir.Value) (r rows, end ir.Value) {
 func (p *partition) search(n ir.Value) ir.Value {
 	lanes := uint32(p.Core.Lanes)
 	parts := p.U32(max(2, lanes))
-	at, left := p.Var(p.U32(0)).Named("from"), p.Var(p.places).Named("left")
+	at := p.Var(p.U32(0)).Named("from").Noted("Rows that have edge n: every lane tests a part of those left.")
+	left := p.Var(p.places).Named("left")
 	p.While(func() ir.Value { return p.Gt(left.Get(), p.U32(lanes)) }, func() {
 		part := p.Label("part", p.Div(p.Add(left.Get(), p.Sub(parts, p.U32(1))), parts))
 		behind := p.Min(p.Mul(p.Add(p.LaneID(), p.U32(1)), part), left.Get())
