@@ -251,7 +251,7 @@ func (w *writer) mainArrays() {
 		w.line("if (graph.kind != %d) heddle::fail(options.graph + \": expected a graph with weights of the kind: %s\");",
 			w.Graph.WeightKind(), w.Graph.WeightKind())
 	}
-	w.line("if (source >= vertices) heddle::fail(\"--source: there is no such vertex\");")
+	w.line("if (source >= vertices) heddle::fail(\"--source: expected a vertex below \" + std::to_string(vertices));")
 	w.line("heddle::Device device(options, CORES, THREADS);")
 	if w.Plan.Layout.Strided {
 		w.line("device.behind += std::max(vertices, edges); // a thread reads its next edge ahead, a step away")

@@ -289,19 +289,26 @@ struct Options {
 };
 
 inline const char* usage =
-    "usage: %s [--graph FILE] [--arrays FILE] [--source V] [--repeat N] [--blocks N] [--kernels] [--no-check]\n"
-    "          [--result FILE] [--csv [--variant TEXT] [--config TEXT]]\n"
+    "usage: %s [--graph FILE] [--arrays FILE] [--source V] [--repeat N]\n"
+    "    [--blocks N] [--kernels] [--no-check] [--result FILE]\n"
+    "    [--csv [--variant TEXT] [--config TEXT]]\n"
+    "\n"
+    "Runs once and checks the result, then times runs, and prints a JSON object.\n"
+    "\n"
     "  --graph FILE    the graph, .hgr (graph.hgr)\n"
     "  --arrays FILE   arrays of layouts and algorithms that need some (arrays.bin)\n"
     "  --source V      the vertex to begin with (the one that was exported)\n"
-    "  --repeat N      timed runs after the checked one (21)\n"
+    "  --repeat N      timed runs (21)\n"
     "  --blocks N      thread blocks (as many as are resident)\n"
     "  --kernels       also time each kernel\n"
     "  --no-check      do not compare the result with the reference\n"
     "  --result FILE   write the result's words, little-endian\n"
-    "  --csv           print a row as heddle validate --silicon reads it, under the columns that --csv --help prints;\n"
-    "                  of PageRank, the launches of one gather\n"
-    "  --variant TEXT, --config TEXT   its columns of these names\n";
+    "  --csv           print a row as heddle validate --silicon reads it, in place of\n"
+    "                  JSON; of PageRank, one gather. --csv --help prints its columns\n"
+    "  --variant TEXT, --config TEXT   its columns of these names\n"
+    "\n"
+    "Exit codes: 0 the result is right; 1 it is wrong; 2 wrong command line or input;\n"
+    "3 threads miss each other at a barrier, vote or shuffle (program-host).\n";
 
 inline const char* csv_columns =
     "variant,graph,n,m,maxdeg,alg,config,sched,super_steps,launches,grid,regs,us_med,us_min,us_p90,us_null,us_cold,"
@@ -354,8 +361,11 @@ inline Options parse(int argc, char** argv)
             puts(csv_columns);
             exit(0);
         } else {
-            fprintf(stderr, usage, argv[0]);
-            exit(flag == "--help" ? 0 : 2);
+            if (flag != "--help") {
+                fail(flag + ": there is no such flag (--help lists them)");
+            }
+            printf(usage, argv[0]);
+            exit(0);
         }
     }
     return o;
