@@ -461,6 +461,9 @@ func (b *builder) enum(t reflect.Type) scalar {
 	if len(s.names) == 0 {
 		b.bug("no oneof")
 	}
+	if a, ok := reflect.Zero(t).Interface().(aliased); ok {
+		s.alias = a.Alias
+	}
 	for _, name := range s.names {
 		v, ok := s.parse(name)
 		if !ok || s.text(v) != name || name == "" {

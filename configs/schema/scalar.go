@@ -231,9 +231,16 @@ func (*freeText) quotable() bool              { return true }
 type enum struct {
 	typ   reflect.Type
 	names []string
+	alias func(text string) string // the name that another stands for, or the text itself; nil: there is none
 }
 
+// aliased is a type of names some of which may be written otherwise. They are stored and printed under their own name.
+type aliased interface{ Alias(text string) string }
+
 func (s *enum) parse(text string) (reflect.Value, bool) {
+	if s.alias != nil {
+		text = s.alias(text)
+	}
 	if !slices.Contains(s.names, text) {
 		return reflect.Value{}, false
 	}

@@ -4,6 +4,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"heddle/components/accel"
@@ -403,6 +404,20 @@ func (Schedule) Names() (names []string) {
 	return names
 }
 
+// Alias returns the name of the only schedule of the unit whose section in a machine's cores has this key, as peg for
+// graphpeg; else the text itself.
+func (s Schedule) Alias(text string) string {
+	if slices.Contains(s.Names(), text) {
+		return text
+	}
+	for _, u := range accel.Registered() {
+		if of := schedule.OfUnit(u.Name); u.Key == text && len(of) == 1 {
+			return of[0].Name
+		}
+	}
+	return text
+}
+
 // Explain appends the descriptions of the graph units' schedules and of registered ones.
 func (Schedule) Explain(doc string) string {
 	var text []string
@@ -411,7 +426,11 @@ func (Schedule) Explain(doc string) string {
 	}
 	for _, u := range accel.Registered() {
 		for _, s := range schedule.OfUnit(u.Name) {
-			text = append(text, s.Name+": "+s.Doc+".")
+			also := ""
+			if u.Key != s.Name && Schedule("").Alias(u.Key) == s.Name {
+				also = "; also called " + u.Key
+			}
+			text = append(text, s.Name+": "+s.Doc+also+".")
 		}
 	}
 	return strings.Replace(doc, "{units}", strings.Join(text, " "), 1)
