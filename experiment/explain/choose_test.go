@@ -72,3 +72,22 @@ func TestIncompleteStatisticsAreAnError(t *testing.T) {
 	_, err := explain.Explain(a, b)
 	require.ErrorContains(t, err, "point 1: no statistics core0.cycles")
 }
+
+// A difference between estimates that is smaller than their intervals is said to be so.
+func TestADifferenceWithinIntervals(t *testing.T) {
+	run := func(cycles uint64, half float64) *explain.Run {
+		return &explain.Run{Point: 1, Cycles: cycles, Half: half, Stats: map[string]float64{"core0.cycles": float64(cycles),
+			"core.cycles": float64(cycles), "device_cycles": float64(cycles), "core.scheduler.issued": 100,
+			"core.scheduler.drained": float64(cycles) - 100}}
+	}
+	for half, within := range map[float64]bool{0: false, 20: false, 60: true} {
+		e, err := explain.Explain(run(1000, half), run(900, half))
+		require.NoError(t, err)
+		require.Equal(t, "drained", e.Findings[0].Key)
+		if within {
+			require.Contains(t, e.Sentence(), "within the confidence intervals")
+		} else {
+			require.NotContains(t, e.Sentence(), "confidence")
+		}
+	}
+}

@@ -298,6 +298,9 @@ func (e *Explanation) Sentence() string {
 	if len(reasons) > 0 {
 		text += ": " + strings.Join(reasons, "; ")
 	}
+	if math.Abs(d) < e.A.Half+e.B.Half {
+		return text + ". That is within the confidence intervals of these estimates."
+	}
 	for _, f := range e.Findings {
 		if f.Cycles*d < 0 && math.Abs(f.Cycles) >= 0.25*math.Abs(d) {
 			return text + ". Against it: " + e.reason(f) + "."
