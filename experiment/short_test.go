@@ -54,8 +54,7 @@ workload: {algorithm: pagerank}
 compare: {workload.schedule: [vertex, edge, weaver], machine: [vortex-1c4w4t, vortex-1c4w4t, vortex-1c4w4t-weaver]}
 sweep:
   graph.file: [/home/somebody/graphs/collections/road-networks/usa-road.mtx.gz, ../social/soc-LiveJournal1.el]
-  machine.l1d.bytes: [16KiB, 64KiB]
-  workload.damping: [0.5, 0.85]
+  'machine.l1d.bytes, machine.l1d.ways': [[16KiB, 1], [64KiB, 2]]
 `)
 	out := make([]experiment.Outcome, len(p))
 	for i := range out {
@@ -77,7 +76,7 @@ sweep:
 	for _, line := range strings.Split(b.String(), "\n") {
 		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, b.String())
 	}
-	require.Regexp(t, `^\S+\n│ schedule +│ file +│ bytes +│ damping +│ +cycles +│ speedup +│ verified`, b.String())
+	require.Regexp(t, `^\S+\n│ schedule +│ file +│ bytes +│ +cycles +│ speedup +│ verified`, b.String())
 	require.Contains(t, b.String(), " soc-LiveJ")
 	require.Contains(t, b.String(), " usa-road ")
 	require.NotContains(t, regexp.MustCompile(`no room for[^(]*`).FindString(b.String()), "cycles")
@@ -85,7 +84,7 @@ sweep:
 	b.Reset()
 	experiment.WritePhases(fit.Writer{Writer: &b, Columns: 80}, p, out)
 	require.Regexp(t, `│ gather_sum_of_all │`, b.String(), "the largest phase is shown")
-	require.Contains(t, b.String(), "no room for: registration, machine, scheduler-cycles")
+	require.Regexp(t, `no room for: .*machine, .*scheduler-cycles`, b.String())
 
 	b.Reset()
 	p = points(t, small+"compare: {workload.schedule: [vertex, edge, warp]}\n")
