@@ -251,9 +251,22 @@ type finder struct {
 	inputs      map[string][]int // points by key and content of the graph
 }
 
+// open opens a store. Those of other experiments are not brought up to date: an older one has nothing that this program
+// has simulated, and others may still read it.
+func (f *finder) open(path string) (*store.Store, error) {
+	if path == f.k.own || len(f.search.Reuse) > 0 {
+		return store.OpenRead(path)
+	}
+	s, err := store.OpenCurrent(path)
+	if errors.As(err, new(*store.OlderError)) {
+		err = store.ErrEmpty
+	}
+	return s, err
+}
+
 // read reads a store's index and graphs; nil if there is none, or if it cannot be read.
 func (f *finder) read(path string) *storedSource {
-	s, err := store.OpenRead(path)
+	s, err := f.open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, store.ErrEmpty) {
 		return nil
 	}

@@ -286,4 +286,18 @@ stats: {interval: 2000, keys: [ipc, edges]}
 	old.search.Reuse = nil
 	runs, _ = old.simulated(t, dir)
 	require.Empty(t, runs, "they stay accepted")
+
+	folder := t.TempDir()
+	beside := filepath.Join(folder, "old", store.File)
+	require.NoError(t, os.MkdirAll(filepath.Dir(beside), 0o755))
+	require.NoError(t, os.WriteFile(beside, text, 0o644))
+	old.search.Folders = []string{folder}
+	runs, _ = old.simulated(t, filepath.Join(folder, "mine"))
+	require.Equal(t, []int{0, 1, 2}, runs)
+	same, err := os.ReadFile(beside)
+	require.NoError(t, err)
+	require.Equal(t, text, same, "an older program can still read it")
+	old.search.Reuse = []string{"(devel)+exe.0be6faf433c3"}
+	runs, _ = old.simulated(t, filepath.Join(folder, "another"))
+	require.Empty(t, runs, "from there and from mine")
 }

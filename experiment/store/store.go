@@ -169,17 +169,8 @@ func needsRecovery(err error) bool {
 // OpenRead opens a store for reading. An unfinished transaction of a killed program is rolled back first, and a store of
 // an older schema is brought up to date unless a run is writing to it; both write to the file.
 func OpenRead(path string) (*Store, error) {
-	if err := regular(path); err != nil {
-		return nil, err
-	}
-	s, err := openRead(path)
-	if needsRecovery(err) {
-		if err := recoverFile(path); err != nil {
-			return nil, err
-		}
-		s, err = openRead(path)
-	}
-	var older *olderError
+	s, err := OpenCurrent(path)
+	var older *OlderError
 	if !errors.As(err, &older) {
 		return s, err
 	}
@@ -189,13 +180,29 @@ func OpenRead(path string) (*Store, error) {
 	return openRead(path)
 }
 
-// olderError reports a store of an older schema.
-type olderError struct {
+// OpenCurrent is OpenRead without bringing an older store up to date, which older programs could then not open: that is
+// an *OlderError.
+func OpenCurrent(path string) (*Store, error) {
+	if err := regular(path); err != nil {
+		return nil, err
+	}
+	s, err := openRead(path)
+	if needsRecovery(err) {
+		if err := recoverFile(path); err != nil {
+			return nil, err
+		}
+		return openRead(path)
+	}
+	return s, err
+}
+
+// OlderError reports a store of an older schema.
+type OlderError struct {
 	path    string
 	version int
 }
 
-func (e *olderError) Error() string {
+func (e *OlderError) Error() string {
 	return fmt.Sprintf("%s: has schema version %d, and this program reads %d", e.path, e.version, len(migrations))
 }
 
@@ -238,7 +245,7 @@ func openRead(path string) (*Store, error) {
 	case err == nil && v == 0:
 		err = s.wrap(ErrEmpty)
 	case err == nil && v < len(migrations):
-		err = &olderError{path, v}
+		err = &OlderError{path, v}
 	case err == nil:
 		err = s.denyAttach()
 	}
