@@ -74,11 +74,12 @@ func TestExperimentRefuses(t *testing.T) {
 	_, err = parse(t, "workload.source=1").Run(ctx, heddle.ExperimentOptions{Dir: dir})
 	require.NoError(t, err, "another form of the experiment is simulated")
 	simulated := 0
-	_, err = parse(t).Run(ctx, heddle.ExperimentOptions{Dir: dir, Finished: func(int, heddle.PointResult) { simulated++ }})
+	count := func(int, heddle.PointResult) { simulated++ }
+	_, err = parse(t).Run(ctx, heddle.ExperimentOptions{Dir: dir, Finished: count})
 	require.NoError(t, err)
 	require.Zero(t, simulated, "and what was there is kept")
 	other := heddle.ExperimentOptions{Dir: filepath.Join(t.TempDir(), "other"), Results: []string{filepath.Dir(dir)},
-		Finished: func(int, heddle.PointResult) { simulated++ }}
+		Finished: count}
 	_, err = parse(t).Run(ctx, other)
 	require.NoError(t, err)
 	require.Zero(t, simulated, "there is a folder that has it")

@@ -42,8 +42,8 @@ type ExperimentOptions struct {
 }
 
 // Run runs all points that Dir does not have yet, and continues after a failed one. The error is that of the first
-// failed point, or the reason why none was started: a point that cannot run (the error names the key). Results are returned, as far as they go, unless no point was started; cancelling ctx ends the
-// run in an orderly way.
+// failed point, or the reason why none was started: a point that cannot run (the error names the key). Results are
+// returned, as far as they go, unless no point was started; cancelling ctx ends the run in an orderly way.
 func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, error) {
 	if o.Jobs < 0 || o.Threads < 0 || o.TimeLimit < 0 {
 		return nil, fmt.Errorf("options Jobs %d, Threads %d, TimeLimit %v: expected none below 0", o.Jobs, o.Threads,
@@ -81,7 +81,8 @@ func (e *Experiment) Run(ctx context.Context, o ExperimentOptions) (*Results, er
 		}
 		var err error
 		if s.book, err = experiment.OpenBook(o.Dir, e.loaded, r,
-			experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Search: search, Steps: true, Jobs: jobs}); err != nil {
+			experiment.BookOptions{Fresh: o.Fresh, Retry: o.Retry, Search: search, Steps: true,
+				Jobs: jobs}); err != nil {
 			return nil, err
 		}
 	}

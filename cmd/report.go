@@ -79,6 +79,6 @@ func makeReport(dir, out, baseline string) (made string, err error) {
 
 // addBaseline adds the flag that chooses what speedups are relative to.
 func addBaseline(c *cobra.Command, baseline *string) {
-	c.Flags().StringVar(baseline, "baseline", "", "speedups over this `variant` of compare: its name, or one of its values "+
-		"that no other has, such as edge (default: the first)")
+	c.Flags().StringVar(baseline, "baseline", "", "speedups over this `variant` of compare: its name, or one of its "+
+		"values that no other has, such as edge (default: the first)")
 }

@@ -38,8 +38,8 @@ func results(t *testing.T, args ...string) string {
 	return out
 }
 
-// TestGrowing: an experiment grows, and takes what another has; what it lost is kept until it is collected, and speedups
-// are over any variant.
+// TestGrowing: an experiment grows, and takes what another has; what it lost is kept until it is collected, and
+// speedups are over any variant.
 func TestGrowing(t *testing.T) {
 	someResults(t)
 	run := func(says string, args ...string) string {
@@ -51,7 +51,8 @@ func TestGrowing(t *testing.T) {
 	run("4 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
 	run("4 of 6 points known (4 from a)\n", "--set", "name=c", "--set",
 		"compare=[{name: slow, schedule: warp}, {name: v, schedule: vertex}, {name: e, schedule: edge}]")
-	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.damping: [0.6]}", "--recheck", "1%")
+	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.damping: [0.6]}", "--recheck",
+		"1%")
 	require.Contains(t, results(t, "gc", "a", "--dry-run"), "4 points to delete")
 	require.Contains(t, results(t, "list", "a"), "schedule=edge damping=0.6")
 	run("6 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
@@ -74,7 +75,8 @@ func TestGrowing(t *testing.T) {
 		require.InDelta(t, list[at+2].Cycles/over[i].Cycles, over[i].Speedup, 1e-9)
 	}
 	require.Contains(t, results(t, "export", "c", "--baseline", "v", "--format", "markdown"), "| v | 0.5 | ")
-	for _, args := range [][]string{{"report", "c"}, {"figure", "c"}, {"results", "list", "c"}, {"results", "show", "c", "1"}} {
+	for _, args := range [][]string{{"report", "c"}, {"figure", "c"}, {"results", "list", "c"},
+		{"results", "show", "c", "1"}} {
 		_, errs, code := heddle(t, append(args, "--baseline", "e")...)
 		require.Equal(t, exitOK, code, errs)
 		_, errs, code = heddle(t, append(args, "--baseline", "none")...)

@@ -134,8 +134,8 @@ func (f *runFlags) add(c *cobra.Command) {
 		"this `directory`, such as one of a team")
 	fl.StringArrayVar(&f.reuse, "reuse-version", nil, "accept results of another `version` of heddle (a commit, or a "+
 		"model as heddle results show prints it) as if nothing that matters had changed; they keep its name")
-	fl.Var(&f.recheck, "recheck", "simulate this `share` of the known points again, such as 1% (at least one; the same "+
-		"ones each time), and fail if cycles or a statistic differ")
+	fl.Var(&f.recheck, "recheck", "simulate this `share` of the known points again, such as 1% (at least one; the "+
+		"same ones each time), and fail if cycles or a statistic differ")
 	fl.BoolVar(&f.retry, "retry", false, "run failed points again, whatever the reason")
 	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines when stderr is no terminal")
 	f.overrides.add(c)
@@ -540,8 +540,8 @@ func (s *session) tellKnown(stderr io.Writer) {
 	}
 	_ = fit.Print(stderr, text+"\n") // a failed write has no remedy
 	if k.Others > 0 && k.Len() < len(s.runner.Points) {
-		remark(stderr, fmt.Sprintf("note: %d results here are of another version of heddle, whose cycles may differ: they "+
-			"stay stored, and --reuse-version %s accepts them", k.Others, quoted(k.Other)))
+		remark(stderr, fmt.Sprintf("note: %d results here are of another version of heddle, whose cycles may differ: "+
+			"they stay stored, and --reuse-version %s accepts them", k.Others, quoted(k.Other)))
 	}
 }
 

@@ -236,7 +236,8 @@ func (r *Runner) newCheckpointer(i int, cfg *config.Experiment, g *graph.Graph, 
 		return nil
 	}
 	h := checkpointHeader{Config: r.Points[i].YAML(), Graph: g.Hash(), Check: r.Check, Threads: threads}
-	k := &checkpointer{Checkpoints: &r.Checkpoints, path: r.checkpointPath(i), header: h, point: i, from: from, started: time.Now(),
+	k := &checkpointer{Checkpoints: &r.Checkpoints, path: r.checkpointPath(i), header: h, point: i, from: from,
+		started:  time.Now(),
 		observer: r.Observer}
 	k.lastWrite = k.started
 	return k

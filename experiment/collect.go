@@ -15,8 +15,8 @@ type Collected struct {
 	Bytes  int64  `json:"bytes"`  // of their configurations and statistics, without super-steps and intervals
 }
 
-// Collect deletes from a store, given by its path or directory, the points that its experiment does not have. With dry, it
-// only counts them. A store that a run is writing to is an error.
+// Collect deletes from a store, given by its path or directory, the points that its experiment does not have. With dry,
+// it only counts them. A store that a run is writing to is an error.
 func Collect(path string, dry bool) (c Collected, err error) {
 	c.Path = storeFile(path)
 	s, err := store.OpenRead(c.Path)

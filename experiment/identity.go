@@ -51,8 +51,8 @@ func resultConfig(e config.Experiment) config.Experiment {
 // numbers that its vertices were read with, and the program's model (version.Model).
 func Identity(key, graph, numbering, model string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "heddle point 3\n%d %d %d %d\n%s%s%s%s", len(key), len(graph), len(numbering), len(model), key, graph,
-		numbering, model)
+	fmt.Fprintf(h, "heddle point 3\n%d %d %d %d\n%s%s%s%s", len(key), len(graph), len(numbering), len(model), key,
+		graph, numbering, model)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 

@@ -26,8 +26,8 @@ var notInKey = map[string]string{
 	"graph":   "its content and numbering are in the identity beside the key",
 }
 
-// whenOff lists keys that have no effect while the feature is off which the value stands for, and are in the key when it
-// is on.
+// whenOff lists keys that have no effect while the feature is off which the value stands for, and are in the key when
+// it is on.
 var whenOff = map[string]string{
 	"stats.keys": "stats.interval", "stats.max_rows": "stats.interval",
 	"sample.interval": "sample.period", "sample.warm_up": "sample.period", "sample.begin": "sample.period",
@@ -43,7 +43,8 @@ func fields(v reflect.Value, path string, visit func(path string, v reflect.Valu
 			if name == "-" { // assembled, not configured
 				continue
 			}
-			if name == "" && !f.Anonymous && f.Type != reflect.TypeFor[configs.GraphUnit]() && f.Type != reflect.TypeFor[accel.Spec]() {
+			if name == "" && !f.Anonymous && f.Type != reflect.TypeFor[configs.GraphUnit]() &&
+				f.Type != reflect.TypeFor[accel.Spec]() {
 				panic("a field without a key: " + path + "." + f.Name)
 			}
 			fields(v.Field(i), strings.Trim(path+"."+name, "."), visit)

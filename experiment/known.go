@@ -32,8 +32,8 @@ const leastReuse = 7
 func (s *Search) Check() error {
 	for _, v := range s.Reuse {
 		if len(v) < leastReuse {
-			return fmt.Errorf("version %q: expected at least %d characters of a commit or of a model, as heddle results "+
-				"show prints them", v, leastReuse)
+			return fmt.Errorf("version %q: expected at least %d characters of a commit or of a model, as heddle "+
+				"results show prints them", v, leastReuse)
 		}
 	}
 	for _, dir := range s.Folders {
@@ -75,8 +75,8 @@ type Known struct {
 	graphs []graphDescription // by point; without a hash where the identity is unknown
 
 	placed int // points of the experiment's own store that are in the experiment which it records
-	// Others counts the points of the experiment's own store that another program has simulated, whose model, or version
-	// if that is not recorded, is Other.
+	// Others counts the points of the experiment's own store that another program has simulated, whose model, or
+	// version if that is not recorded, is Other.
 	Others  int
 	Other   string
 	Skipped []error // stores that could not be read, and were left out
@@ -99,12 +99,14 @@ func (k *Known) Len() (n int) {
 	return n
 }
 
-// Computed returns the known points that have cycles, without statistics. They have run before, so they need no vetting.
+// Computed returns the known points that have cycles, without statistics. They have run before, so they need no
+// vetting.
 func (k *Known) Computed() map[int]Outcome {
 	all := map[int]Outcome{}
 	for i, p := range k.points {
 		if p.entry.Cycles > 0 {
-			all[i] = Outcome{Point: i, Cycles: p.entry.Cycles, Verified: p.entry.Verified, Err: storedError(p.entry.Failure, "")}
+			all[i] = Outcome{Point: i, Cycles: p.entry.Cycles, Verified: p.entry.Verified,
+				Err: storedError(p.entry.Failure, "")}
 		}
 	}
 	return all
@@ -201,12 +203,12 @@ func storeName(path string) string {
 	return filepath.Base(dir)
 }
 
-// Find looks for results of the points in the directory of the experiment and, of those that run here, where search says. It reads
-// graph files, whose content is part of a point's identity, but only if there are results of this program at all; a
-// generated graph is known by its description. It writes nothing.
+// Find looks for results of the points in the directory of the experiment and, of those that run here, where search
+// says. It reads graph files, whose content is part of a point's identity, but only if there are results of this
+// program at all; a generated graph is known by its description. It writes nothing.
 func (r *Runner) Find(dir string, search Search, model string) (*Known, error) {
-	k := &Known{own: filepath.Join(dir, store.File), points: map[int]knownPoint{}, wanted: make([]string, len(r.Points)),
-		graphs: make([]graphDescription, len(r.Points))}
+	k := &Known{own: filepath.Join(dir, store.File), points: map[int]knownPoint{},
+		wanted: make([]string, len(r.Points)), graphs: make([]graphDescription, len(r.Points))}
 	f := finder{r: r, k: k, model: model, search: search, contents: map[string]graphDescription{}}
 	sources := []*storedSource{f.read(k.own)}
 	for _, path := range search.stores(dir) {
@@ -321,7 +323,8 @@ func (f *finder) want() error {
 	return nil
 }
 
-// content describes a point's graph; without a hash if it is generated and has never been. Most neighbours have the same.
+// content describes a point's graph; without a hash if it is generated and has never been. Most neighbours have the
+// same.
 func (f *finder) content(e *config.Experiment) (d graphDescription, err error) {
 	if e.Workload.Trace != "" {
 		t, err := f.r.graphs.trace(e.Workload.Trace)

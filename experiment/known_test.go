@@ -69,10 +69,12 @@ func TestASweepGrows(t *testing.T) {
 		{text: swept("0.7, 0.5")},
 		{text: swept("0.8"), runs: []int{0}},
 		{text: swept("0.8, 0.7, 0.6, 0.5")},
-		{text: small + "sweep: {workload.damping: [0.5, 0.6]}\ncompare: {workload.schedule: [vertex, edge]}\n", runs: []int{1, 3}},
+		{text: small + "sweep: {workload.damping: [0.5, 0.6]}\ncompare: {workload.schedule: [vertex, edge]}\n",
+			runs: []int{1, 3}},
 		{text: swept("0.5, 0.6, 0.7"), set: []string{"workload.max_iterations=2"}, runs: []int{0, 1, 2}},
 		{text: swept("0.5, 0.6, 0.7")},
-		{text: swept("0.5, 0.6, 0.7"), set: []string{"name=other", "run.threads=2", "report.labels=[damping=D]", "stats.max_rows=7"}},
+		{text: swept("0.5, 0.6, 0.7"), set: []string{"name=other", "run.threads=2", "report.labels=[damping=D]",
+			"stats.max_rows=7"}},
 		{text: swept("0.5, 0.6, 0.7"), set: []string{"stats.interval=1000"}, runs: []int{0, 1, 2}},
 	} {
 		runs, out := rerun{text: c.text, set: c.set, version: "v"}.simulated(t, dir)
@@ -101,7 +103,8 @@ func TestEqualPointsShareAResult(t *testing.T) {
 	one := small + "sweep: {machine: [vortex-1c4w4t]}\n"
 	runs, _ := rerun{text: one, version: "v"}.simulated(t, dir)
 	require.Len(t, runs, 1)
-	runs, out := rerun{text: small + "sweep: {machine: [" + machine + ", vortex-1c4w4t]}\n", version: "v"}.simulated(t, dir)
+	both := rerun{text: small + "sweep: {machine: [" + machine + ", vortex-1c4w4t]}\n", version: "v"}
+	runs, out := both.simulated(t, dir)
 	require.Empty(t, runs)
 	require.Equal(t, out[0].Cycles, out[1].Cycles)
 }
@@ -131,7 +134,8 @@ func TestWhatAPointIsKnownBy(t *testing.T) {
 	require.False(t, known(of(g, ""), "w"), "another program")
 	require.False(t, known(of(file("g.txt", "0 1\n2 1\n"), ""), "v"), "another content")
 	require.True(t, known(of(file("g.txt", "0 1\n1 2\n"), ""), "v"), "as before")
-	require.False(t, known(of(file("far.txt", "0 1\n2 2\n1 3\n"), ", clean: {drop_self_loops: true, compact_ids: true}"), "v"), "the same edges, and other numbers")
+	far := of(file("far.txt", "0 1\n2 2\n1 3\n"), ", clean: {drop_self_loops: true, compact_ids: true}")
+	require.False(t, known(far, "v"), "the same edges, and other numbers")
 	m := file("m.yaml", "extends: vortex-1c4w4t\n")
 	byFile := "name: f\nmachine: " + m + "\ngraph: {file: " + g + "}\n"
 	require.True(t, known(byFile, "v"))
@@ -209,7 +213,8 @@ func TestReuseVersion(t *testing.T) {
 		require.Equal(t, version, points[i].Model)
 	}
 	require.ErrorContains(t, (&experiment.Search{Reuse: []string{"012345"}}).Check(), "at least 7 characters")
-	require.ErrorContains(t, (&experiment.Search{Folders: []string{filepath.Join(dir, store.File)}}).Check(), "expected a directory")
+	file := experiment.Search{Folders: []string{filepath.Join(dir, store.File)}}
+	require.ErrorContains(t, file.Check(), "expected a directory")
 }
 
 // A known point that is simulated again has to have the same result; the stored one stays.

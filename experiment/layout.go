@@ -304,8 +304,8 @@ func (d *pointGrid) point(coords []int) Point {
 }
 
 // setBaselines sets the baseline of each point to the point of a variant, given by its index in compare, with equal
-// values in the axes that both have. A point has no baseline if that point was excluded, or if there are several because
-// the variant has an axis that the point lacks.
+// values in the axes that both have. A point has no baseline if that point was excluded, or if there are several
+// because the variant has an axis that the point lacks.
 func setBaselines(points []Point, variant int) {
 	baselines := map[string]map[string][]int{} // by the keys to compare, then by their values
 	keys := map[string][]string{}

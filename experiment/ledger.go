@@ -16,8 +16,9 @@ import (
 	"heddle/experiment/store"
 )
 
-// Ledger is the store of a running experiment. It holds the lock of the results directory, and identifies points by what
-// determines their results, so that a result is found wherever it was simulated, and whatever the experiment was then.
+// Ledger is the store of a running experiment. It holds the lock of the results directory, and identifies points by
+// what determines their results, so that a result is found wherever it was simulated, and whatever the experiment was
+// then.
 type Ledger struct {
 	runner  *Runner
 	version string
@@ -247,7 +248,8 @@ func Outcomes(points []store.Point) map[int]Outcome {
 
 func outcome(p *store.Point) Outcome {
 	o := Outcome{
-		Point: p.Position, Graph: p.Graph, Numbering: p.Numbering, Cycles: p.Cycles, Half: p.Half, Stats: p.Stats, Steps: p.Steps,
+		Point: p.Position, Graph: p.Graph, Numbering: p.Numbering, Cycles: p.Cycles, Half: p.Half,
+		Stats: p.Stats, Steps: p.Steps,
 		Verified: p.Verified, Replay: p.Replay, Partial: p.Partial, Seconds: p.Seconds,
 	}
 	o.Err = storedError(p.Failure, p.Error)

@@ -33,8 +33,8 @@ func (r rerun) open(t *testing.T, dir string) (*experiment.Ledger, *experiment.R
 	p, err := experiment.Points(l, r.set)
 	require.NoError(t, err)
 	run := &experiment.Runner{Points: p, Jobs: 2, Observer: experiment.Quiet{}}
-	ledger, err := experiment.OpenLedger(dir, l.Value, run, experiment.LedgerOptions{Version: r.version, Model: r.version,
-		Fresh: r.fresh, Search: r.search})
+	ledger, err := experiment.OpenLedger(dir, l.Value, run, experiment.LedgerOptions{Version: r.version,
+		Model: r.version, Fresh: r.fresh, Search: r.search})
 	return ledger, run, err
 }
 

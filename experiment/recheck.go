@@ -16,8 +16,8 @@ type RecheckError struct {
 }
 
 func (e *RecheckError) Error() string {
-	return fmt.Sprintf("the known result is not what this heddle simulates: %s was %s, and is %s. The stored result is "+
-		"kept; other known results may be wrong too (--fresh simulates all)", e.Name, e.Was, e.Now)
+	return fmt.Sprintf("the known result is not what this heddle simulates: %s was %s, and is %s. The stored result "+
+		"is kept; other known results may be wrong too (--fresh simulates all)", e.Name, e.Was, e.Now)
 }
 
 // draw selects a share of the known points for a recheck, by their identities, so that the same ones are drawn each

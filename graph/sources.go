@@ -39,8 +39,8 @@ func (g *Graph) AsRead(v uint32) uint32 {
 	return g.read.number[v]
 }
 
-// Numbering identifies the numbers that the vertices were read with: SHA-256, or "" if the vertices still have them. With
-// Hash, it identifies everything about the graph on which a run depends.
+// Numbering identifies the numbers that the vertices were read with: SHA-256, or "" if the vertices still have them.
+// With Hash, it identifies everything about the graph on which a run depends.
 func (g *Graph) Numbering() string {
 	same := g.VerticesAsRead() == g.Vertices()
 	for v, number := range g.read.number {

@@ -109,7 +109,8 @@ const maxFile = 16 << 20
 // Read reads a directory of results.
 func Read(dir string) (*Result, error) { return ReadOver(dir, "") }
 
-// ReadOver is Read with speedups over a variant that is not the first of compare (experiment.SetBaseline); "": the first.
+// ReadOver is Read with speedups over a variant that is not the first of compare (experiment.SetBaseline); "": the
+// first.
 func ReadOver(dir, baseline string) (*Result, error) {
 	data, err := experiment.Current(dir, baseline)
 	if err != nil {

@@ -207,8 +207,8 @@ func (f *Field) yamlScalar(v reflect.Value) string {
 // yamlWords need quotes in YAML, in any case of their letters, although they are plain.
 var yamlWords = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
 
-// unquoted reports whether a string needs no quotes in YAML, unless it is among the words: a letter, then letters, digits
-// and _./-. Configurations are written for every point of a sweep, so this is no regular expression.
+// unquoted reports whether a string needs no quotes in YAML, unless it is among the words: a letter, then letters,
+// digits and _./-. Configurations are written for every point of a sweep, so this is no regular expression.
 func unquoted(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -23,8 +23,8 @@ type Entry struct {
 // the points, and their checksums are verified by who reads them.
 func (s *Store) Index() (list []Entry, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
-		return each(tx, "SELECT id, identity, position, verified, failure, cycles, model FROM stored_points INDEXED BY "+
-			"stored_points_identity ORDER BY identity, position", func(r *sql.Rows) error {
+		return each(tx, "SELECT id, identity, position, verified, failure, cycles, model FROM stored_points INDEXED "+
+			"BY stored_points_identity ORDER BY identity, position", func(r *sql.Rows) error {
 			var e Entry
 			err := r.Scan(&e.ID, &e.Identity, &e.Position, &e.Verified, &e.Failure, &e.Cycles, &e.Model)
 			list = append(list, e)
@@ -54,7 +54,8 @@ func (s *Store) EachOf(ids []int64, want Want, visit func(id int64, p *Point) er
 		}
 		defer from.close()
 		for _, id := range ids {
-			if err := from.each(want, "id = ?", []any{id}, func(r *row) error { return visit(id, &r.Point) }); err != nil {
+			err := from.each(want, "id = ?", []any{id}, func(r *row) error { return visit(id, &r.Point) })
+			if err != nil {
 				return err
 			}
 		}
@@ -127,7 +128,8 @@ type changedRow struct {
 }
 
 func (a *arrangement) run() error {
-	if err := readPoints(a.tx, Want{Config: true}, "true", nil, func(r *row) error { a.plan(r); return nil }); err != nil {
+	err := readPoints(a.tx, Want{Config: true}, "true", nil, func(r *row) error { a.plan(r); return nil })
+	if err != nil {
 		return err
 	}
 	update, err := a.tx.Prepare("UPDATE stored_points SET identity = ?, position = ?, baseline = ?, config = ?, " +
@@ -170,8 +172,8 @@ func (a *arrangement) plan(r *row) {
 		return
 	}
 	r.Position, r.Baseline, r.Identity, r.Axes, r.Config = to.Position, to.Baseline, to.Identity, to.Axes, to.Config
-	a.changed = append(a.changed, changedRow{r.id, to, !slices.Equal(was.Axes, to.Axes), new(digest).text(to.Config).sum(),
-		r.digest()})
+	a.changed = append(a.changed, changedRow{r.id, to, !slices.Equal(was.Axes, to.Axes),
+		new(digest).text(to.Config).sum(), r.digest()})
 	a.now[r.id], a.at[was.Position] = was.Position, r.id
 }
 
@@ -309,8 +311,8 @@ type Generated struct {
 func (g *Generated) sum() int64 { return new(digest).text(g.Spec, g.Model, g.Hash, g.Numbering).sum() }
 
 func (g *Generated) put(tx *sql.Tx) error {
-	_, err := tx.Exec("INSERT OR REPLACE INTO generated (spec, model, hash, numbering, sum) VALUES (?, ?, ?, ?, ?)", g.Spec,
-		g.Model, g.Hash, g.Numbering, g.sum())
+	_, err := tx.Exec("INSERT OR REPLACE INTO generated (spec, model, hash, numbering, sum) VALUES (?, ?, ?, ?, ?)",
+		g.Spec, g.Model, g.Hash, g.Numbering, g.sum())
 	return err
 }
 
@@ -329,16 +331,17 @@ func (s *Store) PutGenerated(list ...Generated) error {
 // Generated reads the contents of generated graphs.
 func (s *Store) Generated() (list []Generated, err error) {
 	err = s.snapshot(func(tx *sql.Tx) error {
-		return each(tx, "SELECT spec, model, hash, numbering, sum FROM generated ORDER BY spec, model", func(r *sql.Rows) error {
-			var g Generated
-			var sum int64
-			err := r.Scan(&g.Spec, &g.Model, &g.Hash, &g.Numbering, &sum)
-			if err == nil && sum != g.sum() {
-				err = damaged("the row of generated graph %.12s", g.Spec)
-			}
-			list = append(list, g)
-			return err
-		})
+		return each(tx, "SELECT spec, model, hash, numbering, sum FROM generated ORDER BY spec, model",
+			func(r *sql.Rows) error {
+				var g Generated
+				var sum int64
+				err := r.Scan(&g.Spec, &g.Model, &g.Hash, &g.Numbering, &sum)
+				if err == nil && sum != g.sum() {
+					err = damaged("the row of generated graph %.12s", g.Spec)
+				}
+				list = append(list, g)
+				return err
+			})
 	})
 	return list, err
 }

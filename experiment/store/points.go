@@ -163,7 +163,8 @@ func (s *Store) rebased(visit func(*Point) error) func(*Point) error {
 // that excludes points put aside by the one position which those have, to detect a damaged position.
 func everyPoint(tx *sql.Tx, want Want, visit func(*Point) error) error {
 	there, read := 0, 0
-	if err := tx.QueryRow("SELECT count(*) FROM stored_points NOT INDEXED WHERE position <> -id").Scan(&there); err != nil {
+	row := tx.QueryRow("SELECT count(*) FROM stored_points NOT INDEXED WHERE position <> -id")
+	if err := row.Scan(&there); err != nil {
 		return err
 	}
 	err := eachPoint(tx, want, "position >= 0", nil, func(p *Point) error { read++; return visit(p) })

@@ -17,8 +17,8 @@ func (s *Store) insertSamples(tx *sql.Tx, id int64, samples []Sample) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec("INSERT INTO stored_intervals (point, place, start, stop, stats, sum) VALUES (?, ?, ?, ?, ?, ?)",
-			id, i, int64(x.From), int64(x.To), v.stats, intervalSum(i, x.From, x.To, &v)); err != nil {
+		if _, err := tx.Exec("INSERT INTO stored_intervals (point, place, start, stop, stats, sum) VALUES "+
+			"(?, ?, ?, ?, ?, ?)", id, i, int64(x.From), int64(x.To), v.stats, intervalSum(i, x.From, x.To, &v)); err != nil {
 			return err
 		}
 	}
@@ -32,7 +32,8 @@ func readSamples(tx *sql.Tx, names *reader, position int) (samples []Sample, err
 		func(r *sql.Rows) error { return r.Scan(&want) }, position); err != nil {
 		return nil, err
 	}
-	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM stored_points p JOIN stored_intervals i ON i.point = p.id WHERE "+
+	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM stored_points p JOIN stored_intervals i ON i.point = p.id "+
+		"WHERE "+
 		"p.position = ? ORDER BY i.place",
 		func(r *sql.Rows) error {
 			var from, to, sum int64

@@ -6,10 +6,10 @@
 // A stored point has a position in the experiment, or none (a number below 0) after the experiment has changed and does
 // not have it any more: it was put aside, and only Index and Arrange see it.
 //
-// Life of a store: Open creates the file or migrates it to the current schema; Arrange records the experiment, and gives
-// the points that are stored their positions in it; Put replaces the point at a position; SetSummarised records that the summaries beside the file
-// are up to date, which the next Put revokes; Close turns the write-ahead log back into a single file. Readers use
-// OpenRead, also while a run is writing.
+// Life of a store: Open creates the file or migrates it to the current schema; Arrange records the experiment, and
+// gives the points that are stored their positions in it; Put replaces the point at a position; SetSummarised records
+// that the summaries beside the file are up to date, which the next Put revokes; Close turns the write-ahead log back
+// into a single file. Readers use OpenRead, also while a run is writing.
 package store
 
 import (
@@ -166,8 +166,8 @@ func needsRecovery(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_READONLY
 }
 
-// OpenRead opens a store for reading. An unfinished transaction of a killed program is rolled back first, and a store of
-// an older schema is brought up to date unless a run is writing to it; both write to the file.
+// OpenRead opens a store for reading. An unfinished transaction of a killed program is rolled back first, and a store
+// of an older schema is brought up to date unless a run is writing to it; both write to the file.
 func OpenRead(path string) (*Store, error) {
 	s, err := OpenCurrent(path)
 	var older *OlderError
@@ -206,8 +206,8 @@ func (e *OlderError) Error() string {
 	return fmt.Sprintf("%s: has schema version %d, and this program reads %d", e.path, e.version, len(migrations))
 }
 
-// LockFile is the name of the file, beside the store, that a run locks. An older program that is running could not store
-// its results any more if its store were brought up to date.
+// LockFile is the name of the file, beside the store, that a run locks. An older program that is running could not
+// store its results any more if its store were brought up to date.
 const LockFile = "lock"
 
 // upgrade brings a store up to date.
