@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	_ "heddle" // has the sources by which points are known (version.Model)
 	"heddle/components/accel"
 	"heddle/experiment"
 	"heddle/experiment/store"
