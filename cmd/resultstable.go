@@ -48,6 +48,7 @@ and json have full keys, values and digits.`
 	c.Flags().BoolVar(&t.paired, "paired", false,
 		"differences to the first column, each of two points with the same seed")
 	c.Flags().StringVar(&t.format, "format", "table", strings.Join(experiment.PivotFormats, ", "))
+	addBaseline(c, &f.baseline)
 	return c
 }
 
