@@ -324,7 +324,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	}
 	cfg, opt := &config, r.options(i)
 	w := workOf(cfg, r.Points[i].programs).(hosted) // simulate and Record have checked that it is hosted
-	edges := edgesToHandle(g, w, cfg)
+	edges := edgesToHandle(g, w, cfg) * uint64(1+cfg.Region.WarmRuns)
 	r.Observer.Started(i, edges)
 	var keep *checkpointer
 	var from *openedCheckpoint
