@@ -3,6 +3,8 @@ package experiment
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -19,9 +21,40 @@ func (p *Point) Key() string {
 // KeyOf returns a hash that is equal for points of equal configurations, as far as results depend on them. The graph is
 // not part of it, since an identity has its content.
 func KeyOf(e config.Experiment) string {
-	sum := sha256.Sum256(config.Schema.YAML(resultConfig(e)))
+	sum := sha256.Sum256(append(config.Schema.YAML(resultConfig(e)), expected(e.Workload.Host.CheckFile)...))
 	return string(sum[:])
 }
+
+// expected returns what identifies the content of host.check_file, by which a result is verified; empty: there is none,
+// or it cannot be read, which ends the point before it runs.
+func expected(path string) string {
+	if path == "" {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	key := fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
+	if sum, ok := checkFiles.Load(key); ok {
+		return sum.(string)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // read only
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	sum := fmt.Sprintf("%x", h.Sum(nil))
+	checkFiles.Store(key, sum)
+	return sum
+}
+
+// checkFiles holds the digests of files that expected has read, by path, size and time of the last change.
+var checkFiles sync.Map
 
 var defaultConfig = sync.OnceValue(config.Schema.Default)
 

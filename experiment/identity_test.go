@@ -1,6 +1,8 @@
 package experiment_test
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -162,4 +164,18 @@ func TestPlacesOfFilesDoNotCount(t *testing.T) {
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(keys))), len(keys))
 	require.Equal(t, program("a/b.gt", "1"), program("c.gt", "1"))
 	require.Equal(t, keys[4], of(func(e *config.Experiment) { e.Workload.Trace = "elsewhere/b" }))
+}
+
+// TestCheckFileCounts: a result that was verified by other numbers is another point's.
+func TestCheckFileCounts(t *testing.T) {
+	e := config.Schema.Default()
+	e.Workload.Host.CheckFile = filepath.Join(t.TempDir(), "want.txt")
+	seen := map[string]bool{experiment.KeyOf(e): true}
+	for _, text := range []string{"1\n", "2\n", "2\n3\n"} {
+		require.NoError(t, os.WriteFile(e.Workload.Host.CheckFile, []byte(text), 0o600))
+		key := experiment.KeyOf(e)
+		require.Equal(t, key, experiment.KeyOf(e))
+		require.False(t, seen[key], text)
+		seen[key] = true
+	}
 }
