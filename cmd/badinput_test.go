@@ -191,7 +191,7 @@ func TestBadInput(t *testing.T) {
 			says: []string{"g.txt:2: vertex 2 is a neighbour of 1, and by line 3 1 is none of 2: ", "METIS"}},
 		{name: "picture", experiment: onGraph(""), graph: "\x89PNG\r\n\x1a\n\x00", code: 2, says: []string{"g.txt: this looks like a PNG image"}},
 		{name: "no such experiment", args: []string{"quickstat"}, code: 2, says: []string{`no experiment "quickstat"; did you mean quickstart?`}},
-		{name: "unit for schedule", args: []string{"quickstart", "--set", "workload.schedule=graphpeg"}, code: 2, says: []string{"did you mean peg?"}},
+		{name: "unit for schedule", args: []string{"quickstart", "--set", "workload.schedule=pegs"}, code: 2, says: []string{"did you mean peg?"}},
 		{name: "schedule for unit", experiment: "name: e\nmachine: {extends: vortex-1c4w4t, core: {peg: {}}}\ngraph: {file: ./g.txt}\n", graph: "0 1\n", code: 2,
 			says: []string{"e.yaml:2", "machine.core.peg: unknown key; did you mean machine.core.graphpeg?"}},
 	} {

@@ -54,7 +54,7 @@ func TestGrowing(t *testing.T) {
 	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.damping: [0.6]}", "--recheck",
 		"1%")
 	require.Contains(t, results(t, "gc", "a", "--dry-run"), "4 points to delete")
-	require.Contains(t, results(t, "list", "a"), "schedule=edge damping=0.6")
+	require.Contains(t, results(t, "list", "a", "--json"), `"workload.damping": "0.6"`)
 	run("6 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
 	run("4 of 4 points known\n")
 	require.Contains(t, results(t, "gc"), "2 points deleted")

@@ -54,7 +54,7 @@ func TestValidateSilicon(t *testing.T) {
 	_, errs, code = heddle(t, append(args, "--config", "half,whole", "--unroll", "auto,1", "--markdown", page, "--scatter", picture,
 		"--cycles", cycles)...)
 	require.Equal(t, exitOK, code, errs)
-	require.Contains(t, errs, "4 of 70 points known")
+	require.Contains(t, errs, "4 of 84 points known")
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "![Scaled cycles over time on silicon](scatter.svg)")
@@ -67,7 +67,7 @@ func TestValidateSilicon(t *testing.T) {
 
 	out, errs, code = heddle(t, append(args, "--unroll", "auto,1", "--json")...)
 	require.Equal(t, exitOK, code, errs)
-	require.Contains(t, errs, "12 of 70 points known")
+	require.Contains(t, errs, "12 of 84 points known")
 	var r silicon.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Len(t, r.Comparisons, 2)

@@ -128,7 +128,7 @@ func TestOutside(t *testing.T) {
 	require.Equal(t, 12, strings.Count(features, "│ yes "), "%s", features)
 	table := good("run", yaml, "--check")
 	require.Equal(t, 6, strings.Count(table, "│ yes "), "%s", table)
-	require.Contains(t, good("run", yaml, "--check"), "6 of 6 points are stored already")
+	require.Contains(t, good("run", yaml, "--check"), "6 of 6 points known")
 	text, err := os.ReadFile("results/mine/summary.csv")
 	require.NoError(t, err)
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
