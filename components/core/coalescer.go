@@ -96,8 +96,8 @@ func (co *coalescer) seeds(a *emu.Access, rest uint32) (mask, channels uint32) {
 // stepCoalescer is one cycle of the two-state machine. WAIT starts the head when a tag is free and no atomic holds the
 // access back; SEND builds a batch and returns to WAIT. SEND lasts until the L1D has taken the requests of all channels
 // of the batch before, which occupies the coalescer's output register (the links' slots; RTL: VX_stream_unpack); the
-// next batch follows at least two cycles after it, or one with BatchInterval 1, which leaves WAIT out. Entering SEND early
-// changes nothing, as the state does nothing until then.
+// next batch follows at least two cycles after it, or one with BatchInterval 1, which leaves WAIT out. Entering SEND
+// early changes nothing, as the state does nothing until then.
 func (l *lsu) stepCoalescer(now uint64) {
 	co := &l.coalescer
 	if co.sending {

@@ -114,8 +114,8 @@ func (r *scoreboardReleases) next(now uint64) uint64 {
 // instruction has been written back.
 const maxForwarding = 7
 
-// forwards reports after how many cycles from its issue an instruction of a class forwards its result. It is computed
-// in a fixed time, of which no less than its latency passes. Votes and shuffles cross the lanes: they are not forwarded.
+// forwards returns how many cycles after its issue an instruction of a class forwards its result: no fewer than its
+// latency, which is fixed. ok is false if it forwards none. Votes and shuffles cross the lanes, and are not forwarded.
 func (p *pipe) forwards(class isa.Class) (after uint64, ok bool) {
 	switch class {
 	case isa.ClassALU, isa.ClassMul, isa.ClassFMA, isa.ClassFNCP, isa.ClassFCvt:
@@ -124,8 +124,7 @@ func (p *pipe) forwards(class isa.Class) (after uint64, ok bool) {
 	return 0, false
 }
 
-// forwardClasses bounds the latencies of classes that forward, so that in one cycle the results of so many cycles' issue
-// may be due.
+// forwardClasses is the number of classes that forward, and so of cycles whose instructions can be due in one.
 const forwardClasses = 5
 
 // forwarding holds the instructions of a slice that forward their results, by the cycle in which their registers leave
