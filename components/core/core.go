@@ -195,10 +195,8 @@ func (c *Core) writeBack(now uint64) {
 		if sl.releases.due(now) {
 			c.release(sl, now)
 		}
-		if sl.forward.due(now) {
-			for _, f := range sl.forward.take(now) {
-				c.free(sl, f.op, f.warp)
-			}
+		if sl.forward.cycles != 0 && sl.forward.due(now) {
+			c.forward(sl, now)
 		}
 	}
 	c.unlock(now)
@@ -329,25 +327,28 @@ func (c *Core) release(sl *slice, now uint64) {
 		if f.op == nil {
 			continue
 		}
-		if !f.forwarded { // if it was, a later instruction may have reserved its register
-			c.free(sl, f.op, f.warp)
+		// If it was forwarded, a later instruction may have reserved its register.
+		if regs := f.op.Writes(); regs != 0 && f.access != forwards {
+			w.board.release(regs)
+			if w.issueHead != nil && w.board.wanted&regs != 0 {
+				c.bookPhase(w, f.op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
+				c.updateHazard(sl, int(f.warp))
+			}
 		}
 		c.done(w, f.warp, now)
 	}
 }
 
-// free clears the destination of warp i's instruction from the scoreboard.
-func (c *Core) free(sl *slice, op *emu.Op, i uint8) {
-	regs := op.Writes()
-	if regs == 0 {
-		return
-	}
-	c.moved = true
-	w := &c.warps[i]
-	w.board.release(regs)
-	if w.issueHead != nil && w.board.wanted&regs != 0 {
-		c.bookPhase(w, op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
-		c.updateHazard(sl, int(i))
+// forward clears the scoreboard entries of instructions whose results are forwarded from this cycle on.
+func (c *Core) forward(sl *slice, now uint64) {
+	for _, f := range sl.forward.take(now) {
+		c.moved = true
+		w, regs := &c.warps[f.warp], f.op.Writes()
+		w.board.release(regs)
+		if w.issueHead != nil && w.board.wanted&regs != 0 {
+			c.bookPhase(w, f.op.Phase(), c.Cycles)
+			c.updateHazard(sl, int(f.warp))
+		}
 	}
 }
 

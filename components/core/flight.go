@@ -25,14 +25,17 @@ const never = queue.Never
 // inflight is an instruction between issue and write-back, with the properties that stages read decoded once.
 type inflight struct {
 	op          *emu.Op // nil: a packet or partial result, which takes a turn at commit and releases nothing
-	access      int16   // memory instructions: index into lsu.accesses; graph unit requests: the call's tag
+	access      int16   // memory instructions: index into lsu.accesses; graph unit requests: the call's tag; or forwards
 	warp        uint8
-	forwarded   bool  // the scoreboard releases its registers before it is written back
 	packetsLeft uint8 // packets that follow the first, in a unit with fewer lanes than the warp
 	unit        isa.Unit
 	class       isa.Class
 	next        flightID // next instruction released in the same cycle; noFlight: none
 }
+
+// forwards is the access of an instruction of which the scoreboard releases the registers before it is written back: a
+// field of its own would make inflight larger than 16 bytes.
+const forwards = -2
 
 // flights is the pool of a core's instructions in flight. It grows to the largest number in flight at once, which the
 // pipeline's buffers bound.

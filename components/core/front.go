@@ -95,17 +95,12 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 		c.trapDecode(i, err, now)
 		return true
 	}
-	c.decoded(i, w, op, now)
-	for c.spec.inBlock(w.fetchPC) && !c.isControl(op) && !w.ibuffer.Full() && !c.mayBlock(i) {
-		next, err := w.trace.Decode(w.fetchPC)
-		if err != nil {
-			break // it is fetched by itself, if the warp gets there
-		}
-		op = next
-		w.fetching = w.fetchPC
-		w.fetchPC += 4
-		c.front.brought++
-		c.decoded(i, w, op, now)
+	w.ibuffer.Push(op)
+	w.pending++
+	c.inFlight++
+	c.hookFront(HookPosDecode, now, i, op)
+	if c.spec.FetchBlock > 1 {
+		op = c.decodeMore(i, w, op, now)
 	}
 	if c.isControl(op) {
 		c.branching |= 1 << i
@@ -115,7 +110,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 		c.refreshState(i)
 		return true
 	}
-	if c.mayBlock(i) || !c.fetchable(w) {
+	if c.mayBlock(i) || c.spec.FetchRoom && !c.fetchable(w) {
 		c.fetchBlocked |= 1 << i
 		return true
 	}
@@ -123,12 +118,23 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	return true
 }
 
-// decoded adds an instruction to the buffer of warp i.
-func (c *Core) decoded(i int, w *warp, op *emu.Op, now uint64) {
-	w.ibuffer.Push(op)
-	w.pending++
-	c.inFlight++
-	c.hookFront(HookPosDecode, now, i, op)
+// decodeMore moves the instructions that came with the fetch of op into warp i's buffer, and returns the last.
+func (c *Core) decodeMore(i int, w *warp, op *emu.Op, now uint64) *emu.Op {
+	for c.spec.inBlock(w.fetchPC) && !c.isControl(op) && !w.ibuffer.Full() && !c.mayBlock(i) {
+		next, err := w.trace.Decode(w.fetchPC)
+		if err != nil {
+			break // it is fetched by itself, if the warp gets there
+		}
+		op = next
+		w.fetching = w.fetchPC
+		w.fetchPC += 4
+		w.ibuffer.Push(op)
+		w.pending++
+		c.inFlight++
+		c.front.brought++
+		c.hookFront(HookPosDecode, now, i, op)
+	}
+	return op
 }
 
 // inBlock reports whether the fetch of the instruction before pc also brings the one at pc.

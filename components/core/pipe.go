@@ -154,7 +154,7 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 	w.board.reserve(causeOf[op.LatencyClass()], op.Writes())
 	if p.spec.Forwarding > 0 && op.Writes() != 0 {
 		if after, ok := p.forwards(op.LatencyClass()); ok {
-			p.all[id].forwarded = true
+			p.all[id].access = forwards
 			sl.forward.put(op, uint8(i), now+after)
 		}
 	}

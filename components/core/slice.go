@@ -342,7 +342,10 @@ func (sl *slice) nextBack(now, at uint64) uint64 {
 	for m := sl.occupied >> bitGathered; m != 0; m &= m - 1 {
 		at = min(at, sl.gathered[bits.TrailingZeros64(m)].First())
 	}
-	return min(at, sl.releases.next(now), sl.forward.next(now))
+	if sl.forward.cycles != 0 {
+		at = min(at, sl.forward.next(now))
+	}
+	return min(at, sl.releases.next(now))
 }
 
 // buffers reports the occupancy of the slice's buffers after cycle now.
