@@ -41,7 +41,7 @@ func TestKernelCommands(t *testing.T) {
 		sum += a.All + a.Fused
 	}
 	require.Len(t, names, sum)
-	for i := 0; i < len(names); i += 1009 {
+	for i := 0; i < len(names); i += 1 + len(names)/5 {
 		k, err := findKernel(names[i])
 		require.NoError(t, err)
 		require.Equal(t, names[i], k.name)
