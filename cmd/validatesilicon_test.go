@@ -118,19 +118,25 @@ func TestValidateSiliconRefuses(t *testing.T) {
 	}
 }
 
-// TestSiliconCycles: what docs/results/silicon.md has been made of is what is simulated now.
+// TestSiliconCycles: the pages beside silicon were made of cycles that are simulated now.
 func TestSiliconCycles(t *testing.T) {
-	cycles := filepath.Join(t.TempDir(), "cycles.csv")
-	_, errs, code := heddle(t, "validate", "--silicon", "../docs/results/silicon/h100.csv", "--graph", "facebook", "--algorithms", "pr-push",
-		"--schedules", "strict,warp", "--cycles", cycles, "--out", t.TempDir(), "--json")
-	require.Equal(t, exitOK, code, errs)
-	got, err := os.ReadFile(cycles)
-	require.NoError(t, err)
-	recorded, err := os.ReadFile("../docs/results/silicon/cycles.csv")
-	require.NoError(t, err)
-	lines := strings.Split(strings.TrimSpace(string(got)), "\n")
-	require.Len(t, lines, 3)
-	for _, l := range lines {
-		require.Contains(t, string(recorded), l+"\n", "run the command of docs/results/silicon.md again")
+	for _, c := range []struct{ times, cycles, machine, schedules string }{
+		{"h100.csv", "cycles.csv", "vortex-6c32w32t", "strict,warp"},
+		{"h100-heddle.csv", "cycles-heddle.csv", "gpu-60sm", "edge,strict"},
+	} {
+		cycles := filepath.Join(t.TempDir(), "cycles.csv")
+		_, errs, code := heddle(t, "validate", "--silicon", "../docs/results/silicon/"+c.times, "--machine", c.machine,
+			"--graph", "facebook", "--algorithms", "pr-push", "--schedules", c.schedules, "--cycles", cycles,
+			"--out", t.TempDir(), "--json")
+		require.Equal(t, exitOK, code, errs)
+		got, err := os.ReadFile(cycles)
+		require.NoError(t, err)
+		recorded, err := os.ReadFile("../docs/results/silicon/" + c.cycles)
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSpace(string(got)), "\n")
+		require.Len(t, lines, 3)
+		for _, l := range lines {
+			require.Contains(t, string(recorded), l+"\n", "run the command of the page again")
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"heddle/experiment/store"
 )
 
-// Collected is what Collect finds in a store.
+// Collected counts the points that Collect deletes from a store.
 type Collected struct {
 	Path   string `json:"path"`   // of the store
 	Points int    `json:"points"` // stored, and not in the experiment

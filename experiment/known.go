@@ -160,7 +160,7 @@ func (k *Known) byStore() map[string][]int {
 	return by
 }
 
-// Text tells how many of an experiment's points are known: "41 of 54 points known (12 from sssp-sweep)".
+// Text returns how many of an experiment's points are known: "41 of 54 points known (12 from sssp-sweep)".
 func (k *Known) Text(points int) string {
 	var from []string
 	reused := 0

@@ -111,25 +111,15 @@ func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed
 		c.sample = &sampledRun{lastLaunch: d.Sampled}
 	}
 	c.untimed(true)
-	if c.region.WarmRuns == 0 {
-		c.runs()
+	if c.warming = c.region.WarmRuns > 0; !c.warming {
+		c.beginRun()
 	}
 	return c
 }
 
-// warm executes f, a run of the whole workload before the one that counts, the last if so told.
-func (c *counted) warm(f func() error, last bool) error {
-	c.warming = true
-	err := f()
-	if c.warming = false; last && err == nil {
-		c.runs()
-	}
-	return err
-}
-
-// runs prepares the run that counts. A region without a first super-step begins with it.
-func (c *counted) runs() {
-	if c.region.From == 0 {
+// beginRun begins the run that counts, and with it a region without a first super-step.
+func (c *counted) beginRun() {
+	if c.warming = false; c.region.From == 0 {
 		c.begin()
 	}
 }

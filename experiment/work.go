@@ -234,14 +234,13 @@ type result struct {
 
 // runWork runs a point's work, and records the launches in the region.
 func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region config.Region) (result, error) {
-	for n := range region.WarmRuns {
-		warm := func() error {
-			_, err := w.run(ctx, d, g)
-			return err
-		}
-		if err := d.warm(warm, n+1 == region.WarmRuns); err != nil {
+	for range region.WarmRuns {
+		if _, err := w.run(ctx, d, g); err != nil {
 			return result{region: region}, err
 		}
+	}
+	if region.WarmRuns > 0 {
+		d.beginRun()
 	}
 	done, err := w.run(ctx, d, g)
 	r := result{workResult: done, region: region}

@@ -153,7 +153,7 @@ func (b *batch) build(t testing.TB) {
 	require.NoError(t, err, "%s", out)
 }
 
-// report is what a program prints.
+// report holds the output of a program.
 type report struct {
 	Result     string
 	Error      string
