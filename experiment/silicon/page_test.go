@@ -31,7 +31,7 @@ var pages = []page{
 			"[silicon-own.md](silicon-own.md) has heddle's own.\n"},
 	{"silicon-own.md", "h100-heddle.csv", "cycles-heddle.csv", "scatter-heddle.svg", []string{"heddle kernel export"},
 		"The kernels on silicon are heddle's own, printed as CUDA from the representation that the simulated ones are " +
-			"compiled from:\nthe same program, source and weights on both sides. nvcc unrolls them.\n"},
+			"compiled\nfrom: the same program, source and weights on both sides. nvcc unrolls them.\n"},
 }
 
 // command makes a page, with graphs in graphs/; it takes hours.

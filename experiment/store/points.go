@@ -79,8 +79,8 @@ func (s *Store) insertPoint(tx *sql.Tx, p *Point) (id int64, err error) {
 			verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum,
 			model, numbering)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Identity, p.Position, baselineValue(p.Baseline), p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half), p.Verified,
-		p.Replay, p.Partial, p.Failure, p.Error,
+		p.Identity, p.Position, baselineValue(p.Baseline), p.Config, p.Graph, p.Version, int64(p.Cycles), half(p.Half),
+		p.Verified, p.Replay, p.Partial, p.Failure, p.Error,
 		p.Seconds, p.Finished, r.values.stats, r.values.halves, r.steps, r.intervals, new(digest).text(p.Config).sum(),
 		r.digest(), p.Model, p.Numbering)
 	if err != nil {
@@ -294,7 +294,8 @@ func pointColumns(want Want, model string) string {
 		config = "config"
 	}
 	return "id, identity, position, coalesce(baseline, -1), " + config + `, graph, version, cycles, coalesce(half, 0),
-		verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum, sum, ` + model
+		verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals, config_sum,
+		sum, ` + model
 }
 
 func scanPoint(rows *sql.Rows, axes *sql.Stmt) (*row, error) {
