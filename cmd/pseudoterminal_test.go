@@ -196,7 +196,8 @@ func TestReproduceOnATerminal(t *testing.T) {
 	p.Type(pty.CtrlC)
 	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
 	require.Contains(t, shownPlain(t, p), "interrupted")
-	p = onTerminal(t, dir, buildHeddle(t), args...)
+	long := []string{"--set", "workload.max_iterations=60"} // enough for bars to be drawn on a fast host
+	p = onTerminal(t, dir, buildHeddle(t), append(args, long...)...)
 	p.Await(" points done, ")
 	p.Resize(30, 80)
 	require.Zero(t, p.Wait(), p.Output())
