@@ -309,7 +309,7 @@ func source(t *testing.T, text string) *isa.Program {
 func TestEveryKnobCounts(t *testing.T) {
 	const mixed = "memory.channels=1 l2.write_policy=back l2.bytes=16KiB " // reads and writes
 	for _, k := range []struct{ set, prog string }{
-		{"core.issue.slices=1", "alu_chain"}, {"core.collectors=1", "fma_chain"},
+		{"core.issue.slices=1", "alu_chain"}, {"core.issue.alu_blocks=1", "alu_chain"}, {"core.issue.fpu_blocks=1", "fma_chain"}, {"core.collectors=1", "fma_chain"},
 		{"core.schedule.policy=rr", "ld_rand"}, {"core.schedule.policy=gto", "ld_rand"}, {"core.schedule.policy=two-level", "ld_rand"},
 		{"core.schedule.policy=two-level core.schedule.active_warps=3", "alu_chain"},
 		{"core.issue.policy=rr", "fma_chain"}, {"core.issue.policy=gto", "fma_chain"}, {"core.issue.policy=two-level", "ld_rand"},

@@ -40,7 +40,7 @@ func newBypass(s *Spec, of *queue.Owner, in string) bypass {
 	x.operands = queue.NewTimed[flightID](x.delay, of, in+"operands under way")
 	// The switch alternates between two results that arrive together, so no earlier product or quotient may arrive with
 	// a later integer result.
-	x.alu = x.open && s.ALULanes == s.Threads &&
+	x.alu = x.open && s.ALULanes == s.Threads && s.Issue.ALUs == s.Issue.Slices &&
 		s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
 	return x
 }

@@ -54,6 +54,7 @@ func TestTheExpressWayIsTheStages(t *testing.T) {
 			if draw.IntN(3) == 0 {
 				s.ALULanes = threads >> draw.IntN(2)
 			}
+			s.Issue.ALUs, s.Issue.FPUs = divisor(draw, s.Issue.Slices), divisor(draw, s.Issue.Slices)
 		}
 		var spec core.Spec
 		keep := func(s *core.Spec) { change(s); spec = *s }
@@ -78,4 +79,14 @@ func TestTheExpressWayIsTheStages(t *testing.T) {
 		}
 		require.Equal(t, stages, express, "seed %d, %s: %+v", seed, name, spec)
 	}
+}
+
+// divisor draws n half of the time, else a divisor of it.
+func divisor(draw *rand.Rand, n int) int {
+	d := n
+	if draw.IntN(2) == 0 {
+		for d = 1 + draw.IntN(n); n%d != 0; d-- {
+		}
+	}
+	return d
 }

@@ -21,8 +21,9 @@ type Core struct {
 	source      Source
 	slices      []slice
 	front       front
-	entries     [isa.NumUnits]entry // LSU and SFU
-	shared      int                 // instructions dispatched to the LSU or the SFU that have not entered it
+	entries     [isa.NumUnits]entry // of units that slices share
+	shared      int                 // instructions dispatched to units that slices share, and not in them
+	blocked     bool                // slices share ALUs or FPUs
 	lsu         lsu
 	sync        synchronizer
 	launchOrder [64]uint32 // by warp: rank in the order of launches
@@ -51,7 +52,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	s = s.Derived()
 	c := &Core{Base: clock.NewBase(name), source: src}
 	c.pipe = pipe{due: never, backDue: never, spec: s, self: queue.Owner{Unit: name}, latency: s.Latency.table(s.IDiv),
-		lanes: s.narrow()}
+		lanes: s.narrow(), blocks: s.blocks()}
 	c.counted = count.In(&c.Stats)
 	c.warps = make([]warp, s.Warps)
 	for i := range c.warps {
@@ -68,7 +69,7 @@ func New(name string, s Spec, src Source) (*Core, error) {
 	c.slices = make([]slice, s.Issue.Slices)
 	for i := range c.slices {
 		in := fmt.Sprintf("slice %d, ", i)
-		c.slices[i].build(&c.pipe, in)
+		c.slices[i].build(&c.pipe, in, i)
 		c.slices[i].selector = newSelector(policies[s.Issue.Policy].issue, s.Issue.Active, i, s.Issue.Slices, s.Warps,
 			&c.launchOrder)
 		c.slices[i].groups.build(&s, i, &c.self, in, &c.launchOrder)
@@ -77,8 +78,10 @@ func New(name string, s Spec, src Source) (*Core, error) {
 		}
 	}
 	for u := range c.entries {
-		c.entries[u] = entry{len(c.slices) - 1, queue.New[flightID](2, &c.self, isa.Unit(u).String()+" buffer")}
+		last := len(c.slices)/max(1, c.blocks[u]) - 1
+		c.entries[u] = entry{last, last, queue.New[flightID](2, &c.self, isa.Unit(u).String()+" buffer")}
 	}
+	c.blocked = c.blocks != [isa.NumUnits]int{}
 	c.lsu = newLSU(&c.pipe, c.slices, &c.entries[isa.LSU].buffer)
 	src.SetClock(func() uint64 { return c.ClockHandle().Domain().Cycle() })
 	src.SetReleased(c.otherCore)
@@ -206,6 +209,13 @@ func (c *Core) writeBack(now uint64) {
 			c.lsu.due = min(c.lsu.due, now+1)
 		}
 	}
+	if c.blocked {
+		for _, u := range sliceUnits {
+			for i := range c.blocks[u] {
+				c.gatherBlock(&c.slices[i], u, now)
+			}
+		}
+	}
 	if c.sync.state != syncNone {
 		c.synchronize()
 	}
@@ -245,6 +255,13 @@ func (c *Core) advance(now uint64) {
 		if sl := &c.slices[i]; sl.occupied&executeBits != 0 || sl.fpuFreed != 0 {
 			if branch := sl.execute(now); branch >= 0 {
 				c.resume(branch, now+switchToUnlock)
+			}
+		}
+	}
+	if c.blocked {
+		for _, u := range sliceUnits {
+			if c.blocks[u] != 0 && c.enters(u) {
+				c.enterBlocks(u, now)
 			}
 		}
 	}

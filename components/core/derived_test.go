@@ -46,9 +46,9 @@ func requireDerived(t *testing.T, s core.Spec) {
 	lsuLanes, fpuLanes := or(s.LSULanes, s.Threads), or(s.FPULanes, s.Threads)
 	lineSize := or(s.ChannelBytes, min(lsuLanes*4, 64))
 	lsuqIn := 2 * (s.Threads / lsuLanes)
-	got := []int{d.Issue.Slices, d.Collectors, d.ALULanes, d.SFULanes, d.LSULanes, d.FPULanes, d.ChannelBytes,
+	got := []int{d.Issue.Slices, d.Issue.ALUs, d.Issue.FPUs, d.Collectors, d.ALULanes, d.SFULanes, d.LSULanes, d.FPULanes, d.ChannelBytes,
 		d.LSUQueue, d.FPUQueue, d.CoalescerTags}
-	want := []int{issueWidth, up(s.Warps / (4 * issueWidth)), s.Threads, s.Threads, lsuLanes, fpuLanes, lineSize,
+	want := []int{issueWidth, issueWidth, issueWidth, up(s.Warps / (4 * issueWidth)), s.Threads, s.Threads, lsuLanes, fpuLanes, lineSize,
 		lsuqIn, 2 * (s.Threads / fpuLanes), max(lsuqIn, lineSize/4)}
 	for i := range got {
 		if got[i] != want[i] { // require.Equal on a million specs would take minutes

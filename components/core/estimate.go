@@ -25,6 +25,7 @@ type estimate struct {
 
 	latency [isa.NumClasses]uint64 // including the registers around units that take a warp in packets
 	lanes   [isa.NumUnits]int      // of units that take a warp in packets; 0: whole warps
+	blocks  [isa.NumUnits]int      // as pipe.blocks
 	sfu     mem.Server             // shared by all slices
 	between gaps
 }
@@ -79,7 +80,7 @@ func newGaps(s *Spec) gaps {
 
 func (e *estimate) build(c *Core) {
 	s := &c.spec
-	e.latency, e.lanes, e.between = c.latency, c.lanes, newGaps(s)
+	e.latency, e.lanes, e.blocks, e.between = c.latency, c.lanes, c.blocks, newGaps(s)
 	for k := range e.latency {
 		if u := isa.Class(k).Unit(); (u == isa.ALU || u == isa.FPU) && c.lanes[u] > 0 {
 			e.latency[k] += 2
@@ -134,6 +135,10 @@ func (e *estimate) writes(i int, op *emu.Op, at uint64) {
 // for its unit. Waiting instructions hold up their slice when they fill the buffers before the unit.
 func (e *estimate) execute(i int, op *emu.Op, mask uint32, at uint64) uint64 {
 	s, unit, class := e.slice(i), op.Unit(), op.LatencyClass()
+	own := s // the slice with the unit
+	if n := e.blocks[unit]; n > 0 {
+		own = &e.slices[i%len(e.slices)%n]
+	}
 	turns := uint64(1)
 	if n := e.lanes[unit]; n > 0 {
 		turns = uint64(packets(mask, n))
@@ -146,15 +151,15 @@ func (e *estimate) execute(i int, op *emu.Op, mask uint32, at uint64) uint64 {
 	switch {
 	case unit == isa.FPU:
 		for range turns {
-			begin = max(at, s.fpu.First())
-			s.fpu.Take(begin + e.latency[class] + freeInUnit)
+			begin = max(at, own.fpu.First())
+			own.fpu.Take(begin + e.latency[class] + freeInUnit)
 		}
 	case unit == isa.SFU:
 		begin = e.sfu.Take(at, turns) + turns - 1
 	case class == isa.ClassDiv && s.serial:
-		begin = s.divider.Take(at, e.latency[class]+turns-1)
-	case turns > 1 || s.alu > mem.Server(at):
-		begin = s.alu.Take(at, turns) + turns - 1
+		begin = own.divider.Take(at, e.latency[class]+turns-1)
+	case turns > 1 || e.blocks[unit] > 0 || own.alu > mem.Server(at):
+		begin = own.alu.Take(at, turns) + turns - 1
 	}
 	if begin > at {
 		s.wait(begin)

@@ -63,7 +63,7 @@ func (c *Core) dispatchOne(sl *slice, id flightID, now uint64) bool {
 	if f.unit != isa.ALU || !sl.passALU(id, now) {
 		sl.dispatch[f.unit].Push(id)
 	}
-	if f.unit == isa.LSU || f.unit == isa.SFU {
+	if f.unit == isa.LSU || f.unit == isa.SFU || c.blocked && c.blocks[f.unit] != 0 {
 		c.shared++
 	}
 	c.hook(HookPosDispatch, now, f.warp, f.op)
@@ -125,16 +125,18 @@ func (c *Core) effect(f *inflight) error {
 // errNoScratchpad is the error of a program built for a core with a scratchpad.
 var errNoScratchpad = errors.New("access to the scratchpad of a core that has none (core.scratchpad: false)")
 
-// entry is the arbiter between the slices and a unit that they share (RTL: dispatch_unit).
+// entry is the arbiter between the slices and a unit that they share, or several, each of a group of slices (RTL:
+// dispatch_unit).
 type entry struct {
-	selected int
-	buffer   buffer
+	selected int    // group of as many slices as there are units
+	last     int    // last group
+	buffer   buffer // of the LSU or the SFU; other units have entered
 }
 
 // enters reports whether the slices have an instruction for a shared unit, or its arbiter has to return to its idle
 // selection.
 func (c *Core) enters(u isa.Unit) bool {
-	return c.shared != 0 || c.entries[u].selected != len(c.slices)-1
+	return c.shared != 0 || c.entries[u].selected != c.entries[u].last
 }
 
 // enter moves the next instruction for a shared unit into the buffer before it. It comes from the slice selected in the
@@ -168,6 +170,73 @@ func (c *Core) lowest(u isa.Unit) int {
 	return last
 }
 
+// enterBlocks moves, from each slice of the selected group, the next instruction or packet into the register before its
+// unit. The group stays selected until each of its slices has sent its instruction whole.
+func (c *Core) enterBlocks(u isa.Unit, now uint64) {
+	e, n := &c.entries[u], c.blocks[u]
+	next, done := c.firstGroup(u), true
+	for i := range n {
+		q, to := &c.slices[e.selected*n+i].dispatch[u], &c.slices[i].entered[u]
+		if q.Empty() {
+			continue
+		}
+		if to.Closed(now) {
+			done = false
+			continue
+		}
+		last := c.all[*q.Front()].packetsLeft == 0
+		to.Push(c.slices[i].packet(q, now), now+1)
+		c.moved = true
+		if last {
+			c.shared--
+		} else {
+			done = false
+		}
+	}
+	if done {
+		e.selected = next
+	}
+}
+
+// firstGroup returns the first group of slices with an instruction for unit u; if there is none, the last.
+func (c *Core) firstGroup(u isa.Unit) int {
+	for i := range c.slices {
+		if !c.slices[i].dispatch[u].Empty() {
+			return i / c.blocks[u]
+		}
+	}
+	return c.entries[u].last
+}
+
+// gatherBlock moves the oldest result of a unit that slices share into the register of the slice that it belongs to, in
+// the cycle after it came.
+func (c *Core) gatherBlock(unit *slice, u isa.Unit, now uint64) {
+	var id flightID
+	if u == isa.ALU {
+		if unit.computed.Empty() {
+			return
+		}
+		id = *unit.computed.Front()
+	} else {
+		if !unit.result[u].Ready(now) {
+			return
+		}
+		id = *unit.result[u].Front()
+	}
+	to := &c.slices[c.warps[c.all[id].warp].slice].gathered[u]
+	if to.Full() {
+		return
+	}
+	to.Push(id, now+1)
+	if u == isa.ALU {
+		unit.computed.Take(now)
+	} else {
+		unit.result[u].Take(now)
+		unit.fpuFreed++
+	}
+	c.moved = true
+}
+
 // entering reports whether an instruction waits before a shared unit that has a slot: its slice is then selected in a
 // cycle in which nothing moves.
 func (c *Core) entering() bool {
@@ -177,6 +246,14 @@ func (c *Core) entering() bool {
 	for i := range c.slices {
 		for _, u := range [...]isa.Unit{isa.LSU, isa.SFU} {
 			if !c.slices[i].dispatch[u].Empty() && !c.entries[u].buffer.Full() {
+				return true
+			}
+		}
+		if !c.blocked {
+			continue
+		}
+		for _, u := range sliceUnits {
+			if n := c.blocks[u]; n != 0 && !c.slices[i].dispatch[u].Empty() && !c.slices[i%n].entered[u].Full() {
 				return true
 			}
 		}

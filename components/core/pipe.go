@@ -36,7 +36,8 @@ type pipe struct {
 	self    queue.Owner
 	spec    Spec
 	latency [isa.NumClasses]uint64
-	lanes   [isa.NumUnits]int // of units that take a warp in packets; 0: whole warps
+	lanes   [isa.NumUnits]int // of units with registers before and behind them; 0: whole warps, and no registers
+	blocks  [isa.NumUnits]int // units of a kind that slices share: slice s uses that of slice s mod blocks; 0: its own
 	warps   []warp
 
 	due     uint64 // the next cycle in which the pipeline can change something

@@ -21,7 +21,7 @@ func pureSlice(change ...func(*Spec)) *slice {
 		p.warps[i].collector = uint8(i / 2 % 4)
 	}
 	sl := new(slice)
-	sl.build(p, "")
+	sl.build(p, "", 0)
 	return sl
 }
 
@@ -63,9 +63,9 @@ func TestTheSwitchBehindTheALUAlternates(t *testing.T) {
 func TestSlicesEnterASharedUnit(t *testing.T) {
 	c := &Core{slices: make([]slice, 2)}
 	for i := range c.slices {
-		c.slices[i].build(pureSlice().pipe, "")
+		c.slices[i].build(pureSlice().pipe, "", i)
 	}
-	c.entries[isa.SFU] = entry{1, queue.New[flightID](2, nil, "")}
+	c.entries[isa.SFU] = entry{1, 1, queue.New[flightID](2, nil, "")}
 	push := func(slice int, id flightID) {
 		c.slices[slice].dispatch[isa.SFU].Push(id)
 		c.shared++
@@ -187,6 +187,8 @@ func TestSpecIsChecked(t *testing.T) {
 		{func(s *Spec) { s.Warps = 65 }, "core warps = 65: expected 1..64"},
 		{func(s *Spec) { s.Threads = 0 }, "core threads = 0: expected 1..32"},
 		{func(s *Spec) { s.Issue.Slices = 3 }, "core issue.slices = 3: expected a divisor of 8 warps"},
+		{func(s *Spec) { s.Issue.Slices, s.Issue.ALUs = 4, 3 }, "core issue.alu_blocks = 3: expected a divisor of 4 slices"},
+		{func(s *Spec) { s.Issue.Slices, s.Issue.FPUs = 4, 8 }, "core issue.fpu_blocks = 8: expected 1..4"},
 		{func(s *Spec) { s.ChannelBytes = 24 }, "core channel bytes = 24: expected a power of two"},
 		{func(s *Spec) { s.Issue.Dispatch = 5 }, "core issue.dispatch_per_slice = 5: expected 1..4"},
 		{func(s *Spec) { s.Issue.Policy = 4 }, "core issue.policy = 4: expected 0..3"},

@@ -12,6 +12,7 @@ import (
 type slice struct {
 	*pipe
 	in         string   // prefix of names: core and slice
+	index      int      // of the core's slices
 	members    uint64   // the slice's warps
 	selector   selector // chooses among members
 	groups     groups   // two-level arbiter; empty: selector chooses
@@ -28,7 +29,7 @@ type slice struct {
 	div      line                 // divider
 	computed buffer               // the ALU's results at the commit arbiter
 	result   [isa.NumUnits]line   // results of the other units
-	entered  [isa.NumUnits]line   // register before an ALU or FPU with fewer lanes than a warp (RTL: PARTIAL_BW)
+	entered  [isa.NumUnits]line   // register before an ALU or FPU that is narrow or shared (RTL: PARTIAL_BW)
 	gathered [isa.NumUnits]line   // register behind it, before the commit arbiter
 	releases scoreboardReleases   // written back, or certain to be, and still in the scoreboard
 	forward  forwarding           // issued, and their results are forwarded
@@ -65,11 +66,11 @@ const (
 )
 
 // build initialises the slice, which must not move afterwards: its buffers point to occupied.
-func (sl *slice) build(p *pipe, in string) {
+func (sl *slice) build(p *pipe, in string, index int) {
 	s, of := &p.spec, &p.self
 	width := s.Issue.Dispatch
 	*sl = slice{
-		pipe: p, in: of.Unit + ": " + in, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
+		pipe: p, in: of.Unit + ": " + in, index: index, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
 		issued:   queue.NewTimed[flightID](2*width*int(1+levels(s.Warps/s.Issue.Slices)), of, in+"issued"),
 		bypass:   newBypass(s, of, in),
 		collect:  newCollectors(s.Collectors, of.Unit+": "+in),
@@ -90,7 +91,7 @@ func (sl *slice) build(p *pipe, in string) {
 		sl.result[u].Flag(&sl.occupied, bitResult+int(u))
 	}
 	for _, u := range sliceUnits {
-		sl.entered[u] = queue.NewTimed[flightID](1, of, in+u.String()+" entry")
+		sl.entered[u] = queue.NewTimed[flightID](1+min(1, p.blocks[u]), of, in+u.String()+" entry")
 		sl.entered[u].Flag(&sl.occupied, bitEntered+int(u))
 		sl.gathered[u] = queue.NewTimed[flightID](1, of, in+u.String()+" gather")
 		sl.gathered[u].Flag(&sl.occupied, bitGathered+int(u))
@@ -176,18 +177,21 @@ func (sl *slice) firstOfALU(now uint64) flightID {
 // gatherPackets moves results of units with fewer lanes than a warp into the registers behind them, if they arrived in
 // an earlier cycle.
 func (sl *slice) gatherPackets(now uint64) {
-	if g := &sl.gathered[isa.ALU]; sl.lanes[isa.ALU] != 0 && !g.Full() && !sl.computed.Empty() {
+	if g := &sl.gathered[isa.ALU]; sl.gathersOwn(isa.ALU) && !g.Full() && !sl.computed.Empty() {
 		g.Push(sl.computed.Take(now), now+1)
 		sl.moved = true
 	}
-	if g := &sl.gathered[isa.FPU]; sl.lanes[isa.FPU] != 0 && !g.Full() && sl.result[isa.FPU].Ready(now) {
+	if g := &sl.gathered[isa.FPU]; sl.gathersOwn(isa.FPU) && !g.Full() && sl.result[isa.FPU].Ready(now) {
 		g.Push(sl.result[isa.FPU].Take(now), now+1)
 		sl.fpuFreed++
 		sl.moved = true
 	}
 }
 
-// sliceUnits are the units that every slice has its own of.
+// gathersOwn reports whether the results of the slice's own unit go through a register of the slice alone.
+func (sl *slice) gathersOwn(u isa.Unit) bool { return sl.lanes[u] != 0 && sl.blocks[u] == 0 }
+
+// sliceUnits are the units that every slice has its own of, unless slices share them.
 var sliceUnits = [...]isa.Unit{isa.ALU, isa.FPU}
 
 // commitOrder is the order of commit after the ALU: the RTL's numbering of units.
@@ -220,7 +224,8 @@ func (sl *slice) execute(now uint64) (branch int) {
 }
 
 // startUnit starts the oldest instruction before a unit, if the unit has a slot. In a unit with fewer lanes than a warp
-// it comes from the entry register, which then takes the next packet from the dispatch buffer.
+// it comes from the entry register, which then takes the next packet from the dispatch buffer; enterBlocks fills that of
+// a unit that slices share.
 func (sl *slice) startUnit(u isa.Unit, now uint64) {
 	q := &sl.dispatch[u]
 	if sl.lanes[u] == 0 {
@@ -233,7 +238,7 @@ func (sl *slice) startUnit(u isa.Unit, now uint64) {
 	if e.Ready(now) && sl.unitTakes(u, *e.Front()) {
 		sl.start(u, e.Take(now), now)
 	}
-	if !q.Empty() && !e.Full() {
+	if sl.blocks[u] == 0 && !q.Empty() && !e.Full() {
 		e.Push(sl.packet(q, now), now+1)
 		sl.moved = true
 	}
@@ -369,9 +374,12 @@ func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 		sl.result[u].Level(see)
 	}
 	for _, u := range sliceUnits {
-		if sl.lanes[u] != 0 {
+		if sl.lanes[u] == 0 {
+			continue
+		}
+		sl.gathered[u].Level(see)
+		if sl.blocks[u] == 0 || sl.index < sl.blocks[u] {
 			sl.entered[u].Level(see)
-			sl.gathered[u].Level(see)
 		}
 	}
 	see(sl.in+"write-back", x.written, (commitToRelease+1)*sl.spec.Issue.Dispatch)

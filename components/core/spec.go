@@ -77,7 +77,9 @@ type Schedule struct {
 
 // Issue is the choice at issue.
 type Issue struct {
-	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH. Each has an ALU and an FPU of its own; all share an LSU and an SFU: other NUM_ALU_BLOCKS, NUM_FPU_BLOCKS and NUM_LSU_BLOCKS than the RTL's defaults are not modelled."`
+	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH. All share an LSU and an SFU: other NUM_LSU_BLOCKS than the RTL's default are not modelled."`
+	ALUs     int    `key:"alu_blocks" default:"0" min:"0" max:"64" unit:"ALUs" doc:"Integer units, a divisor of slices: slice s uses unit s mod alu_blocks, and slices of one unit take turns in groups. 0: one a slice, as RTL's NUM_ALU_BLOCKS."`
+	FPUs     int    `key:"fpu_blocks" default:"0" min:"0" max:"64" unit:"FPUs" doc:"Floating-point units, as alu_blocks. 0: one a slice, as RTL's NUM_FPU_BLOCKS."`
 	Policy   Policy `key:"policy" default:"vortex" doc:"vortex: warps are preferred in turn; if the preferred one is not ready, the lowest. rr, two-level: as at fetch, of the warps of a slice whose head has its registers. gto: the same warp while it can issue, then the one started first. Of a two-level set whose warps cannot issue, those without an instruction leave too."`
 	Active   int    `key:"active_warps" default:"8" min:"1" max:"64" unit:"warps" doc:"Active set of two-level, of each slice."`
 	Dispatch int    `key:"dispatch_per_slice" default:"1" min:"1" max:"4" unit:"instructions" doc:"Instructions a slice may issue, send to units and write back in a cycle: each of another warp, and to or from another unit's port. RTL: 1."`
@@ -127,6 +129,8 @@ type Derivation struct {
 var Derivations = []Derivation{
 	{"issue.slices", "max(1, warps / 16)", "ISSUE_WIDTH", func(s *Spec) *int { return &s.Issue.Slices },
 		func(s *Spec) int { return max(1, s.Warps/16) }},
+	{"issue.alu_blocks", "issue.slices", "NUM_ALU_BLOCKS", func(s *Spec) *int { return &s.Issue.ALUs }, issueSlices},
+	{"issue.fpu_blocks", "issue.slices", "NUM_FPU_BLOCKS", func(s *Spec) *int { return &s.Issue.FPUs }, issueSlices},
 	{"collectors", "max(1, warps / (4 · issue.slices))", "NUM_OPCS", func(s *Spec) *int { return &s.Collectors },
 		func(s *Spec) int { return max(1, s.Warps/(4*s.Issue.Slices)) }},
 	{"alu_lanes", "threads", "NUM_ALU_LANES", func(s *Spec) *int { return &s.ALULanes }, threads},
@@ -144,7 +148,8 @@ var Derivations = []Derivation{
 		func(s *Spec) int { return max(s.LSUQueue, s.ChannelBytes/4) }},
 }
 
-func threads(s *Spec) int { return s.Threads }
+func threads(s *Spec) int     { return s.Threads }
+func issueSlices(s *Spec) int { return s.Issue.Slices }
 
 // Derived returns the spec with every 0 replaced by what it stands for.
 func (s Spec) Derived() Spec {
@@ -167,16 +172,28 @@ func (s Spec) StandsFor(key string) string {
 	return ""
 }
 
-// narrow returns the lanes of the units that have fewer than a warp, else 0.
+// narrow returns the lanes of the units that take a warp in packets, or that are fewer than slices, else 0: those have
+// a register before and one behind them (RTL: PARTIAL_BW).
 func (s *Spec) narrow() (lanes [isa.NumUnits]int) {
 	for u, n := range map[isa.Unit]int{
 		isa.ALU: s.ALULanes, isa.FPU: s.FPULanes, isa.SFU: s.SFULanes, isa.LSU: s.LSULanes,
 	} {
-		if n < s.Threads {
+		if n < s.Threads || s.blocks()[u] != 0 {
 			lanes[u] = n
 		}
 	}
 	return lanes
+}
+
+// blocks returns the number of units of each kind that slices share in turns, and 0 where each slice has its own.
+func (s *Spec) blocks() (n [isa.NumUnits]int) {
+	if s.Issue.ALUs < s.Issue.Slices {
+		n[isa.ALU] = s.Issue.ALUs
+	}
+	if s.Issue.FPUs < s.Issue.Slices {
+		n[isa.FPU] = s.Issue.FPUs
+	}
+	return n
 }
 
 // Validate checks the spec.
@@ -187,6 +204,7 @@ func (s Spec) Validate() error {
 		v, lo, hi int
 	}{
 		{"warps", s.Warps, 1, 64}, {"threads", s.Threads, 1, 32}, {"issue.slices", s.Issue.Slices, 1, s.Warps},
+		{"issue.alu_blocks", s.Issue.ALUs, 1, s.Issue.Slices}, {"issue.fpu_blocks", s.Issue.FPUs, 1, s.Issue.Slices},
 		{"schedule.policy", int(s.Schedule.Policy), 0, len(policies) - 1},
 		{"schedule.active_warps", s.Schedule.Active, 1, 64},
 		{"issue.policy", int(s.Issue.Policy), 0, len(policies) - 1}, {"issue.active_warps", s.Issue.Active, 1, 64},
@@ -215,6 +233,12 @@ func (s Spec) Validate() error {
 	}
 	if s.Warps%s.Issue.Slices != 0 {
 		return fmt.Errorf("core issue.slices = %d: expected a divisor of %d warps", s.Issue.Slices, s.Warps)
+	}
+	if s.Issue.Slices%s.Issue.ALUs != 0 {
+		return fmt.Errorf("core issue.alu_blocks = %d: expected a divisor of %d slices", s.Issue.ALUs, s.Issue.Slices)
+	}
+	if s.Issue.Slices%s.Issue.FPUs != 0 {
+		return fmt.Errorf("core issue.fpu_blocks = %d: expected a divisor of %d slices", s.Issue.FPUs, s.Issue.Slices)
 	}
 	if s.ScratchpadBytes%4 != 0 {
 		return fmt.Errorf("core scratchpad_bytes = %d: expected a multiple of 4", s.ScratchpadBytes)

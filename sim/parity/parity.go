@@ -21,7 +21,7 @@ import (
 var Machines = append([]string{"w1", "a", "c", "d", "m6"}, Configurations...)
 
 // Configurations are the machines whose configurations are files of machines.
-var Configurations = []string{"wb", "chan4", "chan2", "lsuq8", "lsul2", "alul2", "iss2", "w16t16", "nolm", "cores4",
+var Configurations = []string{"wb", "chan4", "chan2", "lsuq8", "lsul2", "alul2", "iss2", "blk1", "w16t16", "nolm", "cores4",
 	"s2", "l3c2"}
 
 //go:embed machines/*.yaml

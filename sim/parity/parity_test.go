@@ -25,7 +25,7 @@ var known = map[string]bool{}
 func TestParityWithTheRTL(t *testing.T) {
 	rows, err := parity.Run(context.Background(), parity.Machines, func(int, int, string) {})
 	require.NoError(t, err)
-	require.Len(t, rows, 231)
+	require.Len(t, rows, 246)
 	for _, r := range rows {
 		require.True(t, r.InstructionsRight(), "%s on %s: %d warp instructions, RTL %d", r.Program, r.Machine, r.Instrs,
 			r.WarpInstrs)
@@ -65,7 +65,7 @@ func TestReport(t *testing.T) {
 	require.NoError(t, parity.Write(&b, rows))
 	require.Contains(t, b.String(), "| alu_chain      |  160.00 |  160.00 |")
 	_, err = parity.Run(context.Background(), []string{"z"}, nil)
-	require.EqualError(t, err, `no reference machine "z": expected one of w1, a, c, d, m6, wb, chan4, chan2, lsuq8, lsul2, alul2, iss2, w16t16, nolm, cores4, s2, l3c2`)
+	require.EqualError(t, err, `no reference machine "z": expected one of w1, a, c, d, m6, wb, chan4, chan2, lsuq8, lsul2, alul2, iss2, blk1, w16t16, nolm, cores4, s2, l3c2`)
 }
 
 // What a sweep has beyond the values that were compared is named, each key once, and of a section that no reference
