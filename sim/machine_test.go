@@ -3,6 +3,7 @@ package sim_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -355,6 +356,31 @@ func TestEveryKnobCounts(t *testing.T) {
 			require.NotEqual(t, before.Cycles, after.Cycles)
 		})
 	}
+}
+
+// A vote that depends on one takes core.latency.vote cycles more than with the integer unit's latency, which other
+// operations keep: those that do not depend on it pass.
+func TestVotesTakeLatencyVote(t *testing.T) {
+	cycles := func(n int, body string, set ...string) uint64 {
+		o, _ := run(t, load(t, "vortex-1c4w4t", set...), source(t, fmt.Sprintf(`
+_start:	li t0, -1
+	tmc t0
+	li t2, %d
+loop:	%s
+	addi t2, t2, -1
+	bnez t2, loop
+	tmc zero`, n, strings.Repeat(body+"\n", 8))))
+		return o.Cycles
+	}
+	loop := func(body string, set ...string) uint64 { return cycles(30, body, set...) - cycles(10, body, set...) }
+	for _, chain := range []string{"vote.ballot a0, a0", "shfl.up a0, a0, a1"} {
+		require.Equal(t, loop(chain, "core.latency.vote=22")+10*8*20, loop(chain, "core.latency.vote=32"), chain)
+		require.Greater(t, loop(chain, "core.latency.vote=22"), loop(chain), chain)
+		require.Equal(t, loop(chain), loop(chain, "core.latency.vote=2"), chain)
+	}
+	require.Equal(t, loop("add a0, a0, a0"), loop("add a0, a0, a0", "core.latency.vote=22"))
+	apart := "vote.ballot a0, a1" + strings.Repeat("\n add a2, a2, a2", 30)
+	require.Less(t, loop(apart, "core.latency.vote=22"), loop(apart)+20*8*20/4)
 }
 
 func TestMcycleCountsCycles(t *testing.T) {

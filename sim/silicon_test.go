@@ -251,6 +251,7 @@ func TestGPUBesideSilicon(t *testing.T) {
 		{"load from DRAM", cycles, "latency ld.cg", "chain over 1048576 KiB", 1, coldLatency(2048, 32<<10, "lw a0, 0(a0)"), true},
 		{"atomic with result", cycles, "latency atom.add.u32 with result", "chain over 64 KiB", 1, latency(1024, 64, "amoadd.w a0, a2, (a0)"), true},
 		{"integer, dependent", cycles, "latency lop3", all, 1, instruction("xor tR, tR, t1", 1, 1), true},
+		{"shuffle, dependent", cycles, "latency shfl", all, 1, instruction("shfl.idx tR, tR, t1", 1, 1), true},
 		{"float add, dependent", cycles, "latency fadd", all, 1, instruction("fadd.s ftR, ftR, ft1", 1, 1), true},
 		{"u32 division, dependent", cycles, "latency idiv u32 (sequence)", all, 1, instruction("divu tR, tR, t1", 1, 1), true},
 		{"f32 division, dependent", cycles, "latency fdiv (sequence)", all, 1, instruction("fdiv.s ftR, ftR, ft1", 1, 1), true},

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"math/bits"
 
 	"heddle/components/queue"
@@ -41,7 +42,7 @@ func newBypass(s *Spec, of *queue.Owner, in string) bypass {
 	// The switch alternates between two results that arrive together, so no earlier product or quotient may arrive with
 	// a later integer result.
 	x.alu = x.open && s.ALULanes == s.Threads && s.Issue.ALUs == s.Issue.Slices &&
-		s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]))
+		s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]), cmp.Or(s.Latency.Vote, s.Latency.ALU))
 	return x
 }
 
@@ -76,15 +77,16 @@ func (sl *slice) materialise(now uint64) {
 // passALU lets an instruction that is dispatched in this cycle skip the integer unit's stages, if none of them is
 // occupied and no hook observes them. It reports whether it has.
 func (sl *slice) passALU(id flightID, now uint64) bool {
-	const others = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<bitComputed | 1<<(bitDispatch+int(isa.ALU))
+	const others = 1<<bitALU | besideALU | 1<<bitComputed | 1<<(bitDispatch+int(isa.ALU))
 	f := &sl.all[id]
 	if sl.bypass.operands.Empty() || sl.occupied&others != 0 || !sl.bypass.alu || f.packetsLeft != 0 ||
-		f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil {
+		f.class == isa.ClassMul || f.class == isa.ClassDiv || sl.hooks != nil ||
+		f.class == isa.ClassVote && sl.spec.Latency.Vote != 0 {
 		return false
 	}
 	finished := now + sl.latency[f.class]
 	commit := finished + switchToCommit
-	sl.muldivNext = true
+	sl.besideNext = true
 	sl.bypass.commits |= 1 << (commit % 64)
 	sl.releases.put(&sl.flights, id, commit+commitToRelease)
 	if f.class == isa.ClassBranch {

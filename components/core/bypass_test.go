@@ -49,6 +49,9 @@ func TestTheExpressWayIsTheStages(t *testing.T) {
 			s.Issue.Dispatch = 1 + draw.IntN(8)/7
 			s.Latency.ALU, s.Latency.Mul, s.Latency.Div = 2+draw.IntN(8), 2+draw.IntN(8), 2+draw.IntN(8)
 			if draw.IntN(2) == 0 {
+				s.Latency.Vote = 2 + draw.IntN(30)
+			}
+			if draw.IntN(2) == 0 {
 				s.IDiv, s.Latency.DivSerial = core.DividerSerial, 2+draw.IntN(40)
 			}
 			if draw.IntN(3) == 0 {

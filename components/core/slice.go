@@ -27,6 +27,7 @@ type slice struct {
 	alu      line                 // integer operations
 	mul      line                 // multiplier, pipelined
 	div      line                 // divider
+	vote     line                 // votes and shuffles, if they have a latency of their own
 	computed buffer               // the ALU's results at the commit arbiter
 	result   [isa.NumUnits]line   // results of the other units
 	entered  [isa.NumUnits]line   // register before an ALU or FPU that is narrow or shared (RTL: PARTIAL_BW)
@@ -34,7 +35,7 @@ type slice struct {
 	releases scoreboardReleases   // written back, or certain to be, and still in the scoreboard
 	forward  forwarding           // issued, and their results are forwarded
 
-	muldivNext  bool                   // the ALU's output switch prefers mul and div to alu
+	besideNext  bool                   // the ALU's output switch prefers mul, div and vote to alu
 	fpuHeld     int                    // operations in the FPU
 	fpuFreed    int                    // operations that left the FPU in this cycle
 	booked      cycle                  // activity of the scheduler since bookedSince
@@ -51,6 +52,7 @@ const (
 	bitALU
 	bitMul
 	bitDiv
+	bitVote
 	bitComputed
 	bitExpress
 	bitDispatch                                   // first of one bit per unit
@@ -60,9 +62,10 @@ const (
 )
 
 const (
+	besideALU   = 1<<bitMul | 1<<bitDiv | 1<<bitVote
 	unitBits    = 1<<isa.NumUnits - 1
 	resultBits  = 1<<bitComputed | unitBits<<bitResult | unitBits<<bitGathered
-	executeBits = 1<<bitALU | 1<<bitMul | 1<<bitDiv | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU)) | unitBits<<bitEntered
+	executeBits = besideALU | 1<<bitALU | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU)) | unitBits<<bitEntered
 )
 
 // build initialises the slice, which must not move afterwards: its buffers point to occupied.
@@ -78,6 +81,7 @@ func (sl *slice) build(p *pipe, in string, index int) {
 		alu:      queue.NewTimed[flightID](max(1, s.Latency.ALU-1), of, in+"integer unit"),
 		mul:      queue.NewTimed[flightID](s.Latency.Mul, of, in+"multiplier"),
 		div:      queue.NewTimed[flightID](s.divisions(), of, in+"divider"),
+		vote:     queue.NewTimed[flightID](max(1, s.Latency.Vote), of, in+"vote unit"),
 		computed: queue.New[flightID](2, of, in+"ALU result"),
 	}
 	for u := range isa.NumUnits {
@@ -103,6 +107,7 @@ func (sl *slice) build(p *pipe, in string, index int) {
 	sl.alu.Flag(&sl.occupied, bitALU)
 	sl.mul.Flag(&sl.occupied, bitMul)
 	sl.div.Flag(&sl.occupied, bitDiv)
+	sl.vote.Flag(&sl.occupied, bitVote)
 }
 
 // divisions returns the number of divisions that a slice can have in flight.
@@ -259,6 +264,10 @@ func (sl *slice) pipeline(class isa.Class) *line {
 		return &sl.mul
 	case isa.ClassDiv:
 		return &sl.div
+	case isa.ClassVote:
+		if sl.spec.Latency.Vote != 0 {
+			return &sl.vote
+		}
 	}
 	return &sl.alu
 }
@@ -296,14 +305,14 @@ func (sl *slice) finishALU(now uint64) (branch int) {
 	if sl.computed.Closed(now) {
 		return -1
 	}
-	from := sl.muldiv(now)
-	if sl.alu.Ready(now) && (from == nil || !sl.muldivNext) {
+	from := sl.beside(now)
+	if sl.alu.Ready(now) && (from == nil || !sl.besideNext) {
 		from = &sl.alu
 	}
 	if from == nil {
 		return -1
 	}
-	sl.muldivNext = from == &sl.alu
+	sl.besideNext = from == &sl.alu
 	id := from.Pop()
 	sl.computed.Push(id)
 	sl.moved = true
@@ -313,26 +322,25 @@ func (sl *slice) finishALU(now uint64) (branch int) {
 	return -1
 }
 
-// muldiv returns the pipeline with a product or quotient, or nil. If both have one, it is the one that was ready first
-// (RTL: alternating).
-func (sl *slice) muldiv(now uint64) *line {
-	if sl.occupied&(1<<bitMul|1<<bitDiv) == 0 {
+// beside returns the pipeline beside the integer unit with a result, or nil. If several have one, it is the one that was
+// ready first, of divider and multiplier the divider (RTL: alternating).
+func (sl *slice) beside(now uint64) (first *line) {
+	if sl.occupied&besideALU == 0 {
 		return nil
 	}
-	switch mul, div := sl.mul.Ready(now), sl.div.Ready(now); {
-	case div && !(mul && sl.mul.First() < sl.div.First()):
-		return &sl.div
-	case mul:
-		return &sl.mul
+	for _, q := range [...]*line{&sl.div, &sl.mul, &sl.vote} {
+		if q.Ready(now) && (first == nil || q.First() < first.First()) {
+			first = q
+		}
 	}
-	return nil
+	return first
 }
 
 // next returns the first cycle after now in which the slice changes something because time passes, or at if that is
 // earlier.
 func (sl *slice) next(now, at uint64) uint64 {
 	at = min(sl.issued.Next(now, at), sl.bypass.operands.First())
-	return sl.div.Next(now, sl.mul.Next(now, sl.alu.Next(now, at)))
+	return sl.vote.Next(now, sl.div.Next(now, sl.mul.Next(now, sl.alu.Next(now, at))))
 }
 
 // nextBack returns the first cycle in which an instruction can be written back or released from the scoreboard, or at
@@ -369,6 +377,9 @@ func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 	see(sl.alu.Name(), sl.alu.Len()+x.alu, sl.alu.Capacity())
 	sl.mul.Level(see)
 	sl.div.Level(see)
+	if sl.spec.Latency.Vote != 0 {
+		sl.vote.Level(see)
+	}
 	see(sl.computed.Name(), sl.computed.Len()+x.computed, sl.computed.Capacity())
 	for _, u := range commitOrder {
 		sl.result[u].Level(see)

@@ -10,6 +10,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -87,7 +88,8 @@ type Issue struct {
 
 // Latency is, by class, the cycles from execution to the commit arbiter.
 type Latency struct {
-	ALU       int `key:"alu" default:"2" min:"2" max:"30" unit:"cycles" doc:"Integer operations, branches, votes, shuffles; pipelined. A branch is resolved with its result. RTL: register, switch."`
+	ALU       int `key:"alu" default:"2" min:"2" max:"30" unit:"cycles" doc:"Integer operations, branches; pipelined. A branch is resolved with its result. RTL: register, switch."`
+	Vote      int `key:"vote" default:"0" min:"0" max:"60" unit:"cycles" doc:"Votes and shuffles; pipelined beside the integer unit. 0: in it, and as long as alu, as in the RTL."`
 	Mul       int `key:"mul" default:"5" min:"2" max:"60" unit:"cycles" doc:"Multiplication. RTL: LATENCY_IMUL 4, switch."`
 	Div       int `key:"div" default:"5" min:"2" max:"60" unit:"cycles" doc:"Division with idiv: dpi, pipelined beside the multiplier."`
 	DivSerial int `key:"div_serial" default:"35" min:"2" max:"200" unit:"cycles" doc:"Division with idiv: serial; the divider is free for the next after a cycle less. RTL: a step a bit, load and store, switch."`
@@ -107,7 +109,7 @@ func (l *Latency) table(d Divider) (t [isa.NumClasses]uint64) {
 		div = l.DivSerial
 	}
 	for k, v := range map[isa.Class]int{
-		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: l.ALU, isa.ClassMul: l.Mul, isa.ClassDiv: div,
+		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: cmp.Or(l.Vote, l.ALU), isa.ClassMul: l.Mul, isa.ClassDiv: div,
 		isa.ClassFMA: l.FMA, isa.ClassFNCP: l.FNCP, isa.ClassFCvt: l.FCvt,
 		isa.ClassFDiv: l.FDiv, isa.ClassFSqrt: l.FSqrt,
 		isa.ClassCSR: l.CSR, isa.ClassWarp: l.Warp, isa.ClassUnit: l.Warp,
@@ -217,6 +219,7 @@ func (s Spec) Validate() error {
 		{"collectors", s.Collectors, 1, 16}, {"ibuffer", s.IBuffer, 1, 64}, {"fpu queue", s.FPUQueue, 1, 64},
 		{"lsu queue", s.LSUQueue, 1, 64}, {"coalescer tags", s.CoalescerTags, 1, 256},
 		{"channel bytes", s.ChannelBytes, 4, 128}, {"latency.alu", s.Latency.ALU, 0, maxALULatency},
+		{"latency.vote", s.Latency.Vote, 0, 60},
 		{"batch_interval", s.BatchInterval, 1, 2},
 		{"forwarding", s.Forwarding, 0, maxForwarding},
 		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},

@@ -277,6 +277,9 @@ func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, 
 func (p *Plan) begin(name string, d direction.Direction) *gather {
 	k := p.kernel(name)
 	k.Unroll = p.unroll(d)
+	if k.UnrollShared = k.Unroll; p.Unroll == UnrollAuto {
+		k.UnrollShared = nil // as nvcc
+	}
 	set := p.set().In(k, p.Dedup)
 	if p.Compacts(d) {
 		set = activeset.Compacted(k, set)

@@ -21,7 +21,10 @@ func Unrollings() []Unrolling { return []Unrolling{"1", "2", "4", "8", UnrollAut
 func (u Unrolling) given() bool { return u != "" && u != "1" }
 
 // Unrolling by nvcc 13.0 at -O3 for sm_90, as the SASS of kernels with such loops shows: loops whose body only reads
-// and accumulates in a register handle sixteen edges at a time, then eight, then four, and up to three singly.
+// and accumulates in a register handle sixteen edges at a time, then eight, then four, and up to three singly. Loops
+// that the lanes of a warp or a thread block run through together (warp, cta, strict, parts of twc and twce) are not
+// unrolled, with shuffles in them or without: the SASS of the exported kernels of all seven schedules has each of their
+// edges' atomics once, and seven times (four, and three singly) where a thread walks a row.
 var (
 	nvccReads  = []int{16, 8, 4}
 	nvccWrites = []int{4}
@@ -38,11 +41,11 @@ func (p *Plan) unroll(d direction.Direction) []int {
 	return nil
 }
 
-// nvcc returns nvcc's unrolling. It unrolls no loop that can be left early, none without a constant step, such as one
-// over all edges of the graph, and none with a long body.
+// nvcc returns nvcc's unrolling of loops in which a thread walks a row alone. It unrolls no loop that can be left early,
+// none without a constant step, such as one over all edges of the graph, and none with a long body.
 func (p *Plan) nvcc(d direction.Direction) []int {
 	switch {
-	case !p.unrolls(), !p.Schedule.Rows, p.Layout.Strided, p.leaves(d), p.long():
+	case !p.unrolls(), !p.Schedule.Alone && !p.Schedule.Owns, p.Layout.Strided, p.leaves(d), p.long():
 		return nil
 	case p.sumsInRegister(d):
 		return nvccReads
@@ -82,8 +85,13 @@ func (p *Plan) settleUnroll() {
 		all[fmt.Sprint(p.nvcc(d))] = true
 	}
 	for _, u := range Unrollings() {
-		if q := (&Plan{Unroll: u}); u != UnrollAuto && len(all) == 1 && all[fmt.Sprint(q.unroll(direction.Push))] {
+		if u == UnrollAuto || len(all) > 1 {
+			break
+		}
+		// A number is also of shared loops.
+		if q := (&Plan{Unroll: u}).unroll(direction.Push); all[fmt.Sprint(q)] && (len(q) == 0 || p.Schedule.Owns) {
 			p.Unroll = u
+			return
 		}
 	}
 }

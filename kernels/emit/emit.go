@@ -17,6 +17,8 @@ type Kernel struct {
 	// Unroll is how many edges at a time a thread handles in loops over edges: so many as long as there are so many,
 	// then as many as follows, and one at a time last.
 	Unroll []int
+	// UnrollShared is the same for loops whose steps the lanes of a warp or a thread block take together (Whole).
+	UnrollShared []int
 
 	block int // warps of a thread block that together do the work of one thread; 0: no blocks
 }

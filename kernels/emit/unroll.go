@@ -25,10 +25,10 @@ func (k *Kernel) Edges(from, below, step ir.Value, body func(at []ir.Value, leav
 	})
 }
 
-// Whole emits the steps of a loop from, from+step, … that end at or before below, several at a time as Unroll
+// Whole emits the steps of a loop from, from+step, … that end at or before below, several at a time as UnrollShared
 // specifies, and returns the beginning of the first remaining step: from, if loops are not unrolled.
 func (k *Kernel) Whole(from, below, step ir.Value, body func(at []ir.Value)) (rest ir.Value) {
-	for _, n := range k.Unroll {
+	for _, n := range k.UnrollShared {
 		g := k.groups(n, from, below, step, true)
 		g.loop(func(at []ir.Value, _ *ir.Loop) { body(at) })
 		from = g.rest.Get()

@@ -136,6 +136,8 @@ type Schedule struct {
 	Rows bool
 	// Owns: each row is walked by one thread. Implies Rows.
 	Owns bool
+	// Alone: some rows are walked by one thread each. Implied by Owns.
+	Alone bool
 	// Numbers: each component of vertices' vectors has a thread of its own.
 	Numbers bool
 	// Scans: lanes exchange values, so that the workload's key scan applies.

@@ -11,7 +11,7 @@ var twc = &Schedule{
 	Name: "twc",
 	Doc: "vertices are sorted by degree into three queues in memory, and three launches follow: a thread, a warp " +
 		"and a thread block walk a vertex's row (TWC)",
-	Rows: true, Scans: true, Blocks: true,
+	Rows: true, Alone: true, Scans: true, Blocks: true,
 	Launches: []string{"threads", "warps", "blocks"},
 	Arrays: []Array{
 		{Name: twcQueues[0], Words: func(places, _ int) int { return places }},

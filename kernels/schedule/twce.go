@@ -12,6 +12,7 @@ var twce = &Schedule{
 	Doc: "each row is cut into multiples of a thread block's threads, of a warp's lanes, and a rest, which " +
 		"blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
 	Rows:       true,
+	Alone:      true,
 	Scans:      true,
 	Blocks:     true,
 	Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + 2*c.Warps },

@@ -176,9 +176,10 @@ func (Workload) Docs() map[string]string {
 		"unroll": "Number of edges that a thread handles at a time in loops over edges under software schedules and " +
 			"hwwl: their loads are in flight together before the first is used, past stores to other arrays, and " +
 			"the remainder of a row is handled one edge at a time. ahead has no effect then. auto: as nvcc unrolls " +
-			"such loops (SASS of nvcc 13.0, -O3, sm_90): 16, 8, then 4 where a thread sums up in a register, else " +
-			"4; 1 where a row may be left early and where a loop has no constant step (edge, virtual-coalesced, " +
-			"columns). 1: as in recorded results. Source: ours.",
+			"such loops (SASS of nvcc 13.0, -O3, sm_90). Where a thread walks a row: 16, 8, then 4 if it sums up in a " +
+			"register, else 4. 1 where a row may be left early, where a loop has no constant step (edge, " +
+			"virtual-coalesced, columns), and where lanes share a loop (warp, cta, strict, parts of twc and twce). 1: " +
+			"as in recorded results. Source: ours.",
 		"spill": "Storage for values of a kernel that do not fit into the 32 integer registers. memory: each " +
 			"thread's stack; values that an instruction or two can compute are recomputed. registers: free float " +
 			"registers (fmv.w.x, fmv.x.w), then the stack; nvcc spills nothing in such kernels, as threads may have " +
