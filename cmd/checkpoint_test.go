@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// long has one point of some seconds and many super-steps.
+// long has one point of many super-steps, long enough to be ended within.
 const long = `
 name: many
 machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 300, edges: 1500}}
-workload: {max_iterations: 120}
+workload: {max_iterations: 40}
 stats: {interval: 5000}
 `
 

@@ -3,6 +3,7 @@ package compose
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,32 +30,51 @@ func choices(p *Plan) []string {
 // pair is two choices on different axes.
 type pair [2]int
 
+// numbered gives each plan's choices numbers, of which each choice of an axis has its own.
+func numbered(plans []*Plan) [][]int {
+	ids := make([]map[string]int, len(choices(plans[0])))
+	n, all := 0, make([][]int, len(plans))
+	for i, p := range plans {
+		for axis, choice := range choices(p) {
+			if ids[axis] == nil {
+				ids[axis] = map[string]int{}
+			}
+			if _, ok := ids[axis][choice]; !ok {
+				ids[axis][choice] = n
+				n++
+			}
+			all[i] = append(all[i], ids[axis][choice])
+		}
+	}
+	return all
+}
+
 // pairs lists the pairs of each plan's choices.
 func pairs(plans []*Plan) [][]pair {
-	ids := map[string]int{}
-	id := func(axis int, choice string) int {
-		name := fmt.Sprint(axis, " ", choice)
-		if _, ok := ids[name]; !ok {
-			ids[name] = len(ids)
-		}
-		return ids[name]
-	}
 	all := make([][]pair, len(plans))
-	for i, p := range plans {
-		var of []int
-		for axis, choice := range choices(p) {
-			of = append(of, id(axis, choice))
+	for i, of := range numbered(plans) {
+		for axis, choice := range of {
 			for _, other := range of[:axis] {
-				all[i] = append(all[i], pair{other, of[axis]})
+				all[i] = append(all[i], pair{other, choice})
 			}
 		}
 	}
 	return all
 }
 
-// cover picks few of the plans in which any two choices meet that meet in any of them; always the same.
-func cover(plans []*Plan) (picked []*Plan) {
-	all := pairs(plans)
+// singles lists each plan's choices, as pairs with themselves.
+func singles(plans []*Plan) [][]pair {
+	all := make([][]pair, len(plans))
+	for i, of := range numbered(plans) {
+		for _, choice := range of {
+			all[i] = append(all[i], pair{choice, choice})
+		}
+	}
+	return all
+}
+
+// cover picks few of the plans, always the same, that have all pairs; all lists those of each plan.
+func cover(plans []*Plan, all [][]pair) (picked []*Plan) {
 	order := rand.New(rand.NewPCG(1, 2)).Perm(len(plans))
 	met := map[pair]bool{}
 	for least := 32; least > 0; least /= 2 { // first those that bring many pairs
@@ -79,9 +99,24 @@ func cover(plans []*Plan) (picked []*Plan) {
 
 // covering are plans in which all meet that can: not fused, and fused.
 var (
-	covering      = sync.OnceValue(func() []*Plan { return cover(legal()) })
-	coveringFused = sync.OnceValue(func() []*Plan { return cover(fusable()) })
+	covering      = sync.OnceValue(func() []*Plan { return cover(legal(), pairs(legal())) })
+	coveringFused = sync.OnceValue(func() []*Plan { return cover(fusable(), pairs(fusable())) })
 )
+
+// thinned is every nth of some plans, and some in which each of their choices occurs: for tests that take long and do
+// not depend on which choices meet, since others run all pairs.
+func thinned(all func() []*Plan, nth int) func() []*Plan {
+	return func() []*Plan {
+		plans := all()
+		picked := cover(plans, singles(plans))
+		for i := 0; i < len(plans); i += nth {
+			if !slices.Contains(picked, plans[i]) {
+				picked = append(picked, plans[i])
+			}
+		}
+		return picked
+	}
+}
 
 // TestCovering: what is picked is little, and has every pair that there is.
 func TestCovering(t *testing.T) {
@@ -108,4 +143,24 @@ func TestCovering(t *testing.T) {
 		require.Less(t, len(of.picked), len(of.plans)/20)
 		t.Logf("%d of %d, for %d pairs", len(of.picked), len(of.plans), len(there))
 	}
+}
+
+// TestThinned: each choice is left, however few plans are.
+func TestThinned(t *testing.T) {
+	plans := covering()
+	all, left := map[string]bool{}, map[string]bool{}
+	picked := thinned(covering, len(plans))()
+	for _, of := range []struct {
+		plans []*Plan
+		names map[string]bool
+	}{{plans, all}, {picked, left}} {
+		for _, p := range of.plans {
+			for axis, choice := range choices(p) {
+				of.names[fmt.Sprint(axis, " ", choice)] = true
+			}
+		}
+	}
+	require.Equal(t, all, left)
+	require.Less(t, len(picked), len(plans)/5)
+	t.Logf("%d of %d plans", len(picked), len(plans))
 }
