@@ -57,7 +57,8 @@ func composedKernel(p *compose.Plan) namedKernel {
 
 func allKernels() []namedKernel {
 	list := exampleKernels()
-	for _, p := range append(compose.All(), compose.AllFused()...) {
+	all, fused := compose.AllAndFused()
+	for _, p := range slices.Concat(all, fused) {
 		list = append(list, composedKernel(p))
 	}
 	return list

@@ -101,10 +101,11 @@ func Count() (list []Counted) {
 	of := func(p *Plan) *Counted {
 		return &list[slices.IndexFunc(list, func(c Counted) bool { return c.Algorithm == p.Algorithm.Name })]
 	}
-	for _, p := range All() {
+	plans, fused := AllAndFused()
+	for _, p := range plans {
 		of(p).count(p)
 	}
-	for _, p := range AllFused() {
+	for _, p := range fused {
 		of(p).Fused++
 	}
 	return list

@@ -14,7 +14,7 @@ import (
 // legal and fusable are the results of All and AllFused, computed once. Tests do not change them.
 var (
 	legal   = sync.OnceValue(All)
-	fusable = sync.OnceValue(AllFused)
+	fusable = sync.OnceValue(func() []*Plan { return fusedOf(legal()) })
 )
 
 // choices says what a plan chooses on each axis.

@@ -330,48 +330,62 @@ func (p *Plan) Name() string {
 // All returns every legal combination, in the order of the registries.
 func All() []*Plan {
 	var plans []*Plan
-	each(func(p Plan) {
+	each(func(p *Plan) {
 		if p.breaks() == nil {
-			plans = append(plans, &p)
+			legal := *p
+			plans = append(plans, &legal)
 		}
 	})
 	return plans
 }
 
 // AllFused returns every legal combination that can be fused.
-func AllFused() (plans []*Plan) {
-	for _, p := range All() {
-		if p.Fused = true; p.breaks() == nil {
-			plans = append(plans, p)
+func AllFused() []*Plan { return fusedOf(All()) }
+
+// fusedOf returns those of the combinations that can be fused, fused.
+func fusedOf(all []*Plan) (plans []*Plan) {
+	for _, p := range all {
+		fused := *p
+		if fused.Fused = true; fused.breaks() == nil {
+			plans = append(plans, &fused)
 		}
 	}
 	return plans
+}
+
+// AllAndFused returns what All and AllFused return, for less work than both.
+func AllAndFused() (all, fused []*Plan) {
+	all = All()
+	return all, fusedOf(all)
 }
 
 // ByName returns the combination with a name among those of All and AllFused; nil: none.
 func ByName(name string) (found *Plan) {
 	eachOf(func(p *Plan) bool {
 		return strings.HasPrefix(name, p.Algorithm.Name+"/"+p.Schedule.Name+"/"+p.Layout.Name+"/"+p.Direction.Name+"/")
-	}, func(p Plan) {
-		p.Fused = strings.HasSuffix(name, "/fused")
-		if p.Name() == name && p.breaks() == nil {
-			found = &p
+	}, func(p *Plan) {
+		named := *p
+		named.Fused = strings.HasSuffix(name, "/fused")
+		if named.Name() == name && named.breaks() == nil {
+			found = &named
 		}
 	})
 	return found
 }
 
-// each calls f with every combination.
-func each(f func(p Plan)) { eachOf(func(*Plan) bool { return true }, f) }
+// each calls f with every combination, which f copies to keep or change.
+func each(f func(p *Plan)) { eachOf(func(*Plan) bool { return true }, f) }
 
-// eachOf calls f with every combination whose algorithm, schedule, layout and direction wanted accepts.
-func eachOf(wanted func(p *Plan) bool, f func(p Plan)) {
+// eachOf calls f with every combination whose algorithm, schedule, layout and direction wanted accepts. There is
+// one Plan, whose fields change between calls.
+func eachOf(wanted func(p *Plan) bool, f func(p *Plan)) {
+	p := new(Plan)
 	for _, a := range algorithm.Algorithms() {
 		for _, s := range schedule.All() {
 			for _, l := range layout.Layouts() {
 				for _, d := range direction.Policies() {
-					p := Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}
-					if wanted(&p) {
+					*p = Plan{Algorithm: a, Schedule: s, Layout: l, Direction: d}
+					if wanted(p) {
 						p.arrange()
 						eachBlocks(p, f)
 					}
@@ -382,7 +396,7 @@ func eachOf(wanted func(p *Plan) bool, f func(p Plan)) {
 }
 
 // eachBlocks varies the end by which a layout forms blocks, if it does.
-func eachBlocks(p Plan, f func(p Plan)) {
+func eachBlocks(p *Plan, f func(p *Plan)) {
 	if !slices.Contains(p.Layout.Keys, "block_by") {
 		eachSet(p, f)
 		return
@@ -395,7 +409,7 @@ func eachBlocks(p Plan, f func(p Plan)) {
 	}
 }
 
-func eachSet(p Plan, f func(p Plan)) {
+func eachSet(p *Plan, f func(p *Plan)) {
 	for _, p.Set = range activeset.Choices() {
 		for _, p.Dedup = range activeset.Dedups() {
 			for _, p.Order = range activeset.Orders() {
@@ -407,9 +421,9 @@ func eachSet(p Plan, f func(p Plan)) {
 
 // eachVariant varies scan, skip, settled and the choices of eachEdge. A combination that is illegal with their defaults
 // is illegal with any values, and is visited once.
-func eachVariant(p Plan, f func(p Plan)) {
-	p.Scan, p.Skip, p.Sum, p.Ahead, p.Coefficient = schedule.Scans()[0], schedule.Skips()[0], emit.Summings()[0], true,
-		algorithm.Hardware
+func eachVariant(p *Plan, f func(p *Plan)) {
+	p.Scan, p.Skip, p.Settled = schedule.Scans()[0], schedule.Skips()[0], false
+	p.Sum, p.Ahead, p.Coefficient = emit.Summings()[0], true, algorithm.Hardware
 	if p.breaks() != nil {
 		f(p)
 		return
@@ -424,7 +438,7 @@ func eachVariant(p Plan, f func(p Plan)) {
 }
 
 // eachEdge varies sum, ahead and coefficient.
-func eachEdge(p Plan, f func(p Plan)) {
+func eachEdge(p *Plan, f func(p *Plan)) {
 	for _, p.Sum = range emit.Summings() {
 		for _, p.Ahead = range []bool{true, false} {
 			for _, p.Coefficient = range algorithm.Coefficients() {

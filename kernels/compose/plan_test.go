@@ -101,11 +101,11 @@ func TestLegal(t *testing.T) {
 	var all, count int
 	rules := allRules()
 	broken := make([]int, len(rules))
-	each(func(p Plan) {
+	each(func(p *Plan) {
 		all++
 		ok := true
 		for i, r := range rules {
-			if r.broken(&p) {
+			if r.broken(p) {
 				broken[i]++
 				ok = false
 			}
@@ -147,10 +147,10 @@ func TestLegal(t *testing.T) {
 func TestRulesAreNeeded(t *testing.T) {
 	rules := allRules()
 	alone := make([]bool, len(rules))
-	each(func(p Plan) {
+	each(func(p *Plan) {
 		by, n := 0, 0
 		for i, r := range rules {
-			if r.broken(&p) {
+			if r.broken(p) {
 				by, n = i, n+1
 			}
 		}
