@@ -143,7 +143,7 @@ func TestKilled(t *testing.T) {
 
 	r := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	dir, stored, finished := workplace(t), 0, 0
-	most := int(testenv.Cases(t, 12, 50))
+	most := int(testenv.Cases(t, 6, 50))
 	for kills, partial := 0, 0; kills < most; kills++ {
 		jobs := 1 + r.IntN(3)
 		logged := verified(t, dir)

@@ -11,6 +11,7 @@ import (
 
 	"heddle/components/core"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/micro"
@@ -82,7 +83,11 @@ func changesNothing(t *testing.T, cfg configs.Machine, p *isa.Program) {
 	want := threadedRun(t, cfg, p, 1, 1, nil)
 	got, first := profiled(t, cfg, p, 1)
 	require.Equal(t, want, got)
-	for _, threads := range []int{2, 3} {
+	few := []int{3}
+	if testenv.Long(t) > 0 {
+		few = []int{2, 3}
+	}
+	for _, threads := range few {
 		got, again := profiled(t, cfg, p, threads)
 		require.Equal(t, want, got)
 		require.Equal(t, first, again, "%d threads", threads)
@@ -93,7 +98,7 @@ func changesNothing(t *testing.T, cfg configs.Machine, p *isa.Program) {
 }
 
 func TestProfilesOfRandomPrograms(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range testenv.Cases(t, 4, 48) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 17))
 			name, set := randomShape(r)
