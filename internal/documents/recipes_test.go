@@ -66,7 +66,7 @@ func TestRecipes(t *testing.T) {
 	c := exec.Command("sh", "-e", "-x", "-c", strings.ReplaceAll(script, run, built))
 	c.Dir = dir
 	// What compiles fast, and is in the build cache the next time, wherever the copy is then.
-	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l'", "GOWORK=off")
+	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Run("unit", func(t *testing.T) { addedUnit(t, filepath.Join(dir, strings.TrimSpace(built))) })
