@@ -198,14 +198,17 @@ func layOut(p *config.Pack, v config.Variant, o config.PackOptions) (parts []par
 		}
 		parts = append(parts, part{config.Described, l, points, make([]bool, len(points))})
 	}
-	described := slices.Clone(parts)
+	described, lists := slices.Clone(parts), make([][]reproduce.Point, len(parts))
 	for i := range p.Readings[v][1:] {
 		r := &p.Readings[v][1+i]
-		for _, d := range described {
+		for j, d := range described {
 			if slices.Contains(p.Apart, d.loaded.Value.Name) {
 				continue
 			}
-			under, err := d.under(r, o.Set)
+			if lists[j] == nil {
+				lists[j] = d.list(nil)
+			}
+			under, err := d.under(r, lists[j], o.Set)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %s: reading %s: %w", p.File, d.loaded.Value.Name, r.Name, err)
 			}
@@ -215,9 +218,8 @@ func layOut(p *config.Pack, v config.Variant, o config.PackOptions) (parts []par
 	return parts, absent, nil
 }
 
-// under returns an experiment under a reading.
-func (d *part) under(r *config.Reading, set []string) (part, error) {
-	as := reproduce.NewPoints(config.Described, &d.loaded.Value, d.points, nil)
+// under returns an experiment under a reading; as lists the points as described.
+func (d *part) under(r *config.Reading, as []reproduce.Point, set []string) (part, error) {
 	points, err := experiment.Under(d.loaded, d.points, set,
 		func(i int) []string { return reproduce.Settings(r, &as[i]) })
 	u := part{r.Name, d.loaded, points, make([]bool, len(points))}
