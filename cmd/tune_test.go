@@ -78,7 +78,7 @@ func TestTuneRefuses(t *testing.T) {
 		"needs both directions of every edge":            {"tune", "t.yaml", "--set", "workload.algorithm=k-core", "--set", "graph.clean.symmetrise=false"},
 		"workload.source = 99: the graph has vertices 0": {"tune", "t.yaml", "--set", "workload.source=99"},
 	} {
-		_, errs, code := heddle(t, args...)
+		_, errs, code := heddle(t, append(args, "--only", "layout=csr,csr-csc", "--only", "fusion=none")...)
 		require.Equal(t, exitUsage, code, errs)
 		require.Contains(t, errs, says)
 	}
@@ -91,7 +91,7 @@ func TestStudy(t *testing.T) {
 	require.NoError(t, os.WriteFile("t.yaml",
 		[]byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"), 0o644))
 	command := []string{"tune", "t.yaml", "--only", "warps_per_core=0", "--only", "cta_threads=0", "--only",
-		"direction=push", "--only", "scan=shuffle", "--points", "16"}
+		"direction=push", "--only", "scan=shuffle", "--only", "layout=csr,coo", "--only", "fusion=none", "--points", "16"}
 	study := func(args ...string) (s tune.Study) {
 		t.Helper()
 		out, errs, code := heddle(t, append(append(slices.Clone(command), "--json"), args...)...)

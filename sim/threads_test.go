@@ -47,7 +47,7 @@ func threadedRun(t *testing.T, cfg configs.Machine, p *isa.Program, threads, lau
 // TestThreadsAreNoInput: on however many goroutines a run is simulated, it takes the same cycles, counts the same, and
 // leaves the same memory, though its harts race for a few words.
 func TestThreadsAreNoInput(t *testing.T) {
-	for seed := range testenv.Cases(t, 4, 64) {
+	for seed := range testenv.Cases(t, 3, 64) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 15))
 			name, set := randomShape(r)
@@ -59,7 +59,7 @@ func TestThreadsAreNoInput(t *testing.T) {
 			p, err := asm.Assemble("random.s", []byte(text), asm.Options{Base: 0x80000000})
 			require.NoError(t, err)
 			want := threadedRun(t, cfg, p, 1, 2, nil)
-			for _, threads := range []int{2, 3, 8} {
+			for _, threads := range testenv.Some(t, int(seed), 1, []int{2, 3, 8}) {
 				require.Equal(t, want, threadedRun(t, cfg, p, threads, 2, nil), "%d threads on %s %v", threads, name,
 					set)
 			}
@@ -72,31 +72,28 @@ func TestThreadsAreNoInput(t *testing.T) {
 // TestThreadsWithUnits: nor with graph units, concentrators, and barriers across the device.
 func TestThreadsWithUnits(t *testing.T) {
 	small := []string{"core.warps=4", "core.threads=8"}
-	for _, machine := range []string{"vortex-6c32w32t", "vortex-6c32w32t-sharedl1"} {
+	for n, machine := range []string{"vortex-6c32w32t", "vortex-6c32w32t-sharedl1"} {
 		for i, text := range []string{tickets, mixed, exchange} {
 			t.Run(fmt.Sprint(machine, i), func(t *testing.T) {
-				sameOnThreads(t, load(t, machine, small...), source(t, text))
+				sameOnThreads(t, n+i, load(t, machine, small...), source(t, text))
 			})
 		}
 	}
 	t.Run("concentrators", func(t *testing.T) {
 		set := append([]string{"concentrator.sockets=2", "concentrator.outstanding=2", "concentrator.ports=2"},
 			small...)
-		sameOnThreads(t, load(t, "vortex-6c32w32t", set...), source(t, mixed))
+		sameOnThreads(t, 1, load(t, "vortex-6c32w32t", set...), source(t, mixed))
 	})
 	t.Run("weaver", func(t *testing.T) {
-		sameOnThreads(t, load(t, "vortex-6c32w32t-weaver", small...), weaverProgram(t, 60))
+		sameOnThreads(t, 3, load(t, "vortex-6c32w32t-weaver", small...), weaverProgram(t, 60))
 	})
 }
 
-func sameOnThreads(t *testing.T, cfg configs.Machine, p *isa.Program) {
+// sameOnThreads is the nth of its cases: without testenv.LongVariable, it has one number of threads besides 1.
+func sameOnThreads(t *testing.T, nth int, cfg configs.Machine, p *isa.Program) {
 	t.Helper()
 	want := threadedRun(t, cfg, p, 1, 2, nil)
-	few := []int{2, 8}
-	if testenv.Long(t) > 0 {
-		few = []int{2, 3, 4, 8}
-	}
-	for _, threads := range few {
+	for _, threads := range testenv.Some(t, nth, 1, []int{2, 3, 4, 8}) {
 		require.Equal(t, want, threadedRun(t, cfg, p, threads, 2, nil), "%d threads", threads)
 	}
 }

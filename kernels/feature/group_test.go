@@ -3,11 +3,13 @@ package feature_test
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/kernels/emit"
 	"heddle/kernels/emit/emittest"
 	"heddle/kernels/feature"
@@ -48,11 +50,13 @@ func collaborate(t *testing.T, p *feature.Plan, in map[string][]float32, out str
 }
 
 // TestCollaborativeOperations: each of them, for every number of lanes and of features up to 70 and 128, by groups, by
-// single lanes and by thread blocks, against a loop on the host.
+// single lanes and by thread blocks, against a loop on the host; without testenv.LongVariable, for some numbers of
+// features with each number of lanes.
 func TestCollaborativeOperations(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for lanes := 1; lanes <= 32; lanes *= 2 {
-		for _, k := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70, 128} {
+		for _, k := range testenv.Some(t, bits.Len(uint(lanes)), 6,
+			[]int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 70, 128}) {
 			for _, aware := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d lanes/%d features/aware %v", lanes, k, aware), func(t *testing.T) {
 					testOperations(t, r, &feature.Plan{Algorithm: &feature.Algorithm{}, K: k, Aware: aware,
