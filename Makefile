@@ -10,8 +10,8 @@ build: ## build ./heddle
 	go build $(GOFLAGS_BUILD) -o heddle ./cmd/heddle
 
 .PHONY: test
-test: ## run all tests
-	go test ./...
+test: ## run all tests, without compiling everything a second time by cmd/heddle's profile
+	go test -pgo=off ./...
 
 .PHONY: long
 long: ## run all tests at their long size, for a night

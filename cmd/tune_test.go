@@ -159,7 +159,7 @@ machine: vortex-1c4w4t
 graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
 workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: PULL}}}
 `), 0o644))
-	only := []string{"--only", "load_balance=VERTEX_BASED,EDGE_ONLY,CM", "--only",
+	only := []string{"--only", "load_balance=VERTEX_BASED,EDGE_ONLY", "--only",
 		"deduplication=ENABLED MONOTONIC_COUNTERS"}
 	out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--count", "--json"}, only...)...)
 	require.Zero(t, code, errs)
@@ -170,7 +170,7 @@ workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: P
 		require.Positive(t, c.Kernels["PUSH"])
 		require.Equal(t, c.Kernels["PUSH"]*c.Kernels["PULL"]*5, c.Hybrids)
 	}
-	require.Equal(t, 9, counts[0].Words["PUSH"], "three load balances, three frontiers, one way to deduplicate")
+	require.Equal(t, 6, counts[0].Words["PUSH"], "two load balances, three frontiers, one way to deduplicate")
 	search := func(args ...string) (o programOutcome) {
 		t.Helper()
 		out, errs, code := heddle(t, append(append([]string{"tune", "t.yaml", "--json"}, only...), args...)...)

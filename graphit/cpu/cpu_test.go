@@ -87,10 +87,10 @@ func TestPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := parse(t, name, program(t, name))
-			alone := compiled(t, f, false)
-			together := alone
-			if testenv.Long(t) > 0 || slices.Contains([]string{"bfs", "delta_stepping", "bc"}, name) {
-				together = compiled(t, f, true)
+			together := compiled(t, f, testenv.Long(t) > 0 || slices.Contains([]string{"bfs", "delta_stepping", "bc"}, name))
+			alone := together
+			if testenv.Long(t) > 0 {
+				alone = compiled(t, f, false)
 			}
 			for what, g := range all {
 				for _, threads := range []int{1, 2, 5} {

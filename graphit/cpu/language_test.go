@@ -17,6 +17,7 @@ import (
 	"heddle/graphit"
 	"heddle/graphit/graphir"
 	"heddle/graphit/programs"
+	"heddle/internal/testenv"
 )
 
 // head begins programs of tests.
@@ -200,14 +201,17 @@ end`, "", "0\n"},
 }
 
 // TestFeatures: constructs of the language give the reference's result, in push and in pull, with one thread and
-// several.
+// several; without testenv.LongVariable, in push or in pull.
 func TestFeatures(t *testing.T) {
 	g := load(t, "rmat.scale=9", "rmat.edge_factor=12", "weights.from=random", "weights.max=40")
-	for _, c := range features {
+	for n, c := range features {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for i, s := range []string{"", "SimpleGPUSchedule q; q.configDirection(PULL, BITMAP);"} {
-				if s != "" && c.schedule != "" {
+				switch {
+				case s != "" && c.schedule != "":
+					continue
+				case c.schedule == "" && i != n%2 && testenv.Long(t) == 0:
 					continue
 				}
 				text := s + c.schedule
