@@ -446,7 +446,7 @@ func TestMain(m *testing.M) {
 
 func TestRandomExperiments(t *testing.T) {
 	counts := map[string]int{}
-	first, cases := testenv.Seed(t, 1000), testenv.Cases(t, 25, 2000)
+	first, cases := testenv.Seed(t, 1000), testenv.Cases(t, 14, 2000)
 	for seed := first; seed < first+cases; seed++ {
 		e := randomExperiment(t, rand.New(rand.NewPCG(seed, 1307)))
 		came := outcome(t, fmt.Sprint("random ", seed), e)
@@ -492,7 +492,7 @@ func TestEveryKnobAtItsEnds(t *testing.T) {
 	rand.New(rand.NewPCG(testenv.Seed(t, uint64(len(names))), 1)).Shuffle(len(names),
 		func(i, k int) { names[i], names[k] = names[k], names[i] })
 	if testenv.Long(t) == 0 {
-		names = names[:25]
+		names = names[:12]
 	}
 	counts := map[string]int{}
 	for _, name := range names {

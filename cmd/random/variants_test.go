@@ -27,7 +27,7 @@ import (
 // their points equal those laid out independently here, each with the baseline that agrees with it, and so do the
 // command's. One experiment in sixteen is run, for few cycles.
 func TestRandomVariants(t *testing.T) {
-	first, cases := testenv.Seed(t, 9000), testenv.Cases(t, 32, 1000)
+	first, cases := testenv.Seed(t, 9000), testenv.Cases(t, 16, 1000)
 	points, swept, shared, ran := 0, 0, 0, 0
 	for seed := first; seed < first+cases; seed++ {
 		r := rand.New(rand.NewPCG(seed, 2311))

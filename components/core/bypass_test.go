@@ -9,6 +9,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/core"
+	"heddle/internal/testenv"
 )
 
 // watcher notes how full all of a core's buffers are after every cycle.
@@ -34,7 +35,7 @@ func (w *watcher) Tick(now clock.Cycle) bool {
 func TestTheExpressWayIsTheStages(t *testing.T) {
 	names := []string{"alu_chain", "mul_chain", "div_chain", "mix_units", "fma_chain", "diverge", "lat_bank",
 		"lmem_conf", "ld_rand", "barrier", "lat_jump"}
-	for seed := range uint64(60) {
+	for seed := range testenv.Cases(t, 20, 600) {
 		draw := rand.New(rand.NewPCG(seed, 7))
 		warps, threads := 1+draw.IntN(31), 1<<draw.IntN(6)
 		if draw.IntN(4) == 0 {
