@@ -38,8 +38,9 @@ var Heddle = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	program := filepath.Join(dir, "heddle")
-	c := exec.Command("go", "build", "-pgo=off", "-ldflags=-w", "-o", program, "./cmd/heddle")
-	c.Dir = root
+	// By -C, not by the command's Dir, which is looked at: the root directory would be an input of the test, and no result
+	// would be in go test's cache after a commit.
+	c := exec.Command("go", "-C", root, "build", "-pgo=off", "-ldflags=-w", "-o", program, "./cmd/heddle")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build ./cmd/heddle: %w\n%s", err, out)
 	}
