@@ -50,9 +50,10 @@ func shell(t *testing.T, dir, lines string) string {
 }
 
 // TestPage: snippets of docs/guide/extending.md are parts of the files that it names, and its commands work as they are
-// written, in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported.
+// written, in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported. The heddle
+// that they build is then tested.
 func TestPage(t *testing.T) {
-	commands, snippets := 0, 0
+	commands, snippets, dir := 0, 0, t.TempDir()
 	for _, m := range block.FindAllStringSubmatch(page(t), -1) {
 		switch m[1] {
 		case "go":
@@ -66,7 +67,7 @@ func TestPage(t *testing.T) {
 			require.Contains(t, string(text), m[3], "docs/guide/extending.md and %s", m[2])
 		case "sh":
 			commands++
-			out := shell(t, t.TempDir(), m[3])
+			out := shell(t, dir, m[3])
 			for _, says := range []string{"│ yes ", "widest paths from the source",
 				"Requests answered, each of a warp.", "rd = the core's next number"} {
 				require.Contains(t, out, says)
@@ -80,6 +81,7 @@ func TestPage(t *testing.T) {
 	}
 	require.Equal(t, 1, commands)
 	require.Greater(t, snippets, 8)
+	t.Run("outside", func(t *testing.T) { runOutside(t, filepath.Join(dir, "mine", "heddle")) })
 }
 
 // outside builds a folder as a module of its own.
@@ -105,10 +107,9 @@ func run(t *testing.T, command string, args ...string) (out string, code int) {
 	return string(text), 0
 }
 
-// TestOutside: a module of its own builds a heddle with a schedule, a layout, an algorithm, a graph unit and a
-// statistic of its own. Everything that heddle's have, they have.
-func TestOutside(t *testing.T) {
-	command := outside(t, "mine")
+// runOutside tests a heddle with a schedule, a layout, an algorithm, a graph unit and a statistic of its own. Everything
+// that heddle's have, they have.
+func runOutside(t *testing.T, command string) {
 	yaml := filepath.Join(filepath.Dir(command), "mine.yaml")
 	t.Chdir(t.TempDir())
 	good := func(args ...string) string {
@@ -167,7 +168,7 @@ func TestOutside(t *testing.T) {
 	require.Contains(t, good(append([]string{"run", yaml, "--check", "--set", "name=part", "--set", "region.from=2"},
 		one...)...), "│ yes ")
 	found := good(append([]string{"tune", yaml, "--points", "6", "--schedules", "all", "--only",
-		"schedule=vertex,vector,ticket"}, one...)...)
+		"schedule=vertex,vector,ticket", "--only", "fusion=none"}, one...)...)
 	require.Contains(t, found, "aligned")
 	good(append([]string{"trace", "record", yaml, "-o", "ticket.trace"}, one...)...)
 	require.NoError(t, os.WriteFile("replay.yaml",

@@ -9,19 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/sim"
 )
 
 // TestManyCores: 20 to 256 cores with a graph unit each, behind concentrators: every edge is handed
-// out once, nothing is lost between the units, and the control processor sees the end of all of them.
+// out once, nothing is lost between the units, and the control processor sees the end of all of them. Without
+// testenv.LongVariable, every second machine.
 func TestManyCores(t *testing.T) {
-	for _, set := range []string{
+	for i, set := range []string{
 		"sockets=20", "sockets=40", "sockets=60", "sockets=60 concentrator.sockets=4 ctrlproc.policy=ef+vl ctrlproc.interval=64",
 		"sockets=60 concentrator.outstanding=1 concentrator.arbiter=priority ctrlproc.policy=ideal", "sockets=64 concentrator.sockets=20 concentrator.ports=3 ctrlproc.interval=1",
 		"sockets=40 core.graphpeg.bypass_l1=false", "sockets=60 ctrlproc.group=8 ctrlproc.interval=32 ctrlproc.policy=ef+vl",
 		"sockets=200 concentrator.sockets=4 core.graphpeg.list_region=1MiB",
 		"sockets=256 concentrator.sockets=16 concentrator.ports=4 core.graphpeg.list_region=1MiB",
 	} {
+		if i%2 == 0 && testenv.Long(t) == 0 { // those of the other half have as many cores, and more knobs
+			continue
+		}
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			g := newPegGraph(5, 200, 2500)

@@ -422,7 +422,7 @@ warp:	li t0, -1
 	slli t1, t1, 6
 	li t2, 0x90000000
 	add t1, t1, t2
-	li t3, 20
+	li t3, 8
 loop:	lw t4, 0(t1)
 	lw t5, 64(t1)
 	lw t6, 4(t1)
