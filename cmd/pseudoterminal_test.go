@@ -39,7 +39,7 @@ sweep: {workload.max_iterations: [1, 2, 100000]}
 // runsOnTerminals is the program and how often to run it: with testenv.LongVariable often, with the race detector.
 func runsOnTerminals(t *testing.T) (program string, times int) {
 	t.Helper()
-	times = int(testenv.Cases(t, 3, 50))
+	times = int(testenv.Cases(t, 2, 50))
 	if testenv.Long(t) == 0 {
 		return buildHeddle(t), times
 	}

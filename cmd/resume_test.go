@@ -242,10 +242,10 @@ func summary(t *testing.T, dir string) (s map[string]any) {
 }
 
 // Limits of time and memory end points, with their class and exit code; the same command without them
-// runs those again.
+// runs those again, whichever limit it was: without testenv.LongVariable, the first.
 func TestLimitsOfTimeAndMemory(t *testing.T) {
 	heddle := buildHeddle(t)
-	for _, c := range []struct{ flag, class, says string }{
+	for i, c := range []struct{ flag, class, says string }{
 		{"--time-limit=1ms", experiment.Limit, "time limit reached: 1ms"},
 		{"--memory-limit=1MiB", experiment.OutOfMemory, "memory limit reached: the process has"},
 		{"--max-cycles=100", experiment.Limit, "cycle limit reached: 100 cycles"},
@@ -258,6 +258,9 @@ func TestLimitsOfTimeAndMemory(t *testing.T) {
 		require.Contains(t, stdout, "NO: "+c.class)
 		for _, p := range content(t, dir) {
 			require.Equal(t, c.class, p.Failure)
+		}
+		if i > 0 && testenv.Long(t) == 0 {
+			continue
 		}
 		code, stdout, stderr = start(t, heddle, dir, "run", "many.yaml", "--set=workload.max_iterations=20",
 			"--set=seeds=[1]", "--set=sweep={}")
