@@ -205,11 +205,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 		t.AppendRow(geomeanRow(&shown, points, &m))
 	}
 	n := len(keys)
-	var right []table.ColumnConfig
-	for i := n + 1; i < len(header)-1; i++ {
-		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	f := fitted(t, header, right, &shown)
+	f := fitted(t, header, rightAligned(n+1, len(header)-1), &shown)
 	f.Words = append(f.Words, make([]int, len(header)-n)...)
 	f.Words[len(header)-1], f.Widths[len(header)-1] = verdicts, verdicts
 	f.Drop = droppable(stats, first, points, outcomes)
@@ -218,6 +214,14 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	for _, line := range meansOver(geomeans) {
 		fmt.Fprintln(w, line)
 	}
+}
+
+// rightAligned aligns the columns from first on and before end, which are counted from 1.
+func rightAligned(first, end int) (columns []table.ColumnConfig) {
+	for i := first; i < end; i++ {
+		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	return columns
 }
 
 // manyRows is the number of rows from which on a matrix is easier to read.

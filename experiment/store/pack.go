@@ -122,14 +122,9 @@ func numbers(tx *sql.Tx, query string) (list []int64, err error) {
 
 // sumRows sets the checksums of all rows.
 func sumRows(tx *sql.Tx) error {
-	set := func(table, key string) func(sum int64, at ...any) error {
-		return func(sum int64, at ...any) error {
-			_, err := tx.Exec("UPDATE "+table+" SET sum = ? WHERE "+key, append([]any{sum}, at...)...)
-			return err
-		}
-	}
-	setName, graph, whole := set("names", "id = ?"), set("graphs", "hash = ?"), set("experiment", "only = ?")
-	step, interval := set("super_steps", "id = ?"), set("intervals", "point = ? AND place = ?")
+	setName, graph := sumSetter(tx, "names", "id = ?"), sumSetter(tx, "graphs", "hash = ?")
+	whole, step := sumSetter(tx, "experiment", "only = ?"), sumSetter(tx, "super_steps", "id = ?")
+	interval := sumSetter(tx, "intervals", "point = ? AND place = ?")
 	for _, t := range []struct {
 		query string
 		row   func(r *sql.Rows) error
@@ -182,6 +177,14 @@ func sumRows(tx *sql.Tx) error {
 		}
 	}
 	return sumPoints(tx)
+}
+
+// sumSetter returns a function that sets the checksum of the table's row at a key.
+func sumSetter(tx *sql.Tx, table, key string) func(sum int64, at ...any) error {
+	return func(sum int64, at ...any) error {
+		_, err := tx.Exec("UPDATE "+table+" SET sum = ? WHERE "+key, append([]any{sum}, at...)...)
+		return err
+	}
 }
 
 func sumPoints(tx *sql.Tx) error {

@@ -77,9 +77,17 @@ func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
 	return true
 }
 
+// namesOf lists the names of all.
+func namesOf[T any](all []T, name func(T) string) (list []string) {
+	for _, x := range all {
+		list = append(list, name(x))
+	}
+	return list
+}
+
 // Axes returns all axes of a search on a machine.
 func Axes(m *configs.Machine, kinds Kinds) []Axis {
-	var schedules, layouts, splits, directions, sets, dedups, orders, scans []string
+	var schedules, layouts, splits []string
 	for _, s := range schedule.All() {
 		if kinds.has(s, m) {
 			schedules = append(schedules, s.Name)
@@ -91,21 +99,11 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 			splits = append(splits, l.Name)
 		}
 	}
-	for _, d := range direction.Policies() {
-		directions = append(directions, d.Name)
-	}
-	for _, s := range activeset.Choices() {
-		sets = append(sets, s.Name)
-	}
-	for _, d := range activeset.Dedups() {
-		dedups = append(dedups, d.Name)
-	}
-	for _, o := range activeset.Orders() {
-		orders = append(orders, o.Name)
-	}
-	for _, s := range schedule.Scans() {
-		scans = append(scans, string(s))
-	}
+	directions := namesOf(direction.Policies(), func(p *direction.Policy) string { return p.Name })
+	sets := namesOf(activeset.Choices(), func(s *activeset.Choice) string { return s.Name })
+	dedups := namesOf(activeset.Dedups(), func(d *activeset.Dedup) string { return d.Name })
+	orders := namesOf(activeset.Orders(), func(o *activeset.Order) string { return o.Name })
+	scans := namesOf(schedule.Scans(), func(s schedule.Scan) string { return string(s) })
 	return []Axis{
 		{Key: ScheduleKey, Values: schedules,
 			set: func(w *workload.Workload, v string) { w.Schedule = workload.Schedule(v) }},
