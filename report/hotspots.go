@@ -97,7 +97,7 @@ func hotFigures(r *hotspots.Report) (out []Figure) {
 	}
 	stack.Note = lump(&stack)
 	phases := Figure{
-		ID: "phases", Title: "Where time went, by what the program does", Kind: Stack,
+		ID: "phases", Title: "Cycles by program phase", Kind: Stack,
 		X: Scale{Name: "share of scheduler-cycles", Percent: true}, Columns: []string{"all"},
 	}
 	for _, p := range r.Phases {

@@ -15,10 +15,10 @@ type stacking struct {
 }
 
 var stackings = []stacking{
-	{"schedulers", "What the schedulers did, and what held them up", "share of scheduler-cycles", true,
+	{"schedulers", "Scheduler states and causes of stalls", "share of scheduler-cycles", true,
 		below("core.scheduler.", "stall.", "scoreboard.")},
-	{"warps", "What resident warps did, and what they waited for", "share of warp-cycles", true, warpState},
-	{"breakdown", "Where time went, by what kernels do", "scheduler-cycles", false, step},
+	{"warps", "States of resident warps", "share of warp-cycles", true, warpState},
+	{"breakdown", "Cycles by phase of the kernels", "scheduler-cycles", false, step},
 	{"phases", "Cycles of the kernels", "cycles", false, phase},
 }
 

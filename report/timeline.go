@@ -205,7 +205,7 @@ func (r *Result) historyNote() string {
 func (h *history) causes() (f Figure, ok bool) {
 	f = Figure{
 		ID: "timeline-schedulers-" + h.point.Label, Group: "timeline-schedulers", Choice: h.point.Label,
-		Title: "What the schedulers did over the run: " + h.point.Label, Kind: Area,
+		Title: "Scheduler states over the run: " + h.point.Label, Kind: Area,
 		X: Scale{Name: "cycles of the machine's clock"}, Y: Scale{Name: "share of scheduler-cycles", Percent: true},
 		Columns: make([]string, len(h.rows)),
 	}
