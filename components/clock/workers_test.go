@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/components/clock"
+	"heddle/internal/testenv"
 )
 
 // station takes numbers from its incoming links and pushes others to its outgoing ones, each link in cycles that are
@@ -129,7 +130,7 @@ func network(t *testing.T, seed uint64, shards, workers int) (logs [][]string) {
 
 // TestShardsAreOneClock: units on shards of a clock, ticked by several goroutines, behave exactly as on one.
 func TestShardsAreOneClock(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range testenv.Cases(t, 12, 600) {
 		want := network(t, seed, 1, 1)
 		for _, shards := range []int{2, 3, 7} {
 			for _, workers := range []int{2, 3} {

@@ -12,6 +12,7 @@ import (
 	"heddle/components/balance"
 	"heddle/components/count"
 	"heddle/configs/schema"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -452,12 +453,8 @@ func (g *rig) sizes() (n []int) {
 // TestEveryEdgeOnce, whatever the sizes, latencies and policies, with donations at random
 // moments; the lists pushed in one launch are the input of the next.
 func TestEveryEdgeOnce(t *testing.T) {
-	seeds := uint64(60)
-	if testing.Short() {
-		seeds = 50
-	}
 	var all Stats
-	for seed := range seeds {
+	for seed := range testenv.Cases(t, 30, 600) {
 		g := newRig(t, seed, 1+int(seed%4))
 		s := g.graph.setup(allFields, g.r.IntN(2) == 0)
 		require.NoError(t, g.host.Configure(s))
@@ -498,7 +495,7 @@ func TestEveryEdgeOnce(t *testing.T) {
 // TestEveryVertexOnce: the same in vertex-list mode.
 func TestEveryVertexOnce(t *testing.T) {
 	short := uint64(0)
-	for seed := range uint64(60) {
+	for seed := range testenv.Cases(t, 20, 600) {
 		g := newRig(t, seed+10_000, 1+int(seed%3))
 		s := g.graph.setup(allFields, false)
 		require.NoError(t, g.host.Configure(s))
