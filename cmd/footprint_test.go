@@ -22,8 +22,8 @@ type footprint struct {
 	args []string // of heddle run
 }
 
-// drawFootprint draws two points on a machine and a graph. Those that are not sampled end early: what they need, they
-// have from the beginning.
+// drawFootprint draws two points on a machine and a graph. Points that are not sampled end early, since they allocate
+// their memory at the beginning.
 func drawFootprint(r *rand.Rand, sampled bool) footprint {
 	of := func(choices ...string) string { return choices[r.IntN(len(choices))] }
 	graph := of(

@@ -12,7 +12,7 @@ import (
 	"heddle/experiment/store"
 )
 
-// mounting is set where the test may mount file systems that nobody else sees.
+// mounting is set where the test may mount file systems that other processes do not see.
 const mounting = "HEDDLE_TEST_MOUNTS"
 
 // smallSystem mounts a file system of so many KiB, whose size the function it returns changes.

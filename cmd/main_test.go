@@ -68,7 +68,7 @@ func TestExecJSON(t *testing.T) {
 	require.Equal(t, r["warp_instrs"], sum)
 }
 
-// Every way a run can end has its exit code, and says what happened.
+// Every way in which a run can end has its exit code and message.
 func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		name, src string
@@ -329,7 +329,7 @@ func TestALongRunSaysWhereItIs(t *testing.T) {
 	require.Contains(t, errs, "cycle limit reached: 5000 cycles\n  Core0: next pc 0x80000010: warps 0 1 2\n")
 }
 
-// What is no command of a group is a wrong command line, at every depth; a group by itself shows its help.
+// An unknown command of a group is a usage error, at every depth; a group by itself shows its help.
 func TestUnknownCommands(t *testing.T) {
 	groups := 0
 	var visit func(c *cobra.Command)

@@ -111,7 +111,7 @@ func withoutProgress(e ended) ended {
 	return e
 }
 
-// When nobody reads any more, a program ends as others do: by SIGPIPE, without a word. It does not go on for nobody.
+// When the reader of its output is gone, a program ends as others do: by SIGPIPE, without a message.
 func TestNobodyReads(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte(forever), 0o644))
@@ -125,8 +125,8 @@ func TestNobodyReads(t *testing.T) {
 	}
 }
 
-// signalled begins a program, sends it a signal once it says, or has made, what is awaited, and returns how it ended
-// and how long that took.
+// signalled starts a program, sends it a signal once ready reports true, and returns how it ended and how long that
+// took.
 func signalled(t *testing.T, s syscall.Signal, dir string, ready func(pid int) bool, program string,
 	args ...string) (ended, time.Duration) {
 	t.Helper()

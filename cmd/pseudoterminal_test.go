@@ -135,7 +135,7 @@ func TestCtrlC(t *testing.T) {
 	require.Contains(t, shownPlain(t, p), "2 of 3 points known")
 }
 
-// A terminal that nobody reads stops no point, and a signal still ends the run.
+// A stopped terminal (Ctrl-S) stops no point, and a signal still ends the run.
 func TestAStoppedTerminal(t *testing.T) {
 	dir := inNew(t, "twelve.yaml", twelve)
 	p := onTerminal(t, dir, buildHeddle(t), "run", "twelve.yaml", "--jobs", "2")

@@ -287,7 +287,7 @@ func TestResume(t *testing.T) {
 	require.Equal(t, 24, verified(t, dir))
 	all := content(t, dir)
 
-	// What is stored is not, and the summaries come from the store.
+	// Stored points are not, and the summaries come from the store.
 	before := summary(t, dir)
 	require.Len(t, before["graphs"], 2)
 	require.NoError(t, os.Remove(filepath.Join(dir, "results", "many", "summary.json")))

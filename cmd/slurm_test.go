@@ -137,8 +137,8 @@ compare: [{name: vertex}, {name: edge, schedule: edge}]
 sweep: {workload.launch_overhead: {from: 1, to: 100, step: 1}}
 `
 
-// TestSlurm runs 200 points in 4 tasks and kills two of them, one without a word: what is missing is said, the same
-// command runs that and nothing else, and the results are those of a single process.
+// TestSlurm runs 200 points in 4 tasks and kills two of them, one with SIGKILL: missing points are named, the same
+// command runs them and no others, and the results are those of a single process.
 func TestSlurm(t *testing.T) {
 	testenv.NeedLong(t, "it runs 200 points three times; TestSlurmOnATerminal runs twelve")
 	startSlurm(t)

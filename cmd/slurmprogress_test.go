@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is left is by the work that all tasks have done since they were first seen to run.
+// The time left is estimated from the work that all tasks have done since they were first seen to run.
 func TestThroughput(t *testing.T) {
 	p := &throughput{work: []float64{1, 1, 2, 4}}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -131,7 +131,7 @@ func TestDryRunKnowsPoints(t *testing.T) {
 	}
 }
 
-// --set of what every point sets itself would do nothing, silently.
+// --set of a key that every point sets itself has no effect, and a warning says so.
 func TestSetThatHasNoEffect(t *testing.T) {
 	someResults(t)
 	const says = "--set workload.damping=0.6 has no effect: the experiment's compare or sweep sets workload.damping\n"

@@ -66,8 +66,7 @@ func find(t *testing.T, figures []report.Figure, id string) report.Figure {
 	return report.Figure{}
 }
 
-// The geomean is over the places that all variants have, of inputs alone; a point without a verified result is in no
-// figure.
+// The geomean is over the inputs that all variants have; a point without a verified result is in no figure.
 func TestSpeedups(t *testing.T) {
 	s := fixture()
 	s.Points[1]["speedup"] = 8
@@ -493,7 +492,7 @@ func TestPointsThatDifferInAKeyThatIsNotShown(t *testing.T) {
 	require.Equal(t, "Geometric means over z. ", heat.Note)
 }
 
-// Values whose first 48 characters are the same are different places all the same.
+// Values with the same first 48 characters are different entries nevertheless.
 func TestLongValuesAreDifferentPlaces(t *testing.T) {
 	s := &summary{Experiment: "long"}
 	const graph = "{rmat: {scale: 11, edge_factor: 64}, clean: {symmetrise: true}, weights: {from: random, seed: "

@@ -114,7 +114,7 @@ func TestPegConfigurationsThatCouldHang(t *testing.T) {
 	}
 }
 
-// TestPegErrors: program errors say where, the host's what is wrong with the set-up.
+// TestPegErrors: errors of programs name the place, errors of the host the fault in the set-up.
 func TestPegErrors(t *testing.T) {
 	setup := func(words string) string {
 		return "\n.data\nheddle.peg: .word " + words + "\noffsets: .word 0, 2, 9\nlist: .word 0, 1, 7\n"

@@ -10,8 +10,8 @@ import (
 
 const window = 1000
 
-// heard has a rhythm hear stretches of a pace, and returns how many windows it says that an interval needs; -1: as many
-// as can be.
+// heard feeds a rhythm with intervals of a CPI, and returns the number of windows that it asks for in an interval; -1:
+// as many as possible.
 func heard(stretches []int, cpi func(at float64) float64) int {
 	r := rhythm{window: window}
 	at, cycles := uint64(0), 0.0
@@ -48,7 +48,7 @@ func phases(period float64) func(float64) float64 {
 	}
 }
 
-// TestRhythm: what goes up and down asks for intervals of a whole period; what is steady, scatters or drifts does not.
+// TestRhythm: a periodic CPI asks for intervals of a whole period; one that is steady, scatters or drifts does not.
 func TestRhythm(t *testing.T) {
 	several := []int{1, 2, 4, 6, 9, 13, 20, 30}
 	r := rand.New(rand.NewPCG(1, 9))

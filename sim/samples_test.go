@@ -35,7 +35,7 @@ func sampled(t *testing.T, cfg configs.Machine, p *isa.Program, s *sim.Sampling,
 	return cycles, m.Statistics(), m.EndSamples()
 }
 
-// samplePrograms are on machines that sleep in different places.
+// samplePrograms run on machines whose units sleep at different times.
 func samplePrograms(t *testing.T) map[string]func() (configs.Machine, *isa.Program) {
 	on := func(prog string, iters int64, machine string, set ...string) func() (configs.Machine, *isa.Program) {
 		return func() (configs.Machine, *isa.Program) {

@@ -219,8 +219,8 @@ func measured(t *testing.T, benchmark, parameters string) float64 {
 	return 0
 }
 
-// TestGPUBesideSilicon holds gpu-16sm to an H100's micro-benchmarks: rates of the whole chip to 16/132 of them. The page
-// has what they come to, and short tests run those rows that take no time.
+// TestGPUBesideSilicon compares gpu-16sm with an H100's micro-benchmarks: rates of the whole chip with 16/132 of them.
+// The page has the results; without testenv.LongVariable, the test runs the rows that take little time.
 func TestGPUBesideSilicon(t *testing.T) {
 	const (
 		mib         = 1 << 20

@@ -11,8 +11,8 @@ import (
 	"heddle/sim"
 )
 
-// trapping has every lane emulate misaligned loads in a handler, ask for a service, and pass over what is no
-// instruction, with loads and stores that miss in front of it and behind it. What it comes to is at logBase.
+// trapping has every lane emulate misaligned loads in a handler, ask for a service, and skip an illegal instruction,
+// with loads and stores that miss before and after it. Its results are at logBase.
 const trapping = spread + `
 	la a0, handle
 	csrw mtvec, a0
@@ -176,7 +176,7 @@ func TestHostEndsTheProgramInTime(t *testing.T) {
 	}
 }
 
-// Nor do they go on in what is executed without time, which takes no traps.
+// Nor do they go on in functional execution, which takes no traps.
 func TestHostEndsTheProgramWithoutTime(t *testing.T) {
 	run := func(text string) (*sim.Machine, error) {
 		p, err := asm.Assemble("x.s", []byte(text), asm.Options{Base: 0x80000000})

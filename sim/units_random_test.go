@@ -18,7 +18,7 @@ import (
 )
 
 // weaverStream is a random straight line of Weaver instructions and others, for one warp. Registers
-// a0 to a7 come and go; every value matters to what comes later.
+// a0 to a7 are reused; later instructions depend on every value.
 func weaverStream(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString("_start: li t0, -1\n tmc t0\n csrr t1, vx_tid\n li t2, 3\n li t3, 0x90000000\n slli t4, t1, 2\n add t3, t3, t4\n")

@@ -170,8 +170,7 @@ func settings(from, to config.Experiment) (set []schema.Setting) {
 	return set
 }
 
-// randomAxis are values of a key that change little of whether a configuration is legal: of its unit, or of what all
-// have.
+// randomAxis draws values of a key, of the unit or common to all machines, that seldom make a configuration illegal.
 func randomAxis(r *rand.Rand, e *config.Experiment) (key string, values []string) {
 	axes := []schema.Axis{
 		{Key: "workload.launch_overhead", Values: []string{"1", "700"}}, {Key: "machine.core.lsu_queue", Values: []string{"1", "3", "4"}}, {Key: "workload.seed", Values: []string{"1", "2"}},
@@ -234,7 +233,7 @@ func (c *comparison) legal(key string, values []string) bool {
 	return true
 }
 
-// points are those of the comparison, by hand.
+// points lists the comparison's points, laid out independently.
 func (c *comparison) points(t *testing.T) (all []expected) {
 	plain := []map[string]string{{}}
 	for _, a := range c.whole.Sweep {

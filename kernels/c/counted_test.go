@@ -55,7 +55,7 @@ func counted(t *testing.T, line string) (name string, n float64) {
 	return strings.TrimSpace(line[:digit]), n
 }
 
-// classes says of what the calls of of_doubles consist.
+// classes counts the instructions that the calls of of_doubles execute, by class.
 func classes(t *testing.T, p *isa.Program) string {
 	begin, ok := p.Symbol("of_doubles")
 	require.True(t, ok)

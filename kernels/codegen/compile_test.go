@@ -61,7 +61,7 @@ func runBoth(t *testing.T, k *ir.Kernel, words uint32) *Compiled {
 	return c
 }
 
-// TestPlainBranchesWhereLanesAgree: what is the same in all lanes needs no masks.
+// TestPlainBranchesWhereLanesAgree: branches on a value that is the same in all lanes need no masks.
 func TestPlainBranchesWhereLanesAgree(t *testing.T) {
 	k := build(t, func(b *ir.Builder, a ir.Value) {
 		n := b.Param("n", ir.U32)
@@ -80,7 +80,7 @@ func TestPlainBranchesWhereLanesAgree(t *testing.T) {
 	require.Equal(t, 1, strings.Count(s, "join"))
 }
 
-// TestPerEdge: the inner loops of the examples are as long as those written by hand.
+// TestPerEdge: the inner loops of the examples are as long as hand-written ones.
 func TestPerEdge(t *testing.T) {
 	for name, want := range map[string]int{"pagerank_vertex": 9, "pagerank_vertex_ahead": 9, "pagerank_edge": 11,
 		"pagerank_weaver": 11} {
@@ -207,8 +207,8 @@ func TestBreakBeforeTheArrayEnds(t *testing.T) {
 	runBoth(t, k, 16)
 }
 
-// TestValuesInVariables: a value is computed into the variable that is set to it only where
-// nobody sees the difference.
+// TestValuesInVariables: a value is computed directly into the variable that is set to it only where
+// nothing reads the variable's old value afterwards.
 func TestValuesInVariables(t *testing.T) {
 	for name, body := range map[string]func(b *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value){
 		"the old value is read later": func(_ *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {

@@ -88,7 +88,7 @@ func (g *unrolledBody) step(l *ir.Loop) {
 	}
 }
 
-// TestOverlap: whatever moves, what is computed stays the same.
+// TestOverlap: moving loads does not change results.
 func TestOverlap(t *testing.T) {
 	from, n := testenv.Seed(t, 0), testenv.Cases(t, 600, 50_000)
 	moved := 0
@@ -135,8 +135,8 @@ func order(t *testing.T, build func(b *ir.Builder, i ir.Value, l *ir.Loop)) (lis
 	return list
 }
 
-// TestOverlapOrder: loads of what nothing writes pass stores and atomics, dependent ones behind all that they depend
-// on; others stay, and nothing passes a break or a barrier.
+// TestOverlapOrder: loads of read-only words pass stores and atomics, but stay behind the instructions on which they
+// depend; other loads stay, and none passes a break or a barrier.
 func TestOverlapOrder(t *testing.T) {
 	push := func(k int, between func(b *ir.Builder, l *ir.Loop)) func(b *ir.Builder, i ir.Value, l *ir.Loop) {
 		return func(b *ir.Builder, i ir.Value, l *ir.Loop) {

@@ -100,7 +100,7 @@ func (y yardstick) programs(t *testing.T) (hand, compiled *isa.Program) {
 const most = 1.05
 
 // TestAsGoodAsByHand: compiled gathers execute at most 5 % more warp instructions than
-// those written by hand, without time and with.
+// hand-written ones, functional and timed.
 func TestAsGoodAsByHand(t *testing.T) {
 	for name, g := range graphs(t) {
 		for _, y := range yardsticks {

@@ -6,8 +6,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// Memory of random programs. Lanes write words of their own, or with atomics that
-// commute and whose result nobody uses, so that the order of warps does not matter.
+// Memory of random programs. Lanes write words of their own, or use atomics that
+// commute and whose results are unused, so that the order of warps does not matter.
 const (
 	inWords    = 256 // read only
 	ownWords   = 16  // of each lane
@@ -286,7 +286,7 @@ func (g *randomKernel) predicate() ir.Value {
 	return compare[g.r.IntN(6)](g.value(t), g.value(t))
 }
 
-// load reads what nobody else writes.
+// load reads a word that no other lane writes.
 func (g *randomKernel) load(t ir.Type) ir.Value {
 	switch g.r.IntN(5) {
 	case 0:

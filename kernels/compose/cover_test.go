@@ -17,7 +17,7 @@ var (
 	fusable = sync.OnceValue(func() []*Plan { return fusedOf(legal()) })
 )
 
-// choices says what a plan chooses on each axis.
+// choices lists a plan's choice on each axis.
 func choices(p *Plan) []string {
 	return []string{
 		p.Algorithm.Name, p.Schedule.Name, p.Layout.Name + " " + string(p.Sizes.BlockBy), p.Direction.Name, p.Set.Name,
@@ -118,7 +118,7 @@ func thinned(all func() []*Plan, nth int) func() []*Plan {
 	}
 }
 
-// TestCovering: what is picked is little, and has every pair that there is.
+// TestCovering: few plans are picked, and they have every pair that occurs in any plan.
 func TestCovering(t *testing.T) {
 	for _, of := range []struct{ plans, picked []*Plan }{{legal(), covering()}, {fusable(), coveringFused()}} {
 		names, there, met := map[string]bool{}, map[pair]bool{}, map[pair]bool{}

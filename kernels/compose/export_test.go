@@ -112,8 +112,8 @@ func TestExported(t *testing.T) {
 	}
 }
 
-// An image of a search that is stopped ends there, and expects the levels that are reached by then; one of what depends
-// on time is refused.
+// An image of a search with max_iterations stops there, and expects the levels reached by then; algorithms whose
+// intermediate results depend on timing are refused.
 func TestExportedIsStopped(t *testing.T) {
 	cfg, s := shapeOf(t, "vortex-rtl-c")
 	g, w := exportGraph(t, 70, 160), exportWorkload(t, "bfs", "vertex", "push")

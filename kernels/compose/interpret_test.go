@@ -140,7 +140,7 @@ func tiny() map[string]*graph.Graph {
 		"skewed": read(40, skewed...)}
 }
 
-// workloadOf says what a plan says.
+// workloadOf returns a workload that makes the plan's choices.
 func workloadOf(p *Plan) workload.Workload {
 	w := workload.Workload{
 		Kernel: workload.Compiled, Algorithm: workload.Algorithm(p.Algorithm.Name),

@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// TestTooManySlots: what is too large is refused before it is made.
+// TestTooManySlots: a layout that would be too large is refused before it is built.
 func TestTooManySlots(t *testing.T) {
 	g := read(5000, "2 1 1")
 	p, err := NewPlan(choose("layout=ell-csr"))

@@ -404,8 +404,8 @@ func TestMachinesThatCannot(t *testing.T) {
 	require.NoError(t, runs("schedule=warp scan=scratchpad"))
 }
 
-// TestBarriersThatSignal: where device-wide barriers do nothing to memory, several cores run no kernels that read
-// behind one what others have stored; which those are is what their code says.
+// TestBarriersThatSignal: where device-wide barriers do not order memory accesses, several cores run no kernel that
+// loads, behind a barrier, words that other cores have stored. The test finds these kernels by their code.
 func TestBarriersThatSignal(t *testing.T) {
 	one := host.Shape{Cores: 1, Warps: 4, Threads: 8, ScratchpadBytes: 16 << 10, BarriersSignal: true}
 	several, flushing := one, one

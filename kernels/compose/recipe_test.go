@@ -101,7 +101,7 @@ func TestScaleFree(t *testing.T) {
 	require.Equal(t, "cta/hybrid", plan(chain, 0))
 }
 
-// TestContradictions: what is given must be what the recipe sets, on any graph.
+// TestContradictions: a given value must equal the one that the recipe sets, on any graph.
 func TestContradictions(t *testing.T) {
 	for _, c := range []struct {
 		recipe workload.Choice

@@ -35,8 +35,8 @@ func stoppedWorkload(r *rand.Rand, p *Plan, g *graph.Graph) workload.Workload {
 	return w
 }
 
-// TestStopped: runs that are stopped after any number of super-steps are right as far as they have come, as kernels are
-// built, and compiled with and without time, fused or not; and what is wrong in what they have come to is found.
+// TestStopped: runs that stop after any number of super-steps have the reference's result at that point, interpreted,
+// compiled, timed and functional, fused or not; and changes to their results are found.
 func TestStopped(t *testing.T) {
 	plans := stoppable(share(t, legal, covering, 0))
 	plans = append(plans, stoppable(share(t, fusable, coveringFused, 0))...)

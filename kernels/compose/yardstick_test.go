@@ -36,7 +36,7 @@ var yardstickGraphs = map[string]graphspec.Graph{
 	"grid":     {Grid: &graphspec.Grid{Width: 64, Height: 64, Seed: 1}},
 }
 
-// launch is one of a run's launches, of the kernel written by hand and of the composed one.
+// launch is one of a run's launches, of the hand-written kernel and of the composed one.
 type launch struct {
 	kernel         string
 	hand, composed sim.Result
@@ -72,14 +72,14 @@ func superStep(t *testing.T, machine string, s pagerank.Schedule, g *graph.Graph
 	return [3]launch{{"gather", h.Gather, c.Gather}, {"init", hand.Init, composed.Init}, {"apply", h.Apply, c.Apply}}
 }
 
-// misses are the gathers whose cycles are over most, with what they came to. What is no longer one
-// must go from the list.
+// misses lists the gathers whose ratio of cycles exceeds most, with that ratio. A gather that no longer does must be
+// removed.
 var misses = map[string]float64{
 	"vortex-6c32w32t/rmat/vertex": 1.054, // as many instructions; the longest rows decide
 }
 
-// TestAsGoodAsByHand: composed kernels execute at most 5 % more warp instructions than those
-// written by hand, and gathers take at most 5 % more cycles; without testenv.LongVariable, on the generated graphs.
+// TestAsGoodAsByHand: composed kernels execute at most 5 % more warp instructions than hand-written
+// ones, and gathers take at most 5 % more cycles; without testenv.LongVariable, on the generated graphs.
 func TestAsGoodAsByHand(t *testing.T) {
 	graphs := map[string]*graph.Graph{}
 	for name, c := range yardstickGraphs {

@@ -474,7 +474,7 @@ func TestDeclarations(t *testing.T) {
 	}
 }
 
-// FuzzHost: what is declared is refused or understood, and what is understood can be written out.
+// FuzzHost: a declaration is refused or accepted, and an accepted one can be written out.
 func FuzzHost(f *testing.F) {
 	f.Add("f32 a = 0.5", "i32 x[2*vertices + edges] = -1")
 	f.Add("a = 0x10", "more[1]")

@@ -27,7 +27,7 @@ func random(n, m int, seed uint64) *graph.Adjacency {
 	return e
 }
 
-// Ranks that can be worked out by hand.
+// Ranks that are easy to calculate.
 func TestPageRankByHand(t *testing.T) {
 	chain := &graph.Adjacency{Offsets: []uint32{0, 1, 2, 2}, IDs: []uint32{1, 2}}
 	require.Equal(t, []float64{1. / 3, 1. / 3, 1. / 3}, PageRank[float64](chain, 0.5, 0))

@@ -220,7 +220,7 @@ func (x *test) core(m *emittest.Machine) schedule.Core {
 	return c
 }
 
-// feed does what comes before a gather: the schedule's own kernel, and what the host tells units.
+// feed prepares a gather: it runs the schedule's registration kernel, and sets up the units as the host does.
 func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args map[string]uint32) {
 	hand := m.Hand(x.s.Unit)
 	if hand == nil {

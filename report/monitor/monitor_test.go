@@ -309,7 +309,7 @@ func cut(m *sim.Machine) {
 	}
 }
 
-// misses asks for a line after the other, and never for what comes.
+// misses loads one line after the other, and never uses the values.
 const misses = `
 _start: lui a1, 0x90000
 loop: lw t0, 0(a1)
