@@ -17,8 +17,8 @@ type Results struct {
 
 // PointResult is the outcome of one point.
 type PointResult struct {
-	Position int       // index in the experiment, from 0
-	Axes     []Setting // compare's, then the sweep's, then the seed
+	Point int       // number in the experiment, from 1
+	Axes  []Setting // compare's, then the sweep's, then the seed
 	// Cycles is the time of the whole run, or of its region: the device's cycles plus the host's launch overhead. CI95
 	// is half the width of its 95 % confidence interval, if estimated (sample); 0: exact.
 	Cycles uint64
@@ -89,7 +89,7 @@ func newResults(name, version string, points []store.Point) *Results {
 	speedups := store.Speedups(points)
 	for i := range points {
 		p := newPointResult(&points[i])
-		if s, ok := speedups[p.Position]; ok {
+		if s, ok := speedups[points[i].Position]; ok {
 			p.Speedup = s.Value
 		}
 		r.Points = append(r.Points, p)
@@ -99,7 +99,7 @@ func newResults(name, version string, points []store.Point) *Results {
 
 func newPointResult(p *store.Point) PointResult {
 	r := PointResult{
-		Position: p.Position, Cycles: p.Cycles, CI95: p.Half, Verified: p.Verified, Partial: p.Partial,
+		Point: p.Position + 1, Cycles: p.Cycles, CI95: p.Half, Verified: p.Verified, Partial: p.Partial,
 		Replay:  p.Replay,
 		Failure: p.Failure, Graph: p.Graph, Config: p.Config, Seconds: p.Seconds, Stats: p.Stats.Tree(),
 	}

@@ -137,8 +137,8 @@ func (f *resultsFlags) export() *cobra.Command {
 
 func (f *resultsFlags) sql() *cobra.Command {
 	return f.addJSON(f.command("sql NAME QUERY", "Query the store by a SELECT, read-only",
-		`  heddle results sql quickstart 'SELECT position + 1 AS point, cycles, verified FROM points'
-  heddle results sql quickstart "SELECT position, value FROM stats WHERE name = 'l1d.hit_rate' ORDER BY value"
+		`  heddle results sql quickstart 'SELECT point, cycles, verified FROM points'
+  heddle results sql quickstart "SELECT point, value FROM stats WHERE name = 'l1d.hit_rate' ORDER BY value"
   heddle results sql quickstart 'SELECT name, unit, doc FROM names' --json`,
 		cobra.ExactArgs(2), f.query))
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	root "heddle"
 	"heddle/experiment/store"
 )
 
@@ -173,11 +175,91 @@ func TestResultsExportAndSQL(t *testing.T) {
 
 	var rows []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(results(t, "sql", "a",
-		"SELECT p.position, p.cycles, s.value AS edges FROM points p JOIN stats s USING (position) WHERE s.name = 'edges' ORDER BY 1", "--json")), &rows))
+		"SELECT p.point, p.cycles, s.value AS edges FROM points p JOIN stats s USING (point) WHERE s.name = 'edges' ORDER BY 1", "--json")), &rows))
 	require.Len(t, rows, 4)
 	require.Equal(t, 400.0, rows[3]["edges"])
 	require.Contains(t, results(t, "sql", "a", "SELECT count(*) AS n FROM super_steps WHERE kernel = 'gather-pull'"),
 		"│ 4 │")
+}
+
+// TestPointsAreNumberedFrom1: a number stands for the same point in every output.
+func TestPointsAreNumberedFrom1(t *testing.T) {
+	someResults(t)
+	_, errs, code := heddle(t, "run", "./e.yaml", "--set", "stats.interval=500", "--set", "seeds=[1, 2]", "--set", "name=n")
+	require.Equal(t, exitOK, code, errs)
+	r, err := root.OpenResults("results/n")
+	require.NoError(t, err)
+	var want []string // a point's number and cycles
+	for i, p := range r.Points {
+		require.Equal(t, i+1, p.Point)
+		want = append(want, fmt.Sprint(p.Point, " ", p.Cycles))
+	}
+	require.Len(t, want, 8)
+	same := func(source string, rows []map[string]any) {
+		t.Helper()
+		var got []string
+		for _, row := range rows {
+			got = append(got, fmt.Sprint(row["point"], " ", row["cycles"]))
+		}
+		require.Equal(t, want, got, source)
+	}
+	read := func(text string) (rows []map[string]any) {
+		t.Helper()
+		require.NoError(t, json.Unmarshal([]byte(text), &rows), text)
+		return rows
+	}
+	file := func(name string) string {
+		content, err := os.ReadFile("results/n/" + name)
+		require.NoError(t, err)
+		return string(content)
+	}
+	same("export", read(results(t, "export", "n", "--format", "json")))
+	same("list", read(results(t, "list", "n", "--json")))
+	same("export.csv", rowsOf(t, results(t, "export", "n")))
+	same("summary.csv", rowsOf(t, file("summary.csv")))
+	var summary struct{ Points, Groups []map[string]any }
+	require.NoError(t, json.Unmarshal([]byte(file("summary.json")), &summary))
+	same("summary.json", summary.Points)
+	require.Equal(t, []any{1.0, 2.0}, summary.Groups[0]["points"], "both seeds of the first group")
+	var shown []map[string]any
+	for i := range want {
+		shown = append(shown, read(results(t, "show", "n", fmt.Sprint(i+1), "--json"))...)
+	}
+	same("show", shown)
+	for _, query := range []string{
+		"point, cycles FROM points", "point, cycles FROM speedups",
+		"point, value AS cycles FROM stats WHERE name = 'cycles'",
+		"point, s.value AS cycles FROM statistics s JOIN names n ON n.id = s.name WHERE n.name = 'cycles'",
+		"point, p.cycles FROM points p JOIN axes USING (point) GROUP BY point",
+		"point, p.cycles FROM points p JOIN super_steps USING (point) GROUP BY point",
+		"point, p.cycles FROM points p JOIN step_stats USING (point) GROUP BY point",
+		"point, p.cycles FROM points p JOIN phases USING (point) GROUP BY point",
+		"point, p.cycles FROM points p JOIN intervals USING (point) GROUP BY point",
+		"point, p.cycles FROM points p JOIN samples USING (point) GROUP BY point",
+		"point, p.cycles FROM points p JOIN timeline USING (point) GROUP BY point",
+	} {
+		same(query, read(results(t, "sql", "n", "SELECT "+query+" ORDER BY point", "--json")))
+	}
+	require.Equal(t, []map[string]any{{"n": 8.0}}, read(results(t, "sql", "n", `SELECT count(*) AS n FROM points p
+		JOIN axes a USING (point) JOIN axes b ON b.point = p.baseline AND b.key = a.key
+		WHERE a.key = 'workload.damping' AND a.value = b.value`, "--json")), "a baseline is of the same damping")
+	_, errs, _ = heddle(t, "results", "sql", "n", "SELECT position FROM points")
+	require.Contains(t, errs, "points are numbered from 1")
+}
+
+// rowsOf reads CSV: the values by the names of their columns.
+func rowsOf(t *testing.T, text string) (rows []map[string]any) {
+	t.Helper()
+	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	require.NoError(t, err)
+	for _, record := range records[1:] {
+		row := map[string]any{}
+		for i, name := range records[0] {
+			row[name] = record[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func TestResultsThatAreNotThere(t *testing.T) {

@@ -238,7 +238,7 @@ func TestTheSummaryIsForScripts(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(csv)), "\n")
 	require.Len(t, lines, 3)
 	require.True(t, strings.HasPrefix(lines[0],
-		"workload.schedule,cycles,speedup,verified,failure,host_seconds,replay,partial,stats."), lines[0])
+		"point,workload.schedule,cycles,speedup,verified,failure,host_seconds,replay,partial,stats."), lines[0])
 	require.Equal(t, strings.Count(lines[0], ","), strings.Count(lines[1], ","))
 	left, err := filepath.Glob(filepath.Join(dir, ".tmp-*"))
 	require.NoError(t, err)

@@ -44,6 +44,7 @@ type Summary struct {
 
 // PointSummary is one point of summary.json. Without a verified result, the counts are those up to its end.
 type PointSummary struct {
+	Point        int               `json:"point"` // its number, from 1
 	Axes         map[string]string `json:"axes"`
 	Graph        string            `json:"graph"` // content hash
 	Cycles       uint64            `json:"cycles"`
@@ -83,7 +84,7 @@ type StepSummary struct {
 // GroupSummary summarises the verified points of a group that differ in the seed alone.
 type GroupSummary struct {
 	Axes    map[string]string `json:"axes"`
-	Points  []int             `json:"points"` // indices of points, from 0
+	Points  []int             `json:"points"` // numbers of points, from 1
 	Cycles  Estimate          `json:"cycles"`
 	Speedup *Estimate         `json:"speedup"` // null: there is no baseline with a result
 }
@@ -114,7 +115,10 @@ func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSu
 	s.Warnings = Warnings(r.Points, outcomes, s.Graphs)
 	if seeded(r.Points) {
 		for _, g := range Groups(r.Points) {
-			group := GroupSummary{Axes: axesMap(&r.Points[g[0]], SeedKey), Points: g, Cycles: g.cycles(outcomes)}
+			group := GroupSummary{Axes: axesMap(&r.Points[g[0]], SeedKey), Cycles: g.cycles(outcomes)}
+			for _, i := range g {
+				group.Points = append(group.Points, i+1)
+			}
 			if speedup := g.speedup(r.Points, outcomes); speedup.N > 0 {
 				group.Speedup = &speedup
 			}
@@ -157,7 +161,7 @@ func (s *Summary) Point(i int, steps []store.Step) *PointSummary {
 func (s *Summary) figures(i int) *PointSummary {
 	at, o := &s.runner.Points[i], &s.outcomes[i]
 	p := &PointSummary{
-		Axes: axesMap(at, ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half,
+		Point: i + 1, Axes: axesMap(at, ""), Graph: o.Graph, Cycles: o.Cycles, CyclesCI95: o.Half,
 		Verified: o.Verified && o.Err == nil, Partial: o.Partial,
 		HostSeconds: o.Seconds, Building: o.Building, Stats: o.Stats.Tree().Map(),
 	}
@@ -282,7 +286,7 @@ func (s *Summary) csv(out io.Writer) error {
 	names := slices.Sorted(maps.Keys(most.Tree().Map()))
 	w := csv.NewWriter(out)
 	axes := axisKeys(s.runner.Points)
-	header := append(slices.Clone(axes), "cycles", "speedup", "verified", "failure", "host_seconds", "replay",
+	header := append(append([]string{"point"}, axes...), "cycles", "speedup", "verified", "failure", "host_seconds", "replay",
 		"partial")
 	sampled := slices.ContainsFunc(s.outcomes, func(o Outcome) bool { return o.Half > 0 })
 	if sampled {
@@ -304,6 +308,7 @@ func (s *Summary) csv(out io.Writer) error {
 }
 
 func (p *PointSummary) row(at *Point, axes, names []string, sampled bool) (out []string) {
+	out = append(out, strconv.Itoa(p.Point))
 	for _, key := range axes {
 		value, _ := settingOf(at.Axes, key)
 		out = append(out, value)

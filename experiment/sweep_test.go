@@ -81,7 +81,8 @@ func TestSeeds(t *testing.T) {
 	s := r.Summarise("small", "v", out, experiment.HostSummary{})
 	require.Len(t, s.Groups, 4)
 	var cycles, speedups []float64
-	for _, i := range s.Groups[1].Points {
+	require.Equal(t, []int{4, 5, 6}, s.Groups[1].Points, "numbers, from 1")
+	for _, i := range []int{3, 4, 5} {
 		require.NoError(t, out[i].Err)
 		cycles = append(cycles, float64(out[i].Cycles))
 		speedups = append(speedups, float64(out[p[i].Baseline].Cycles)/float64(out[i].Cycles))

@@ -173,7 +173,7 @@ func TestAStoreOfVersion10(t *testing.T) {
 	table, err := r.Timeline(0)
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 2)
-	_, rows, err := r.Query("SELECT speedup FROM speedups WHERE position = 1")
+	_, rows, err := r.Query("SELECT speedup FROM speedups WHERE point = 2")
 	require.NoError(t, err)
 	require.InDelta(t, 9616.0/9181, rows[0][0], 1e-12)
 	require.NoError(t, r.Close())

@@ -326,5 +326,83 @@ CREATE VIEW speedups AS
 			ELSE CAST(b.cycles AS REAL) / p.cycles * (coalesce(p.half, 0) / p.cycles + coalesce(b.half, 0) / b.cycles) END AS half
 	FROM points p JOIN points b ON b.position = p.baseline
 	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial
-		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`},
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '') AND p.cycles > 0`}, {tables: `
+-- Points are numbered from 1, in the column point of every view; positions, from 0, are internal.
+DROP VIEW speedups;
+DROP VIEW phases;
+DROP VIEW timeline;
+DROP VIEW step_stats;
+DROP VIEW stats;
+DROP VIEW samples;
+DROP VIEW step_statistics;
+DROP VIEW statistics;
+DROP VIEW intervals;
+DROP VIEW super_steps;
+DROP VIEW axes;
+DROP VIEW points;
+CREATE INDEX stored_points_number ON stored_points (position + 1);
+
+CREATE VIEW points AS
+	SELECT position + 1 AS point, baseline + 1 AS baseline, identity, config, graph, numbering, version, model, cycles,
+		half, verified, replay, partial, failure, error, host_seconds, finished, stats, halves, steps, intervals,
+		config_sum, sum
+	FROM stored_points WHERE position >= 0;
+CREATE VIEW axes AS
+	SELECT p.position + 1 AS point, a.place, a.key, a.value
+	FROM stored_points p JOIN stored_axes a ON a.point = p.id WHERE p.position >= 0;
+CREATE VIEW super_steps AS
+	SELECT p.position + 1 AS point, t.id, t.step, t.kernel, t.cycles, t.half, t.stats, t.halves, t.sum
+	FROM stored_points p JOIN stored_super_steps t ON t.point = p.id WHERE p.position >= 0;
+CREATE VIEW intervals AS
+	SELECT p.position + 1 AS point, i.place, i.start, i.stop, i.stats, i.sum
+	FROM stored_points p JOIN stored_intervals i ON i.point = p.id WHERE p.position >= 0;
+
+-- For queries: a row a statistic.
+CREATE VIEW statistics AS
+	SELECT p.point, v.id AS place, CAST(v.key AS INTEGER) AS name, v.value, h.value AS half
+	FROM points p JOIN json_each(p.stats) v LEFT JOIN json_each(p.halves) h ON h.key = v.key;
+CREATE VIEW step_statistics AS
+	SELECT t.id AS super_step, v.id AS place, CAST(v.key AS INTEGER) AS name, v.value, h.value AS half
+	FROM super_steps t JOIN json_each(t.stats) v LEFT JOIN json_each(t.halves) h ON h.key = v.key;
+CREATE VIEW samples AS
+	SELECT i.point, i.place, CAST(v.key AS INTEGER) AS name, v.value FROM intervals i JOIN json_each(i.stats) v;
+
+-- For queries: statistics with their names.
+CREATE VIEW stats AS
+	SELECT p.point, n.name, v.value, n.unit, h.value AS half
+	FROM points p JOIN json_each(p.stats) v LEFT JOIN json_each(p.halves) h ON h.key = v.key
+		JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: what super-steps' kernels counted.
+CREATE VIEW step_stats AS
+	SELECT t.point, t.step, t.kernel, n.name, v.value, n.unit, h.value AS half
+	FROM super_steps t JOIN json_each(t.stats) v LEFT JOIN json_each(t.halves) h ON h.key = v.key
+		JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: samples with their names and intervals.
+CREATE VIEW timeline AS
+	SELECT i.point, i.start, i.stop, n.name, v.value, n.unit
+	FROM intervals i JOIN json_each(i.stats) v JOIN names n ON n.id = CAST(v.key AS INTEGER);
+
+-- For queries: where schedulers' time went, and warps'.
+CREATE VIEW phases AS
+	SELECT p.point, substr(n.name, 12, length(n.name) - 28) AS phase,
+		p.stats ->> ('$."' || n.id || '"') AS scheduler_cycles, p.stats ->> ('$."' || m.id || '"') AS warp_cycles,
+		CAST(p.stats ->> ('$."' || n.id || '"') AS REAL) /
+			max(1, sum(p.stats ->> ('$."' || n.id || '"')) OVER (PARTITION BY p.point)) AS share
+	FROM points p
+		JOIN names n ON n.name GLOB 'core.phase.*.scheduler_cycles' AND p.stats ->> ('$."' || n.id || '"') IS NOT NULL
+		JOIN names m ON m.name = substr(n.name, 1, length(n.name) - 17) || '.warp_cycles'
+	ORDER BY p.point, n.id;
+
+-- For queries: the speedups over the baseline, of points that are verified or replayed, and of parts of runs over such
+-- parts; half is as if the errors of both went against each other.
+CREATE VIEW speedups AS
+	SELECT p.point, p.cycles, CAST(b.cycles AS REAL) / p.cycles AS speedup,
+		CASE WHEN p.half IS NULL AND b.half IS NULL THEN NULL
+			ELSE CAST(b.cycles AS REAL) / p.cycles *
+				(coalesce(p.half, 0) / p.cycles + coalesce(b.half, 0) / b.cycles) END AS half
+	FROM points p JOIN points b ON b.point = p.baseline
+	WHERE p.failure = '' AND b.failure = '' AND p.partial = b.partial AND p.cycles > 0
+		AND (p.verified OR p.replay <> '' OR p.partial <> '') AND (b.verified OR b.replay <> '' OR b.partial <> '')`},
 }

@@ -121,7 +121,7 @@ func (s *Store) Timelines() (*Table, error) {
 		if err != nil {
 			return err
 		}
-		err = each(tx, "SELECT position FROM points WHERE intervals > 0 ORDER BY position", func(r *sql.Rows) error {
+		err = each(tx, "SELECT point - 1 FROM points WHERE intervals > 0 ORDER BY point", func(r *sql.Rows) error {
 			var p int
 			err := r.Scan(&p)
 			positions = append(positions, p)

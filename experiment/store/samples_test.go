@@ -42,9 +42,9 @@ func TestSamples(t *testing.T) {
 	require.Equal(t, "point,start,stop,edges,ipc,more\n1,0,10,3,0.5,\n1,10,20,4,2,\n2,0,7,1,0,5\n2,7,9,9,1,6\n",
 		string(export(t, all, "csv")))
 
-	_, rows, err := r.Query("SELECT position, sum(value) FROM timeline WHERE name = 'edges' GROUP BY position ORDER BY position")
+	_, rows, err := r.Query("SELECT point, sum(value) FROM timeline WHERE name = 'edges' GROUP BY point ORDER BY point")
 	require.NoError(t, err)
-	require.Equal(t, [][]any{{int64(0), int64(7)}, {int64(1), int64(10)}}, rows)
+	require.Equal(t, [][]any{{int64(1), int64(7)}, {int64(2), int64(10)}}, rows)
 }
 
 func TestSamplesAreReplacedWithTheirPoint(t *testing.T) {
@@ -83,9 +83,9 @@ func TestSpeedupsOfPartialPoints(t *testing.T) {
 	require.Equal(t, "region", stored[2].Partial)
 	want := map[int]Speedup{0: {Value: 1}, 1: {Value: 2}}
 	require.Equal(t, want, Speedups(stored))
-	_, rows, err := s.Query("SELECT position, speedup FROM speedups ORDER BY position")
+	_, rows, err := s.Query("SELECT point, speedup FROM speedups ORDER BY point")
 	require.NoError(t, err)
-	require.Equal(t, [][]any{{int64(0), 1.0}, {int64(1), 2.0}}, rows)
+	require.Equal(t, [][]any{{int64(1), 1.0}, {int64(2), 2.0}}, rows)
 	n, failed, _, err := s.Progress()
 	require.NoError(t, err)
 	require.Equal(t, []int{4, 0}, []int{n, failed})

@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite" // also the driver "sqlite"
@@ -524,6 +525,9 @@ const MaxRows = 1_000_000
 func (s *Store) Query(query string) (columns []string, rows [][]any, err error) {
 	r, err := s.db.Query(query)
 	if err != nil {
+		if m := err.Error(); strings.Contains(m, "no such column") && strings.Contains(m, "position") {
+			err = fmt.Errorf("%w: points are numbered from 1, in the column point", err)
+		}
 		return nil, nil, s.wrap(err)
 	}
 	defer r.Close() //nolint:errcheck // read only

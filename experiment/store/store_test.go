@@ -124,15 +124,15 @@ func TestQueriesOnlyRead(t *testing.T) {
 	r, err := OpenRead(path)
 	require.NoError(t, err)
 	defer r.Close() //nolint:errcheck // of a test
-	columns, rows, err := r.Query("SELECT name, value, unit FROM stats WHERE position = 1 ORDER BY name")
+	columns, rows, err := r.Query("SELECT name, value, unit FROM stats WHERE point = 2 ORDER BY name")
 	require.NoError(t, err)
 	require.Equal(t, []string{"name", "value", "unit"}, columns)
 	require.Equal(t, [][]any{{"a", int64(0), "bytes"}, {"ratio", 1.0 / 3, ""}, {"whole", 2.0, ""},
 		{"z.last", int64(math.MaxInt64), "cycles"}}, rows)
-	_, rows, err = r.Query("SELECT position, speedup FROM speedups")
+	_, rows, err = r.Query("SELECT point, speedup FROM speedups")
 	require.NoError(t, err)
-	require.Equal(t, [][]any{{int64(1), 2.0}}, rows)
-	_, rows, err = r.Query("SELECT step, kernel, name, value, unit FROM step_stats WHERE position = 0")
+	require.Equal(t, [][]any{{int64(2), 2.0}}, rows)
+	_, rows, err = r.Query("SELECT step, kernel, name, value, unit FROM step_stats WHERE point = 1")
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{int64(0), "gather", "of a step", int64(1), "things"},
 		{int64(0), "gather", "ratio", 2.0 / 3, ""}, {int64(1), "gather", "a", int64(5), "bytes"}}, rows)
@@ -319,10 +319,10 @@ func TestPhasesAreShares(t *testing.T) {
 		stats.Count("core.phase.init.warp_cycles", "", "", 1), stats.Count("core.phase.apply.warp_cycles", "", "", 3),
 		stats.Count("core.phase.apply.warp_instrs", "", "", 9), stats.Count("core0.phase.apply.warp_cycles", "", "", 3))
 	require.NoError(t, s.Put(&p))
-	_, rows, err := s.Query("SELECT position, phase, scheduler_cycles, warp_cycles, share FROM phases")
+	_, rows, err := s.Query("SELECT point, phase, scheduler_cycles, warp_cycles, share FROM phases")
 	require.NoError(t, err)
-	require.Equal(t, [][]any{{int64(0), "init", int64(2), int64(1), 0.25},
-		{int64(0), "apply", int64(6), int64(3), 0.75}}, rows)
+	require.Equal(t, [][]any{{int64(1), "init", int64(2), int64(1), 0.25},
+		{int64(1), "apply", int64(6), int64(3), 0.75}}, rows)
 }
 
 // What is sampled keeps its confidence intervals, in the store, its views and its tables.
@@ -342,7 +342,7 @@ func TestEstimatesKeepTheirIntervals(t *testing.T) {
 	for q, want := range map[string][]any{
 		"SELECT half FROM stats WHERE name = 'estimate'":                {12.5},
 		"SELECT half FROM step_stats WHERE name = 'estimate of a step'": {0.25},
-		"SELECT half FROM points ORDER BY position":                     {nil, 100.0},
+		"SELECT half FROM points ORDER BY point":                        {nil, 100.0},
 		"SELECT speedup FROM speedups":                                  {2.0},
 		"SELECT half FROM speedups":                                     {0.1},
 	} {

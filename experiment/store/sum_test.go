@@ -200,11 +200,16 @@ func TestOnePointIsReadAlone(t *testing.T) {
 		p.Baseline = i / 2
 		require.NoError(t, s.Put(&p))
 	}
-	_, rows, err := s.Query("EXPLAIN QUERY PLAN SELECT " + pointColumns(All, modelColumns) +
-		" FROM points WHERE position = 7 ORDER BY position")
-	require.NoError(t, err)
-	for _, r := range rows {
-		require.True(t, strings.HasPrefix(r[3].(string), "SEARCH"), "%v", r)
+	for _, query := range []string{
+		pointColumns(All, modelColumns) + " FROM stored_points WHERE position = 7 ORDER BY position",
+		"* FROM points WHERE point = 8", "cycles FROM super_steps WHERE point = 8", "value FROM axes WHERE point = 8",
+		"speedup FROM speedups WHERE point = 8", "start FROM intervals WHERE point = 8",
+	} {
+		_, rows, err := s.Query("EXPLAIN QUERY PLAN SELECT " + query)
+		require.NoError(t, err)
+		for _, r := range rows {
+			require.True(t, strings.HasPrefix(r[3].(string), "SEARCH"), "%s: %v", query, r)
+		}
 	}
 	p, base, err := s.Point(201)
 	require.NoError(t, err)
