@@ -34,6 +34,10 @@ func (f unitFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	for _, x := range f {
 		fl.BoolVar(&x.on, x.unit.Key, false, x.unit.Exec)
+		for _, alias := range x.unit.Aliases() {
+			fl.BoolVar(&x.on, alias, false, "see --"+x.unit.Key)
+			fl.MarkHidden(alias) //nolint:errcheck // the flag exists
+		}
 		for _, knob := range x.unit.Flags {
 			switch v := knob.Value(x.spec).(type) {
 			case *int:

@@ -345,7 +345,7 @@ func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 	}
 	var kept []stats.Stat
 	for _, s := range p.Stats.Tree() {
-		if match.MatchString(s.Name) && (f.all || !experiment.Single(s.Name)) {
+		if namesStatistic(match, s.Name) && (f.all || !experiment.Single(s.Name)) {
 			kept = append(kept, s)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/experiment"
 	"heddle/experiment/store"
 	"heddle/internal/fit"
@@ -57,6 +58,7 @@ func (t *tableFlags) show(w io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
+	t.value = accel.StatisticOf(t.value)
 	points, e, err := t.of.points(name)
 	if err != nil {
 		return err

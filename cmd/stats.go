@@ -92,7 +92,7 @@ func described(machine string, set, pattern []string, all bool) (out stats.Tree,
 	}
 	whole := m.Statistics()
 	for _, s := range whole {
-		if match.MatchString(s.Name) && (all || !experiment.Single(s.Name)) {
+		if namesStatistic(match, s.Name) && (all || !experiment.Single(s.Name)) {
 			out = append(out, s)
 		}
 	}
@@ -103,6 +103,18 @@ func described(machine string, set, pattern []string, all bool) (out stats.Tree,
 		}
 	}
 	return out, absent, nil
+}
+
+// namesStatistic reports whether an expression matches a statistic's name, or that name with a unit's key in it.
+func namesStatistic(match *regexp.Regexp, name string) bool {
+	if match.MatchString(name) {
+		return true
+	}
+	parts := strings.Split(name, ".")
+	for i, p := range parts {
+		parts[i] = accel.KeyOf(p)
+	}
+	return match.MatchString(strings.Join(parts, "."))
 }
 
 func printStats(c *cobra.Command, list stats.Tree, asJSON bool) error {

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
+	"heddle/components/accel"
 	"heddle/sim"
 	"heddle/sim/choose"
 	"heddle/sim/window"
@@ -135,8 +137,11 @@ func (f *windowFlags) openVCD(m *sim.Machine, s window.Spec) (window.Export, err
 	return window.NewVCD(f.vcd, f.bytes, m, s, patterns)
 }
 
+// unitWords matches the names in a filter that may be those of graph units, and no kinds of events.
+var unitWords = regexp.MustCompile(`\b[a-z][a-z0-9_]*\b`)
+
 func (f *windowFlags) openLog(m *sim.Machine, s window.Spec) (window.Export, error) {
-	filter, err := choose.ParseFilter(f.log)
+	filter, err := choose.ParseFilter(unitWords.ReplaceAllStringFunc(f.log, accel.KeyOf))
 	if err != nil {
 		return nil, err
 	}

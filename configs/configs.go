@@ -56,7 +56,7 @@ type GraphUnit struct{ Spec accel.Spec } // nil: none
 func (GraphUnit) Alternatives() (list []schema.Alternative) {
 	for _, u := range accel.Registered() {
 		list = append(list, schema.Alternative{
-			Key: u.Key, Doc: u.Doc, Section: u.New(),
+			Key: u.Key, Doc: u.Doc, Section: u.New(), Aliases: u.Aliases(),
 			Taken: "the core has a " + u.Title + ": its socket takes one graph unit",
 		})
 	}

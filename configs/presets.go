@@ -38,19 +38,34 @@ func LoadMachine(name string, env, set []string) (*schema.Loaded[Machine], error
 
 // ParseMachine reads a machine's text, with keys set as --set sets them.
 func ParseMachine(name string, text []byte, set []string) (*schema.Loaded[Machine], error) {
-	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(Files)})
+	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: Presets})
+}
+
+// Presets finds the presets of heddle.
+func Presets(kind, name string) (file string, data []byte, err error) {
+	return schema.FromFS(Files)(kind, presetName(name))
+}
+
+// presetName returns a preset's name with the keys of units for their aliases: vortex-1c4w4t-graphpeg for
+// vortex-1c4w4t-peg.
+func presetName(name string) string {
+	parts := strings.Split(name, "-")
+	for i, p := range parts {
+		parts[i] = accel.KeyOf(p)
+	}
+	return strings.Join(parts, "-")
 }
 
 // Input finds a preset of a kind (machine, experiment), or a file, which has a dot or a slash in its path; env is the
 // environment, and set the values of --set.
 func Input(kind, name string, env, set []string) (schema.Input, error) {
-	in := schema.Input{File: name, Env: env, Set: set, Presets: schema.FromFS(Files),
+	in := schema.Input{File: name, Env: env, Set: set, Presets: Presets,
 		EnvOther: slices.Clone(otherVariables)}
 	if strings.ContainsAny(name, `/\.`) {
 		_, err := os.Stat(name)
 		return in, err
 	}
-	in.File = path.Join(kind+"s", name+".yaml")
+	in.File = path.Join(kind+"s", presetName(name)+".yaml")
 	data, err := Files.ReadFile(in.File)
 	if err != nil {
 		names := PresetNames(kind)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"heddle/isa"
 )
@@ -92,6 +93,33 @@ func (u *Kind) check() error {
 		}
 	}
 	return nil
+}
+
+// Aliases returns the unit's name if it differs from its key, where either may be written.
+func (u *Kind) Aliases() []string {
+	if u.Name == u.Key || findKind(func(v *Kind) bool { return v.Key == u.Name }) != nil {
+		return nil
+	}
+	return []string{u.Name}
+}
+
+// KeyOf returns the key of the unit that a name is an alias of, or the name itself.
+func KeyOf(name string) string {
+	if u := findKind(func(u *Kind) bool { return slices.Contains(u.Aliases(), name) }); u != nil {
+		return u.Key
+	}
+	return name
+}
+
+// StatisticOf returns a statistic's name with the names of units for their keys: core0.peg.gets for core0.graphpeg.gets.
+func StatisticOf(name string) string {
+	parts := strings.Split(name, ".")
+	for i, p := range parts {
+		if u := findKind(func(u *Kind) bool { return u.Key == p }); u != nil {
+			parts[i] = u.Name
+		}
+	}
+	return strings.Join(parts, ".")
 }
 
 // Registered returns the registered kinds, by rank and name.

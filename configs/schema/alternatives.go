@@ -13,8 +13,9 @@ type Alternatives interface {
 // Alternative is one.
 type Alternative struct {
 	Key, Doc string
-	Section  any    // a pointer to a struct like the section's
-	Taken    string // says to whom gives another section too why there cannot be both
+	Aliases  []string // further names of Key, accepted and not written
+	Section  any      // a pointer to a struct like the section's
+	Taken    string   // says to whom gives another section too why there cannot be both
 }
 
 // alternatives are a field's, if it has some.
@@ -43,7 +44,7 @@ func (b *builder) alternatives(f *Field, t reflect.Type, list []Alternative, ind
 			b.bug("%v is no pointer to a struct that %s can hold", p, t)
 		}
 		c := b.named(f, a.Key, a.Doc)
-		c.Optional, c.index, c.taken = true, index, a.Taken
+		c.Optional, c.index, c.taken, c.aliases = true, index, a.Taken, a.Aliases
 		f.Fields = append(f.Fields, c)
 		b.subsection(c, p.Elem(), outer)
 	}

@@ -39,7 +39,8 @@ type Field struct {
 	variants bool   // the compared variants
 	within   string // of variants: the section whose keys may stand in them without it
 
-	taken string // of an alternative: why no other can be there
+	taken   string   // of an alternative: why no other can be there
+	aliases []string // further names of Key
 }
 
 // tree is a schema without the type of its root.
@@ -93,8 +94,16 @@ func (s *Schema[T]) Fields() []*Field { return s.tree().fields[1:] }
 func (s *Schema[T]) Lookup(path string) (*Field, bool) { return s.tree().lookup(path) }
 
 func (t *tree) lookup(path string) (*Field, bool) {
-	f, ok := t.byPath[path]
-	return f, ok && path != ""
+	if f, ok := t.byPath[path]; ok {
+		return f, path != ""
+	}
+	f := t.root
+	for _, key := range strings.Split(path, ".") { // one of them may be an alias
+		if f = f.child(key); f == nil {
+			return nil, false
+		}
+	}
+	return f, true
 }
 
 // around returns the innermost section that a path which is no key lies in.
@@ -160,7 +169,7 @@ func (f *Field) special() bool { return f.axes || f.variants || f.exclusions }
 
 func (f *Field) child(key string) *Field {
 	for _, c := range f.Fields {
-		if c.Key == key {
+		if c.Key == key || slices.Contains(c.aliases, key) {
 			return c
 		}
 	}

@@ -268,6 +268,9 @@ func (f *Field) sectionNotes() string {
 	if f.Optional {
 		notes += " Optional: absent until a key of it is written, or `{}`; `null` removes it."
 	}
+	if len(f.aliases) > 0 {
+		notes += fmt.Sprintf(" Also called `%s`.", strings.Join(f.aliases, "`, `"))
+	}
 	if f.Presets != "" {
 		notes += fmt.Sprintf(" May be the name of one of the %s.", f.Presets)
 	}

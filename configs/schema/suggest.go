@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"heddle/internal/suggest"
@@ -14,7 +15,11 @@ func (t *tree) hintKey(section *Field, key string) string {
 	for _, f := range section.Fields {
 		here = append(here, f.Key)
 	}
-	if n := suggest.Nearest(key, here); n != "" {
+	names := slices.Clone(here)
+	for _, f := range section.Fields {
+		names = append(names, f.aliases...)
+	}
+	if n := suggest.Nearest(key, names); n != "" {
 		return "; did you mean " + join(section.Path, n) + "?"
 	}
 	var keys, paths []string

@@ -31,7 +31,7 @@ func (c *checker) env(environ, others []string) {
 		}
 		at := Origin{Layer: Env, Name: name}
 		f, ok := c.tree.lookup(strings.ToLower(strings.ReplaceAll(rest, "__", ".")))
-		if !ok || EnvName(f.Path) != name {
+		if !ok || strings.ToUpper(name) != name {
 			c.bad.add(at, "", "unknown variable%s", c.tree.hintEnv(rest))
 			continue
 		}

@@ -54,7 +54,7 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 			continue
 		}
 		l, err := Schema.Load(schema.Input{File: p.File, Nodes: layers, Set: o.Set,
-			Presets: schema.FromFS(configs.Files)})
+			Presets: configs.Presets})
 		if err != nil {
 			bad = append(bad, within(key, err))
 			continue

@@ -30,7 +30,7 @@ func Load(name string, env, set []string) (*schema.Loaded[Experiment], error) {
 
 // Parse reads an experiment that Schema.YAML wrote; messages call the text by name.
 func Parse(name string, text []byte) (Experiment, error) {
-	l, err := Schema.Load(schema.Input{File: name, Data: text, Presets: schema.FromFS(configs.Files)})
+	l, err := Schema.Load(schema.Input{File: name, Data: text, Presets: configs.Presets})
 	if err != nil {
 		return Experiment{}, err
 	}
@@ -39,7 +39,7 @@ func Parse(name string, text []byte) (Experiment, error) {
 
 // ParseWith reads the text of an experiment with settings over it, as --set has them.
 func ParseWith(name string, text []byte, set []string) (*schema.Loaded[Experiment], error) {
-	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: schema.FromFS(configs.Files)})
+	return Schema.Load(schema.Input{File: name, Data: text, Set: set, Presets: configs.Presets})
 }
 
 // Names returns the experiment presets' names, sorted.

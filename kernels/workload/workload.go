@@ -334,6 +334,9 @@ const OwnKernel = "heddle"
 // Choice is the name of one of several alternatives.
 type Choice string
 
+// Alias returns the key of the unit that a text names otherwise: graphpeg for peg; else the text itself.
+func (Choice) Alias(text string) string { return accel.KeyOf(text) }
+
 // Choices that this package or experiments refer to.
 const (
 	Auto               = "auto" // chosen to suit the other settings; also a layout
