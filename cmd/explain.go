@@ -33,8 +33,12 @@ each" is due to the cycles per instruction, at the mean number.
 
 A cause is counted by priority: an empty slot goes under what holds up the instruction furthest along, else what the
 lowest-numbered warp waits for. Other warps may wait for other things, so a cause that shrinks can uncover another.
-The line warps has the states of all warps instead (core.warps.*), in cycles of a core. Super-steps are matched by
+The line warps has the states of all warps instead (core.warps.*), in cycles of a core. Points that were simulated
+with stats.shared_stalls: true have the line shared in its place: each empty slot divided among the causes of all its
+warps, so that those sum to the cycles too; --shared explains everything by them. Super-steps are matched by
 number; those of one point alone have a line of their own.`
+	c.Flags().BoolVar(&f.shared, "shared", false, "share each empty issue slot among all warps of its slice, which "+
+		"the points must have counted (stats.shared_stalls)")
 	c.Flags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
 	return c
 }
@@ -58,7 +62,11 @@ func (f *resultsFlags) explain(w io.Writer, args []string) error {
 			return err
 		}
 	}
-	e, err := explain.Explain(explain.Pair(a, b))
+	of := explain.Explain
+	if f.shared {
+		of = explain.ExplainShared
+	}
+	e, err := of(explain.Pair(a, b))
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}

@@ -26,6 +26,7 @@ import (
 
 // resultsFlags holds the flags of heddle results.
 type resultsFlags struct {
+	shared bool // explain by shared stalls
 	out    string
 	json   bool
 	stats  string // of show

@@ -80,7 +80,7 @@ func described(machine string, set, pattern []string, all bool) (out stats.Tree,
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := sim.New(l.Value, sim.Options{})
+	m, err := sim.New(l.Value, sim.Options{Shared: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -72,7 +72,9 @@ func resultConfig(e config.Experiment) config.Experiment {
 		w.Program, w.ScheduleFile = "program"+filepath.Ext(w.Program), ""
 	}
 	if e.Stats.Interval == 0 {
+		shared := e.Stats.Shared
 		e.Stats = d.Stats
+		e.Stats.Shared = shared
 	}
 	if !e.Sample.On() {
 		e.Sample = d.Sample

@@ -270,6 +270,7 @@ func (r *Runner) options(i int) sim.Options {
 	return sim.Options{
 		MaxCycles: most, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
 		MaxEdges: cfg.Stop.MaxEdges, Sampling: sampling(cfg), Threads: r.threads(cfg.Machine.Sockets),
+		Shared: cfg.Stats.Shared,
 	}
 }
 

@@ -17,6 +17,8 @@ type stacking struct {
 var stackings = []stacking{
 	{"schedulers", "Scheduler states and causes of stalls", "share of scheduler-cycles", true,
 		below("core.scheduler.", "stall.", "scoreboard.")},
+	{"shared", "Causes of empty issue slots, shared by all warps", "share of empty scheduler-cycles", true,
+		below("core.shared_stalls.", "scoreboard.")},
 	{"warps", "States of resident warps", "share of warp-cycles", true, warpState},
 	{"breakdown", "Cycles by phase of the kernels", "scheduler-cycles", false, step},
 	{"phases", "Cycles of the kernels", "cycles", false, phase},

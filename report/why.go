@@ -25,7 +25,7 @@ func why(r *Result) []Figure {
 	}
 	f := Figure{ID: "why", Group: "why", Choice: "cycles", Kind: Stack, X: Scale{Name: "cycles"},
 		Title: "From " + r.name(r.Variants[a.Variant]) + " to " + r.name(r.Variants[b.Variant]) + ": where the cycles go",
-		Note:  e.Sentence() + " " + explain.Note}
+		Note:  e.Sentence() + " " + e.Note()}
 	if b.Cell != "" {
 		f.Note = "Of " + b.Cell + ". " + f.Note
 	}

@@ -93,6 +93,7 @@ type Options struct {
 	Counters  Counters          // that the program reads
 	Threads   int               // host processors to use; 0 and 1: one
 	Sampling  *Sampling         // nil: no samples
+	Shared    bool              // count core.SharedStalls
 
 	// Source returns the source of core n's warps; nil: they execute the program, on c.
 	Source func(n int, c *emu.Core) core.Source
@@ -154,6 +155,11 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	}
 	if err := m.checkDerived(); err != nil {
 		return nil, err
+	}
+	if opt.Shared {
+		for _, c := range m.Cores {
+			c.ShareStalls()
+		}
 	}
 	return m, m.sample(opt.Sampling)
 }

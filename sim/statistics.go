@@ -6,6 +6,7 @@ import (
 
 	"heddle/components/accel"
 	"heddle/components/cache"
+	"heddle/components/core"
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim/stats"
@@ -85,7 +86,13 @@ func (p *parts) sums(m *Machine) stats.Tree {
 func (m *Machine) coreStats() (out []stats.Tree) {
 	for _, c := range m.Cores {
 		s := c.Counts()
-		out = append(out, stats.Walk("", &s))
+		t := stats.Walk("", &s)
+		if shared, ok := c.SharedStalls(); ok {
+			t = append(t, stats.Walk("", &struct {
+				core.SharedStalls `stat:"shared_stalls" unit:"scheduler-cycles"`
+			}{shared})...)
+		}
+		out = append(out, t)
 	}
 	return out
 }

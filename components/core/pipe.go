@@ -58,7 +58,8 @@ type pipe struct {
 	inFlight        int                // instructions between decode and commit
 	resolving       warpTimers         // warps whose branch is in the switch behind the integer unit
 
-	profile *Profile // nil: no counts by instruction
+	profile  *Profile // nil: no counts by instruction
+	observed bool     // there is a profile, or SharedStalls are counted
 
 	moved bool // something moved in this cycle, so the next one can differ
 	units unitGate

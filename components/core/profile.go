@@ -51,7 +51,7 @@ func NewProfile(p *isa.Program) *Profile {
 // Profile makes the core count into p from now on. It changes no cycle.
 func (c *Core) Profile(p *Profile) {
 	c.settleAll()
-	c.profile = p
+	c.profile, c.observed = p, p != nil || c.slices[0].sharing != nil
 	for i := range c.slices {
 		c.slices[i].blamed = 0
 	}

@@ -43,6 +43,7 @@ type slice struct {
 	waits       [len(boardUnits)]uint8 // by unit: warps that wait for it
 	since       uint64                 // value of Cycles up to which phases are booked
 	blamed      uint32                 // with a profile: row of the instruction that holds up issue
+	sharing     *sharing               // nil: SharedStalls are not counted
 }
 
 // Bits of occupied.

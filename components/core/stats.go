@@ -271,8 +271,18 @@ func (sl *slice) bookIssue(b cycle, now uint64) {
 		sl.settle()
 		sl.booked = b
 	}
+	if sl.observed {
+		sl.observe(now)
+	}
+}
+
+// observe books the cycle for the profile and SharedStalls.
+func (sl *slice) observe(now uint64) {
 	if sl.profile != nil {
 		sl.blame(now)
+	}
+	if sl.sharing != nil {
+		sl.share()
 	}
 }
 
@@ -285,8 +295,8 @@ func (sl *slice) settle() {
 	sl.Scheduler[issued] += done
 	idle := n*uint64(sl.spec.Issue.Dispatch) - done
 	sl.Scheduler[b.cause] += idle
-	if sl.profile != nil {
-		sl.profile.rows[sl.blamed].Stalls[b.cause] += idle
+	if sl.observed {
+		sl.bookObserved(idle)
 	}
 	if could == 0 {
 		return
@@ -297,6 +307,16 @@ func (sl *slice) settle() {
 		sl.Eligible += could
 	} else {
 		sl.Warps[stateOf[b.cause]] += could
+	}
+}
+
+// bookObserved counts empty slots for the profile and SharedStalls.
+func (sl *slice) bookObserved(idle uint64) {
+	if sl.profile != nil {
+		sl.profile.rows[sl.blamed].Stalls[sl.booked.cause] += idle
+	}
+	if sl.sharing != nil {
+		sl.sharing.add(idle)
 	}
 }
 
@@ -371,6 +391,10 @@ func (c *Core) CheckInvariants() error {
 		if l.got != l.want {
 			return fmt.Errorf("%s: invariant violated: %s: %d, %d", c.Name(), l.invariant, l.got, l.want)
 		}
+	}
+	if shared, ok := c.SharedStalls(); ok && sum(shared[:]) != sum(s.Scheduler[:])-s.Scheduler[issued] {
+		return fmt.Errorf("%s: invariant violated: shared stalls add up to those by one cause: %d, %d", c.Name(),
+			sum(shared[:]), sum(s.Scheduler[:])-s.Scheduler[issued])
 	}
 	return nil
 }

@@ -123,11 +123,12 @@ func (r Region) Validate() error {
 	return nil
 }
 
-// Sampling configures the timeline of statistics. It does not affect cycles.
+// Sampling configures further statistics: the timeline, and shared stalls. It does not affect cycles.
 type Sampling struct {
 	Interval uint64   `key:"interval" default:"0" max:"1000000000000" unit:"cycles"`
 	Keys     []string `key:"keys" default:"warp_instrs, edges, ipc, simd_efficiency, achieved_occupancy, edges_per_cycle, l1d.hit_rate, dram.bytes_per_cycle, dram.bytes, core.cycles, core.scheduler.*"`
 	MaxRows  int      `key:"max_rows" default:"1000" min:"2" max:"100000" unit:"intervals"`
+	Shared   bool     `key:"shared_stalls" default:"false"`
 }
 
 // Docs describes the keys.
@@ -140,5 +141,9 @@ func (Sampling) Docs() map[string]string {
 			"a name. A ratio is that of the interval.",
 		"max_rows": "Largest number of intervals of a point. At that number, neighbouring intervals are merged and " +
 			"the interval doubles, repeatedly if need be; the run reports it.",
+		"shared_stalls": "Also count stalls shared by all warps: core.shared_stalls.CAUSE has an empty issue slot in " +
+			"which three warps wait for memory and one for the ALU as three quarters and one, where " +
+			"core.scheduler.stall.CAUSE has it under the cause of the warp furthest along. heddle explain and the " +
+			"report then show both. A point takes some 20 % longer; its cycles are the same.",
 	}
 }

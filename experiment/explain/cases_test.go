@@ -91,6 +91,14 @@ func outcomes(t *testing.T, text string) ([]experiment.Point, []experiment.Outco
 // explained simulates an experiment of two points and explains their difference.
 func explained(t *testing.T, text string) *explain.Explanation {
 	t.Helper()
+	e, err := explain.Explain(pair(t, text))
+	require.NoError(t, err)
+	return e
+}
+
+// pair simulates an experiment of two points.
+func pair(t *testing.T, text string) (a, b *explain.Run) {
+	t.Helper()
 	points, all := outcomes(t, text)
 	require.Len(t, all, 2)
 	var both []store.Point
@@ -102,9 +110,41 @@ func explained(t *testing.T, text string) *explain.Explanation {
 		}
 		both = append(both, p)
 	}
-	e, err := explain.Explain(explain.Pair(&both[0], &both[1]))
+	return explain.Pair(&both[0], &both[1])
+}
+
+// TestSharedStallsSumToTheCycles: shared by all warps, causes sum to the cycles as one cause a slot does, which counting
+// them does not change; both give the same empty slots.
+func TestSharedStallsSumToTheCycles(t *testing.T) {
+	const text = "name: case\n" + two + kron + walk + "compare:\n  workload.schedule: [vertex, warp]\n"
+	plainA, plainB := pair(t, text)
+	_, err := explain.ExplainShared(plainA, plainB)
+	require.ErrorContains(t, err, "stats.shared_stalls=true")
+	a, b := pair(t, text+"stats: {shared_stalls: true}\n")
+	require.Equal(t, []uint64{plainA.Cycles, plainB.Cycles}, []uint64{a.Cycles, b.Cycles})
+	one, err := explain.Explain(a, b)
 	require.NoError(t, err)
-	return e
+	sums(t, one)
+	require.Contains(t, one.Text(), "\nshared ")
+	shared, err := explain.ExplainShared(a, b)
+	require.NoError(t, err)
+	sums(t, shared)
+	require.NotContains(t, shared.Text(), "\nshared ")
+	of := func(e *explain.Explanation) (memory, stalls float64) {
+		for _, p := range e.Parts {
+			if strings.HasPrefix(p.Key, "stall.") {
+				stalls += p.A
+			}
+			if p.Key == "stall.scoreboard.memory" {
+				memory = p.A
+			}
+		}
+		return memory, stalls
+	}
+	memory, stalls := of(one)
+	sharedMemory, sharedStalls := of(shared)
+	require.InDelta(t, stalls, sharedStalls, 1e-6)
+	require.NotEqual(t, memory, sharedMemory)
 }
 
 func TestWhatChangedIsNamedFirst(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -66,6 +67,8 @@ type Explanation struct {
 	Kernels    []Place    // by kernel, the largest difference first
 	Phases     []Place    // by phase of the kernels
 	Warps      []Place    // by the state of all warps, in cycles of a core
+	Shared     []Place    // by cause, each empty slot shared by all warps; none: a run does not count that
+	Sharing    bool       // the parts are those of Shared, instead of one cause a slot
 	SuperSteps []Place    // in both runs, in order
 	Unmatched  []Place    // super-steps of one run alone, in order
 }
@@ -80,7 +83,13 @@ type Place struct {
 
 // Explain explains the difference between two runs, both of whose statistics must be complete: errors name the
 // statistic that is missing.
-func Explain(a, b *Run) (*Explanation, error) {
+func Explain(a, b *Run) (*Explanation, error) { return explain(a, b, false) }
+
+// ExplainShared is Explain with each empty issue slot shared by all warps, which the runs must have counted
+// (stats.shared_stalls).
+func ExplainShared(a, b *Run) (*Explanation, error) { return explain(a, b, true) }
+
+func explain(a, b *Run, share bool) (*Explanation, error) {
 	sa, err := newStack(a)
 	if err != nil {
 		return nil, fmt.Errorf("point %d: %w", a.Point, err)
@@ -90,7 +99,22 @@ func Explain(a, b *Run) (*Explanation, error) {
 		return nil, fmt.Errorf("point %d: %w", b.Point, err)
 	}
 	e := &Explanation{A: *a, B: *b, Kernels: kernels(a, b), Phases: phases(sa, sb),
-		Warps: warps(sa, sb)}
+		Warps: warps(sa, sb), Sharing: share}
+	sharedA, okA := sa.shared()
+	sharedB, okB := sb.shared()
+	switch {
+	case okA && okB:
+		e.Shared = compared(sharedA.cycles, sharedB.cycles)
+		for i := range e.Shared {
+			e.Shared[i].Name = nameOf(e.Shared[i].Name)
+		}
+	case share:
+		return nil, fmt.Errorf("point %d has no statistics %s*: expected points that were simulated with "+
+			"stats.shared_stalls: true (heddle run NAME --set stats.shared_stalls=true)", pick(okA, b, a).Point, sharing)
+	}
+	if share {
+		sa, sb = sharedA, sharedB
+	}
 	e.SuperSteps, e.Unmatched = superSteps(a, b)
 	e.Parts = parts(sa, sb)
 	e.Findings = findings(e.Parts, e.difference())
@@ -201,6 +225,28 @@ func newStack(r *Run) (*stack, error) {
 	}
 	s.phaseSlots = timed / active * cores
 	return s, nil
+}
+
+// sharing is the prefix of the statistics that count empty slots shared by all warps.
+const sharing = "core.shared_stalls."
+
+// shared returns the stack with the shared causes for the schedulers'; ok is false if the run has not counted them.
+func (s *stack) shared() (of *stack, ok bool) {
+	x := *s
+	x.cycles = maps.Clone(s.cycles)
+	perSlot := s.cycles[issuedKey] / s.instructions
+	for name, v := range s.run.Stats {
+		cause, is := strings.CutPrefix(name, sharing)
+		if !is {
+			continue
+		}
+		ok = true
+		if cause != drained {
+			cause = "stall." + cause
+		}
+		x.cycles[cause] = v * perSlot
+	}
+	return &x, ok
 }
 
 // parts lists all parts that are not zero in both runs.

@@ -11,6 +11,7 @@ type Document struct {
 	Parts      []Part     `json:"parts"`
 	Evidence   []Evidence `json:"evidence"`
 	Warps      []Place    `json:"warps"`
+	Shared     []Place    `json:"shared"` // by cause, each empty slot shared by all warps
 	Kernels    []Place    `json:"kernels"`
 	Phases     []Place    `json:"phases"`
 	SuperSteps []Place    `json:"super_steps"`
@@ -31,9 +32,9 @@ func (e *Explanation) JSON() Document {
 	side := func(r *Run) Side { return Side{r.Point, r.Name, r.Cycles, r.Half} }
 	return Document{A: side(&e.A), B: side(&e.B), Difference: e.difference(), Speedup: e.Speedup(),
 		Sentence: e.Sentence(), Findings: orEmpty(e.Findings), Parts: orEmpty(e.Parts), Evidence: orEmpty(e.Evidence),
-		Warps:   orEmpty(e.Warps),
+		Warps: orEmpty(e.Warps), Shared: orEmpty(e.Shared),
 		Kernels: orEmpty(e.Kernels), Phases: orEmpty(e.Phases), SuperSteps: orEmpty(e.SuperSteps),
-		Unmatched: orEmpty(e.Unmatched), Note: Note}
+		Unmatched: orEmpty(e.Unmatched), Note: e.Note()}
 }
 
 // orEmpty makes a list [] rather than null.

@@ -20,8 +20,14 @@ const (
 	indent   = 9
 )
 
-// Note says how causes are counted, and what that hides.
-const Note = "An empty issue slot has one cause, by priority: see heddle explain --help."
+// Notes say how causes are counted, and what that hides.
+const (
+	Note       = "An empty issue slot has one cause, by priority: see heddle explain --help."
+	noteShared = "An empty issue slot is shared by all warps of its slice, evenly."
+)
+
+// Note returns the note on how the explanation's causes are counted.
+func (e *Explanation) Note() string { return pick(e.Sharing, noteShared, Note) }
 
 // Text returns the explanation in at most 25 lines of 80 columns: if words take more lines, the table has fewer rows.
 func (e *Explanation) Text() string {
@@ -39,7 +45,7 @@ func (e *Explanation) lines(rows int) []string {
 	lines := []string{runLine("A", &e.A), runLine("B", &e.B), ""}
 	lines = append(lines, e.table(rows)...)
 	for _, l := range []struct{ label, text string }{
-		{"warps", e.warpsText()}, {"changed", e.evidenceText()}, {"where", e.whereText()}, {"steps", e.unmatchedText()},
+		{"warps", e.warpsText()}, {"shared", e.sharedText()}, {"changed", e.evidenceText()}, {"where", e.whereText()}, {"steps", e.unmatchedText()},
 	} {
 		if l.text != "" {
 			lines = append(lines, hanging(l.label, l.text)...)
@@ -47,7 +53,7 @@ func (e *Explanation) lines(rows int) []string {
 	}
 	lines = append(lines, "")
 	lines = append(lines, wrapped(e.Sentence(), width)...)
-	return append(lines, Note)
+	return append(lines, e.Note())
 }
 
 // hanging wraps a text behind a label.
@@ -175,8 +181,34 @@ func (e *Explanation) evidenceText() string {
 	return strings.Join(parts, "; ")
 }
 
+// sharedText names the causes with the largest differences if each empty slot is shared by all warps.
+func (e *Explanation) sharedText() string {
+	if e.Sharing {
+		return ""
+	}
+	oneCause := map[string]float64{}
+	for _, p := range e.Parts {
+		if strings.HasPrefix(p.Key, "stall.") {
+			oneCause[p.Name] = p.Difference
+		}
+	}
+	var parts []string
+	for _, p := range e.Shared {
+		if one, stall := oneCause[p.Name]; stall && math.Abs(p.Difference) >= 0.5 && len(parts) < 3 {
+			parts = append(parts, fmt.Sprintf("%s %s (%s)", p.Name, signed(p.Difference), signed(one)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "by the causes of all warps, and by one a slot: " + strings.Join(parts, ", ")
+}
+
 // warpsText names the states in which all warps spend more or less time, the largest differences first.
 func (e *Explanation) warpsText() string {
+	if e.Sharing || len(e.Shared) > 0 { // which say more
+		return ""
+	}
 	var parts []string
 	for _, p := range e.Warps {
 		if math.Abs(p.Difference) >= 0.5 && len(parts) < 4 {
@@ -341,7 +373,7 @@ func (e *Explanation) reason(f Finding) string {
 	return words
 }
 
-func pick(first bool, a, b string) string {
+func pick[T any](first bool, a, b T) T {
 	if first {
 		return a
 	}
