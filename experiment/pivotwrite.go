@@ -153,12 +153,17 @@ func grouped(cell string) string {
 	})
 }
 
+// mayBeNone reports whether a cell is a mean speedup over seeds that is not significant.
+func (p *Pivot) mayBeNone(c *Cell) bool {
+	return p.Value == "speedup" && !p.Paired && Estimate{c.Value, c.Half, c.N}.alike()
+}
+
 func (p *Pivot) writeTable(w io.Writer, head []string, rows [][]string) {
 	header := make([]any, len(head))
 	for i, h := range head {
 		header[i] = h
 	}
-	t := terminal.New(w, header...)
+	t, marked := terminal.New(w, header...), false
 	for i, cells := range rows {
 		if p.Mean != nil && i == len(rows)-1 {
 			t.AppendSeparator()
@@ -167,6 +172,9 @@ func (p *Pivot) writeTable(w io.Writer, head []string, rows [][]string) {
 		for k, c := range cells {
 			if row[k] = c; k >= max(1, len(p.RowKeys)) {
 				row[k] = grouped(c)
+				if i < len(p.Cells) && p.mayBeNone(&p.Cells[i][k-max(1, len(p.RowKeys))]) {
+					row[k], marked = alikeMark+grouped(c), true
+				}
 			}
 		}
 		t.AppendRow(row)
@@ -177,6 +185,9 @@ func (p *Pivot) writeTable(w io.Writer, head []string, rows [][]string) {
 	}
 	t.SetColumnConfigs(right)
 	t.Render()
+	if marked {
+		fmt.Fprintln(w, alikeNote)
+	}
 }
 
 func (p *Pivot) markdown(head []string, rows [][]string) string {

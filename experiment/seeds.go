@@ -99,6 +99,12 @@ func (g Group) stats(outcomes []Outcome) (mean stats.Tree) {
 	return mean
 }
 
+// alikeMark marks speedups that may be none.
+const alikeMark, alikeNote = "≈", "≈: may be no difference: the 95 % interval of speedups, paired by seed, contains 1."
+
+// alike reports whether a mean speedup over seeds, each over the baseline with the same seed, is not significant.
+func (e Estimate) alike() bool { return e.N > 1 && e.CI95 > 0 && math.Abs(e.Mean-1) <= e.CI95 }
+
 // text formats a mean and its interval, if there is one.
 func (e Estimate) text(number func(float64) string) string {
 	switch e.N {

@@ -99,6 +99,40 @@ func TestSeeds(t *testing.T) {
 	require.Contains(t, b.String(), "NO: crash (1 of 3)")
 }
 
+// TestDifferencesThatMayBeNone: a speedup is marked unless the interval of the pairs excludes 1, however far the cycles
+// of one point are spread over seeds.
+func TestDifferencesThatMayBeNone(t *testing.T) {
+	p := points(t, small+"compare: {workload.schedule: [vertex, edge, warp]}\nseeds: [7, 3, 5]\n")
+	cycles := []uint64{1000, 2000, 3000, 980, 1955, 2950, 990, 2040, 2980} // edge is 2 % faster with each seed
+	var out []experiment.Outcome
+	for i, n := range cycles {
+		out = append(out, experiment.Outcome{Point: i, Cycles: n, Verified: true})
+	}
+	var b bytes.Buffer
+	experiment.WriteTable(&b, p, out)
+	require.Regexp(t, `vertex +│ +3 │ [0-9,]+ ± [0-9,]+ │ +1.00× ± 0.00× │`, b.String())
+	require.Regexp(t, `edge +│ +3 │ [0-9,]+ ± [0-9,]+ │ +1.02× ± 0.01× │`, b.String())
+	require.Regexp(t, `warp +│ +3 │ [0-9,]+ ± [0-9,]+ │ +≈1.00× ± 0.0[0-9]× │`, b.String())
+	require.Contains(t, b.String(), "\n≈: may be no difference")
+	b.Reset()
+	experiment.WriteTable(&b, p[:6], out[:6])
+	require.NotContains(t, b.String(), "≈")
+	var list []experiment.Valued
+	for i := range p {
+		s, _ := experiment.Speedup(p, out, i)
+		list = append(list, experiment.Valued{Axes: p[i].Axes, Value: s})
+	}
+	m, err := experiment.NewPivot(list, "speedup", nil, nil)
+	require.NoError(t, err)
+	b.Reset()
+	require.NoError(t, m.Write(&b, "table", nil))
+	require.Equal(t, 2, strings.Count(b.String(), "≈"), b.String())
+	require.Contains(t, b.String(), "≈1.00 ± 0.0")
+	b.Reset()
+	require.NoError(t, m.Write(&b, "latex", nil))
+	require.NotContains(t, b.String(), "≈")
+}
+
 func TestEstimates(t *testing.T) {
 	require.Equal(t, experiment.Estimate{}, experiment.Estimated(nil))
 	require.Equal(t, experiment.Estimate{Mean: 4, N: 1}, experiment.Estimated([]float64{4}))

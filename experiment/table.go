@@ -211,6 +211,12 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	f.Drop = droppable(stats, first, points, outcomes)
 	f.Drop = slices.Insert(f.Drop, len(f.Drop)-keptLonger, shown.implied...)
 	f.Render(w)
+	if means && compared && slices.ContainsFunc(Groups(points), func(g Group) bool {
+		e := g.speedup(points, outcomes)
+		return e.alike()
+	}) {
+		fmt.Fprintln(w, alikeNote)
+	}
 	for _, line := range meansOver(geomeans) {
 		fmt.Fprintln(w, line)
 	}
@@ -348,7 +354,12 @@ func compares(points []Point) bool {
 func groupRow(r table.Row, list []column, points []Point, outcomes []Outcome, g Group, compared bool) table.Row {
 	r = append(r, len(g), g.cycles(outcomes).text(countText))
 	if compared {
-		r = append(r, g.speedup(points, outcomes).text(speedupText))
+		e := g.speedup(points, outcomes)
+		text := e.text(speedupText)
+		if e.alike() {
+			text = alikeMark + text
+		}
+		r = append(r, text)
 	}
 	r = append(r, columnsRow(list, g.stats(outcomes))...)
 	return append(r, g.verdict(outcomes))
