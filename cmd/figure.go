@@ -30,7 +30,7 @@ the name of an experiment whose results are in results/<name>.
 
 --value is any statistic (heddle stats describe), speedup or cycles. --x, --colour and --panel are
 axes: keys of the experiment's sweep or compare, all of a key or its last parts, or variant.
-What differs besides becomes a mean, which the figure says. A variant that lacks the axis below,
+What differs besides becomes a mean over inputs, which the figure says, or panels. A variant that lacks the axis below,
 as a baseline without the unit, is a line across. With seeds there are 95 % confidence intervals.
 
 report.labels of the experiment say what keys and values are called; report.figures are flags

@@ -59,7 +59,10 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 			at, ok := r.at(p, q.Panel)
 			return q.Panel != "" && ok && at != name
 		})
-		f := r.queried(&q, in)
+		f, over := r.queried(&q, in)
+		if err := q.overDesigns(f, over); err != nil {
+			return nil, err
+		}
 		f.Choice = q.label(name)
 		if q.Panel == "" {
 			f.Choice = ""
@@ -67,6 +70,23 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 		panels = append(panels, f)
 	}
 	return panels, q.begins(panels)
+}
+
+// overDesigns refuses a geometric mean over points that differ in a design: it is the speed of none of them.
+func (q *Query) overDesigns(f *Figure, over []string) error {
+	if metricOf(q.Value).Mean {
+		return nil
+	}
+	for _, key := range over {
+		if !experiment.OverInputs([]string{key}) {
+			return fmt.Errorf("%s would be a mean over %s, which is no input: choose points by --where %s=VALUE, or show "+
+				"them by --x, --colour or --panel %s", q.Value, key, key, key)
+		}
+	}
+	if q.Mean && f.Kind == Bars && len(f.Columns) > 1 && !experiment.OverInputs([]string{q.X}) {
+		return fmt.Errorf("--mean: would be over %s, which is no input: expected --x of an input, as graph.file", q.X)
+	}
+	return nil
 }
 
 // begins refuses a start of the values' axis that would cut off a value or its interval.
@@ -156,7 +176,7 @@ func (r *Result) resolve(q *Query) error {
 	return nil
 }
 
-// choose fills in the axes that a query leaves open.
+// choose fills in the axes that a query leaves open. A design that has no place yet makes panels, rather than a mean.
 func (r *Result) choose(q *Query) {
 	if q.Colour == "" && len(r.Variants) > 1 && q.X != VariantAxis && q.Panel != VariantAxis {
 		q.Colour = VariantAxis
@@ -165,19 +185,19 @@ func (r *Result) choose(q *Query) {
 		_, fixed := q.Where[key]
 		return !fixed && key != q.Colour && key != q.Panel && key != q.X && len(r.valuesOf(key, r.Points)) > 1
 	}
-	if q.X != "" {
-		return
+	if at := slices.IndexFunc(r.Sweep, func(a Axis) bool { return open(a.Key) }); q.X == "" && at >= 0 {
+		q.X = r.Sweep[at].Key
+	} else if q.X == "" {
+		if q.Colour == VariantAxis {
+			q.Colour = ""
+		}
+		q.X = VariantAxis
 	}
 	for _, a := range r.Sweep {
-		if open(a.Key) {
-			q.X = a.Key
-			return
+		if q.Panel == "" && open(a.Key) && !experiment.OverInputs([]string{a.Key}) && len(a.Values) <= mostPanels {
+			q.Panel = a.Key
 		}
 	}
-	if q.Colour == VariantAxis {
-		q.Colour = ""
-	}
-	q.X = VariantAxis
 }
 
 // axis finds the axis that a name means: all of its key, or the last parts of it.
@@ -217,9 +237,9 @@ func metricOf(name string) metric {
 }
 
 // queried is one panel.
-func (r *Result) queried(q *Query, points []*Point) *Figure {
+func (r *Result) queried(q *Query, points []*Point) (f *Figure, over []string) {
 	m := metricOf(q.Value)
-	f := &Figure{ID: slug(q.Value + "-by-" + q.X), Kind: q.Kind,
+	f = &Figure{ID: slug(q.Value + "-by-" + q.X), Kind: q.Kind,
 		Y: Scale{Name: q.keyLabel(q.Value), Percent: m.Percent, From: q.From}}
 	f.Title = cmp.Or(q.Title, capital(q.keyLabel(q.Value))+" by "+q.keyLabel(q.X))
 	columns := r.valuesOf(q.X, points)
@@ -243,7 +263,7 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 	if q.Value == "speedup" {
 		f.Line = 1
 	}
-	var over, without []string
+	var without []string
 	shared := r.axesBeside(q.X, points)
 	for _, name := range r.valuesOf(q.Colour, points) {
 		s, of := r.seriesOf(q, m, name, points, columns)
@@ -266,10 +286,10 @@ func (r *Result) queried(q *Query, points []*Point) *Figure {
 		if q.Mean && len(columns) > 1 {
 			f.addMean(m)
 		}
-		return f
+		return f, over
 	}
 	f.onNumbers(q, columns, xs)
-	return f
+	return f, over
 }
 
 // noteOf describes the keys over which a panel's values are means, and the series it lacks.

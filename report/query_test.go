@@ -37,13 +37,13 @@ func TestQuery(t *testing.T) {
 	require.Equal(t, []report.Number{500, 400, 300}, numbers(f.Series[1]))
 	require.Equal(t, "Cycles by warps a core", f.Title)
 
-	panels, err = r.Query(report.Query{Kind: report.Bars, Mean: true, Where: map[string]string{"l1d.bytes": "1KiB"}})
+	panels, err = r.Query(report.Query{Kind: report.Bars, Where: map[string]string{"l1d.bytes": "1KiB"}})
 	require.NoError(t, err)
 	f = panels[0]
 	require.Equal(t, "speedup", f.Y.Name)
-	require.Equal(t, []string{"2", "4", "16", "geomean"}, f.Columns, "the first axis that is left")
+	require.Equal(t, []string{"2", "4", "16"}, f.Columns, "the first axis that is left")
 	require.Equal(t, []string{"weaver"}, names(f.Series), "the baseline is the line at 1")
-	require.Equal(t, []report.Number{2, 2, 2, 2}, numbers(f.Series[0]))
+	require.Equal(t, []report.Number{2, 2, 2}, numbers(f.Series[0]))
 	require.InDelta(t, 1, f.Line, 0)
 	require.Equal(t, "Speedup over vertex. ", f.Note)
 
@@ -54,12 +54,17 @@ func TestQuery(t *testing.T) {
 	require.Empty(t, panels[0].X.Name, "variants have names")
 	require.Empty(t, f.Legend)
 	require.Equal(t, "warps", f.X.Name)
-	require.Equal(t, "Geometric means over warps. ", panels[0].Note)
-	require.InDelta(t, 782.97, float64(numbers(panels[0].Series[0])[0]), 0.01, "of 1000, 800 and 600")
+	require.Len(t, panels, 3, "no mean over warps, which are designs")
+	require.Equal(t, "4", panels[1].Choice)
+	require.InDelta(t, 800, float64(numbers(panels[1].Series[0])[0]), 0)
 
 	for says, q := range map[string]report.Query{
 		"no axis of fixture":        {X: "entries"},
 		"expected bars, lines":      {Kind: report.Heat},
+		"cycles would be a mean over machine.l1d.bytes, which is no input: choose points by": {Value: "cycles",
+			X: "variant", Panel: "warps"},
+		"--mean: would be over machine.core.warps": {Kind: report.Bars, Mean: true, X: "warps",
+			Where: map[string]string{"l1d.bytes": "1KiB"}},
 		"no point with a result":    {Value: "nothing"},
 		"expected one of 2, 4, 16":  {Where: map[string]string{"warps": "3"}},
 		"expected one of variant, ": {Panel: "no"},
@@ -106,6 +111,7 @@ func TestQueryOfOwnAxes(t *testing.T) {
 	r := read(t, s, "compare: [{name: vertex}, {name: weaver, sweep: {w.latency: [8, 16]}}, {name: peg, sweep: {p.entries: [8, 16]}}]\nsweep: {bytes: [1, 4]}")
 	panels, err := r.Query(report.Query{Value: "cycles", X: "latency"})
 	require.NoError(t, err)
+	require.Len(t, panels, 2, "of bytes, which is a design")
 	f := panels[0]
 	require.Equal(t, []string{"vertex", "weaver"}, names(f.Series))
 	require.True(t, f.Series[0].Level)
@@ -114,7 +120,28 @@ func TestQueryOfOwnAxes(t *testing.T) {
 		require.InDelta(t, 1000, float64(v), 1e-9)
 	}
 	require.Contains(t, f.Note, "Without peg, whose points have other axes.")
-	require.Contains(t, f.Note, "Geometric means over bytes.")
+	require.NotContains(t, f.Note, "eometric")
+}
+
+// TestQueryMeansOverInputs: over graphs there are geometric means, and a column of them.
+func TestQueryMeansOverInputs(t *testing.T) {
+	s := &summary{Experiment: "inputs"}
+	for i, graph := range []string{"a.el", "b.el"} {
+		s.add(map[string]string{"graph.file": graph, "w.k": "x"}, float64(100+300*i), nil)
+		s.add(map[string]string{"graph.file": graph, "w.k": "y"}, float64(200+600*i), nil)
+	}
+	r := read(t, s, "sweep: {graph.file: [a.el, b.el], w.k: [x, y]}")
+	panels, err := r.Query(report.Query{X: "w.k"})
+	require.NoError(t, err)
+	for i, want := range []float64{200, 400} {
+		require.InEpsilon(t, want, float64(numbers(panels[0].Series[0])[i]), 1e-9)
+	}
+	require.Equal(t, "Geometric means over file. ", panels[0].Note)
+	panels, err = r.Query(report.Query{X: "file", Kind: report.Bars, Mean: true})
+	require.NoError(t, err)
+	require.Len(t, panels, 2, "one for each k")
+	require.InEpsilon(t, 200, float64(numbers(panels[0].Series[0])[2]), 1e-9)
+	require.Equal(t, "geomean", panels[0].Columns[2])
 }
 
 // TestQueryOfSeeds: points that differ in their seed have a mean with its confidence interval.
