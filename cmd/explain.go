@@ -17,7 +17,8 @@ func newExplain() *cobra.Command {
 	c := f.addJSON(f.command("explain NAME [A] [B]", "Explain why one point of an experiment is faster than another",
 		"  heddle explain quickstart\n  heddle explain quickstart edge weaver\n  heddle explain quickstart 2 3 --json | "+
 			"jq .findings\n  heddle explain study schedule=warp,kron schedule=weaver,kron",
-		cobra.RangeArgs(1, 3), f.explain))
+		cobra.RangeArgs(1, 3), nil))
+	c.RunE = func(c *cobra.Command, args []string) error { return f.explain(c, args) }
 	c.Long = `Explain why one point of an experiment is faster than another: split the difference of their cycles into
 parts that sum to it, from the stored statistics.
 
@@ -39,11 +40,14 @@ warps, so that those sum to the cycles too; --shared explains everything by them
 number; those of one point alone have a line of their own.`
 	c.Flags().BoolVar(&f.shared, "shared", false, "share each empty issue slot among all warps of its slice, which "+
 		"the points must have counted (stats.shared_stalls)")
+	c.Flags().BoolVar(&f.whatIf, "whatif", false, "also simulate both points with launches that cost nothing, an L1D of "+
+		"16 times the ways, a load-store unit that is not full, and a DRAM clock of 10 GHz, each alone and all together")
 	c.Flags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
 	return c
 }
 
-func (f *resultsFlags) explain(w io.Writer, args []string) error {
+func (f *resultsFlags) explain(c *cobra.Command, args []string) error {
+	w := c.OutOrStdout()
 	s, err := f.open(args[0])
 	if err != nil {
 		return err
@@ -70,12 +74,24 @@ func (f *resultsFlags) explain(w io.Writer, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
+	var ideal *explain.WhatIf
+	if f.whatIf {
+		if ideal, err = whatIf(c.Context(), c.ErrOrStderr(), a, b); err != nil {
+			return err
+		}
+	}
 	if f.json {
-		return printJSON(w, e.JSON())
+		doc := e.JSON()
+		doc.WhatIf = ideal
+		return printJSON(w, doc)
 	}
 	if note != "" {
 		fmt.Fprintf(w, "note: %s\n", plain.Line(note))
 	}
-	_, err = io.WriteString(w, plain.Lines(e.Text()))
+	text := e.Text()
+	if ideal != nil {
+		text += "\n" + ideal.Text()
+	}
+	_, err = io.WriteString(w, plain.Lines(text))
 	return err
 }

@@ -2,11 +2,54 @@ package cmd
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
+
+// what checks --whatif: what it simulates are the points with those settings, and its sums hold.
+func what(t *testing.T) {
+	t.Helper()
+	type run struct {
+		Name string
+		A, B float64
+	}
+	var e struct {
+		A, B   struct{ Cycles float64 }
+		WhatIf struct {
+			A, B    float64
+			Changes []run
+			All     run
+		}
+	}
+	out, errs, code := heddle(t, "explain", "a", "1", "3", "--whatif", "--json")
+	require.Equal(t, exitOK, code, errs)
+	require.NoError(t, json.Unmarshal([]byte(out), &e))
+	w := e.WhatIf
+	require.Equal(t, []float64{e.A.Cycles, e.B.Cycles}, []float64{w.A, w.B}, "as it is")
+	require.Len(t, w.Changes, 4)
+	_, errs, code = heddle(t, "run", "./e.yaml", "--set", "name=free", "--set", "workload.launch_overhead=0")
+	require.Equal(t, exitOK, code, errs)
+	var free []struct{ Cycles float64 }
+	require.NoError(t, json.Unmarshal([]byte(results(t, "list", "free", "--json")), &free))
+	require.Equal(t, run{"launches cost nothing", free[0].Cycles, free[2].Cycles}, w.Changes[0])
+	interaction := w.A - w.All.A
+	for _, c := range w.Changes {
+		interaction -= w.A - c.A
+	}
+	require.Less(t, w.All.A, w.Changes[0].A)
+	out, errs, code = heddle(t, "explain", "a", "1", "3", "--whatif")
+	require.Equal(t, exitOK, code, errs)
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
+	}
+	require.Regexp(t, `(?m)^all of these +[0-9,]+ +[0-9,]+ +−?[0-9,]+ +−?[0-9,]+$`, out)
+	digits := strings.NewReplacer(",", "", "−", "-", "+", "").Replace(out)
+	require.Regexp(t, fmt.Sprintf(`(?m)^interaction: saved +%.0f `, interaction), digits)
+}
 
 func TestExplain(t *testing.T) {
 	someResults(t)
@@ -37,6 +80,8 @@ func TestExplain(t *testing.T) {
 	require.InDelta(t, e.B.Cycles-e.A.Cycles, sum, 1e-3)
 	require.NotEmpty(t, e.Kernels)
 	require.Contains(t, e.Sentence, "times as")
+
+	what(t)
 
 	for _, c := range []struct {
 		args []string

@@ -27,6 +27,7 @@ import (
 // resultsFlags holds the flags of heddle results.
 type resultsFlags struct {
 	shared bool // explain by shared stalls
+	whatIf bool // explain by simulating with ideal parts
 	out    string
 	json   bool
 	stats  string // of show

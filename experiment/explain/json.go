@@ -17,6 +17,7 @@ type Document struct {
 	SuperSteps []Place    `json:"super_steps"`
 	Unmatched  []Place    `json:"unmatched_super_steps"`
 	Note       string     `json:"note"`
+	WhatIf     *WhatIf    `json:"whatif,omitempty"`
 }
 
 // Side is one of the two points.
