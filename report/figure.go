@@ -58,6 +58,7 @@ type Series struct {
 	Level  bool        `json:"level,omitempty"`  // of bars or lines: one value everywhere, a line across
 	Bound  bool        `json:"bound,omitempty"`  // a limit, not a measurement
 	Other  bool        `json:"other,omitempty"`  // series too small for a colour of their own
+	Fixed  string      `json:"fixed,omitempty"`  // its colour in every figure of every report; "": by its place
 	Gap    bool        `json:"gap,omitempty"`    // of a stack: nothing is drawn, and what follows begins behind it
 }
 

@@ -59,8 +59,8 @@ func TestQuery(t *testing.T) {
 	require.InDelta(t, 800, float64(numbers(panels[1].Series[0])[0]), 0)
 
 	for says, q := range map[string]report.Query{
-		"no axis of fixture":        {X: "entries"},
-		"expected bars, lines":      {Kind: report.Heat},
+		"no axis of fixture":   {X: "entries"},
+		"expected bars, lines": {Kind: report.Heat},
 		"cycles would be a mean over machine.l1d.bytes, which is no input: choose points by": {Value: "cycles",
 			X: "variant", Panel: "warps"},
 		"--mean: would be over machine.core.warps": {Kind: report.Bars, Mean: true, X: "warps",

@@ -22,8 +22,35 @@ func colour(i int, s *Series, of []string) string {
 		return boundColour
 	case s.Other:
 		return otherColour
+	case s.Fixed != "":
+		return s.Fixed
 	}
 	return of[i%len(of)]
+}
+
+// Causes and states have the same colours in all reports, and the eight that are largest most often have those of the
+// palette.
+var (
+	causeColours = fixedColours("issued", "memory", "ibuffer", "drained", "alu", "lsu_queue", "fpu", "barrier", "unit", "sfu",
+		"scratchpad", "operands", "alu_busy", "fpu_busy", "sfu_busy", "inactive")
+	stateColours = fixedColours("selected", "long_scoreboard", "no_instruction", "not_selected", "wait", "lg_throttle",
+		"branch_resolving", "barrier", "unit_wait", "short_scoreboard", "membar", "dispatch", "math_pipe_throttle",
+		"mio_throttle")
+)
+
+func fixedColours(names ...string) map[string]string {
+	of := map[string]string{}
+	for i, c := range colours(stackPalette, len(names)) {
+		of[names[i]] = c
+	}
+	return of
+}
+
+// fix gives series the colours of their names.
+func fix(list []Series, of map[string]string) {
+	for i := range list {
+		list[i].Fixed = of[list[i].Name]
+	}
 }
 
 // scaleTo maps values to a length.

@@ -12,16 +12,17 @@ type stacking struct {
 	id, title, axis string
 	share           bool // of the whole; else absolute
 	part            func(name string) (part string, ok bool)
+	colours         map[string]string // by part; nil: by place
 }
 
 var stackings = []stacking{
 	{"schedulers", "Scheduler states and causes of stalls", "share of scheduler-cycles", true,
-		below("core.scheduler.", "stall.", "scoreboard.")},
+		below("core.scheduler.", "stall.", "scoreboard."), causeColours},
 	{"shared", "Causes of empty issue slots, shared by all warps", "share of empty scheduler-cycles", true,
-		below("core.shared_stalls.", "scoreboard.")},
-	{"warps", "States of resident warps", "share of warp-cycles", true, warpState},
-	{"breakdown", "Cycles by phase of the kernels", "scheduler-cycles", false, step},
-	{"phases", "Cycles of the kernels", "cycles", false, phase},
+		below("core.shared_stalls.", "scoreboard."), causeColours},
+	{"warps", "States of resident warps", "share of warp-cycles", true, warpState, stateColours},
+	{"breakdown", "Cycles by phase of the kernels", "scheduler-cycles", false, step, nil},
+	{"phases", "Cycles of the kernels", "cycles", false, phase, nil},
 }
 
 // below names the parts after a prefix, dropping redundant words.
@@ -68,6 +69,7 @@ func stacks(r *Result) (figures []Figure) {
 		if f.Series = s.series(r, shown); len(f.Series) == 0 {
 			continue
 		}
+		fix(f.Series, s.colours)
 		for _, p := range shown {
 			f.Columns = append(f.Columns, p.Label)
 		}

@@ -227,6 +227,7 @@ func (h *history) causes() (f Figure, ok bool) {
 			f.Series = append(f.Series, s)
 		}
 	}
+	fix(f.Series, causeColours)
 	f.Note = lump(&f)
 	for i := range f.Series {
 		s := &f.Series[i]

@@ -23,7 +23,7 @@
   }
   const symbols = ['circle', 'rect', 'triangle', 'diamond'];
   const dashes = ['solid', [7, 3], [2, 3], [8, 3, 2, 3]];
-  const colour = (i, s, of, f) => s.bound ? data.bound : s.other ? data.other : of[(i + (f && f.skip || 0)) % of.length];
+  const colour = (i, s, of, f) => s.bound ? data.bound : s.other ? data.other : s.fixed || of[(i + (f && f.skip || 0)) % of.length];
   const longest = (names) => names.reduce((n, s) => Math.max(n, s.length), 0);
   
   // The legend has each series, in as many rows as it takes, and says which variant it is where there is one alone.
