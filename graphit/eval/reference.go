@@ -35,6 +35,9 @@ type Reference struct {
 	// and the vertex. nil: the reference decides.
 	Decide  func(n int, v uint32) (bool, error)
 	filters int
+	// Filtered is called with the output of each filter, whose Undecided are the vertices for which rounding determines
+	// whether it keeps them; nil: nobody asks.
+	Filtered func(out *Set)
 }
 
 // NewReference returns the reference backend of a host's run.
@@ -290,6 +293,12 @@ func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, i
 			continue
 		}
 		yes := x.I == 1
+		if x.E > 0 && r.Filtered != nil {
+			if out.Undecided == nil {
+				out.Undecided = map[uint32]bool{}
+			}
+			out.Undecided[v] = true
+		}
 		if x.E > 0 && r.Decide != nil {
 			var err error
 			if yes, err = r.Decide(r.filters, v); err != nil {
@@ -305,6 +314,9 @@ func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, i
 		return nil, nil
 	}
 	r.filters++
+	if r.Filtered != nil {
+		r.Filtered(out)
+	}
 	return out, nil
 }
 
