@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"heddle/graph"
 	"heddle/graphit"
@@ -19,6 +20,9 @@ type fusedLoop struct {
 	*compose.FusedLoop
 	carried *graphit.Var // the set that is active when the loop begins; nil: none, or a queue's
 	queue   *graphit.Var // the queue whose ready set each round dequeues; nil: none
+
+	given []*graphit.Var         // the variables that a round assigns sets to, in order
+	sets  map[*graphit.Var]which // what they hold when it has ended
 }
 
 // which identifies a variable's set within a round.
@@ -37,6 +41,7 @@ type fuser struct {
 	host     *eval.Host
 	loop     fusedLoop
 	sets     map[*graphit.Var]which // sets assigned to variables in this round
+	order    []*graphit.Var         // these variables, in order
 	reads    bool                   // an operator over edges has read the active set
 	made     bool
 	dequeued bool
@@ -74,6 +79,12 @@ func fuse(p *graphir.Program, h *eval.Host, o operators, shape host.Shape, s gra
 	if !f.reads && (f.made || f.dequeued) {
 		f.no("no operator over edges reads the set that a round makes")
 	}
+	for _, v := range f.order {
+		if !slices.Contains(f.loop.given, v) {
+			f.loop.given = append(f.loop.given, v)
+		}
+	}
+	f.loop.sets = f.sets
 	err = f.loop.Refused(shape)
 	if refused := (*compose.Refused)(nil); errors.As(err, &refused) {
 		err = errors.New(refused.Why)
@@ -180,6 +191,7 @@ func (f *fuser) hosts(s graphit.Stmt) {
 
 // give assigns a set to a variable.
 func (f *fuser) give(v *graphit.Var, x graphit.Expr, s graphit.Stmt) {
+	f.order = append(f.order, v)
 	switch x := x.(type) {
 	case nil:
 		f.sets[v] = noSet
@@ -257,9 +269,9 @@ func (f *fuser) make(name string, to graphit.Expr, declares *graphit.Var) {
 	case f.loop.queue != nil:
 		f.no("%s makes a set, and the next one comes out of %s", name, f.loop.queue.Name)
 	case declares != nil:
-		f.sets[declares] = filled
+		f.sets[declares], f.order = filled, append(f.order, declares)
 	case ok:
-		f.sets[n.Var] = filled
+		f.sets[n.Var], f.order = filled, append(f.order, n.Var)
 	}
 	f.made = true
 }

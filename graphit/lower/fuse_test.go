@@ -13,6 +13,7 @@ import (
 
 	"heddle/configs"
 	"heddle/graph"
+	"heddle/graphit/looptest"
 	"heddle/graphit/lower"
 	"heddle/isa"
 	"heddle/kernels/host"
@@ -21,169 +22,14 @@ import (
 	"heddle/sim"
 )
 
-const (
-	head = `
-element Vertex end
-element Edge end
-const edges : edgeset{Edge}(Vertex, Vertex, int) = load(argv[1]);
-const vertices : vertexset{Vertex} = edges.getVertices();
-const degree : vector{Vertex}(int) = edges.getOutDegrees();
-const parent : vector{Vertex}(int) = -1;
-const seen : vector{Vertex}(int) = 0;
-const left : vector{Vertex}(int) = 0;
-const rounds : vector{Vertex}(int) = 0;
-const a : vector{Vertex}(int) = 1;
-const b : vector{Vertex}(int) = 0;
-const distance : vector{Vertex}(int) = 2147483647;
-const pq : priority_queue{Vertex}(int);
-func unreached(v : Vertex) -> output : bool
-    output = parent[v] == -1;
-end
-func reach(src : Vertex, dst : Vertex)
-    parent[dst] = src;
-end
-func see(v : Vertex)
-    seen[v] += 1;
-end
-func mark(v : Vertex)
-    seen[v] = 1; % how often depends on who was first
-end
-func copy(v : Vertex)
-    left[v] = distance[v];
-end
-func leave(v : Vertex)
-    left[v] += rounds[v] + 1;
-end
-func count(v : Vertex)
-    rounds[v] += 1;
-end
-func forget(v : Vertex)
-    parent[v] = -1;
-end
-func there(src : Vertex, dst : Vertex)
-    a[dst] += b[src];
-end
-func back(src : Vertex, dst : Vertex)
-    b[dst] += a[src];
-end
-func halve(v : Vertex)
-    a[v] = a[v] / 1024;
-end
-func odd(v : Vertex) -> output : bool
-    rounds[v] += 1;
-    output = a[v] - a[v] / 2 * 2 != 0;
-end
-func relax(src : Vertex, dst : Vertex, weight : int)
-    pq.updatePriorityMin(dst, distance[dst], distance[src] + weight);
-end
-`
-	reaching = `
-    var next : vertexset{Vertex} = edges.from(frontier).to(unreached).applyModified(reach, parent, true);
-`
-)
-
-// loops are programs with a loop that can be fused, for constructs that heddle's own programs do not use.
-var loops = map[string]string{
-	"its vertices and the next ones": head + `
-func main()
-    var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
-    frontier.addVertex(3);
-    parent[3] = 3;
-    #loop# while (frontier.size() > 0)
-        frontier.apply(leave);` + reaching + `
-        next.apply(see);
-        vertices.apply(count);
-        delete frontier;
-        frontier = next;
-    end
-end`,
-	"within a loop of the host's": head + `
-func main()
-    for i in 0:3
-        vertices.apply(forget);
-        var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
-        frontier.addVertex(i);
-        parent[i] = i;
-        #loop# while (frontier.getVertexSetSize() != 0)` + reaching + `
-            frontier = next;
-            next.apply(see);
-        end
-    end
-end`,
-	"all edges, twice": head + `
-func main()
-    #loop# for i in 1:4
-        edges.apply(there);
-        edges.apply(back);
-        vertices.apply(halve);
-    end
-end`,
-	"a filter's set, in counted rounds": head + `
-func main()
-    var frontier : vertexset{Vertex} = new vertexset{Vertex}(edges.getVertices());
-    var next : vertexset{Vertex};
-    #loop# for i in 0:5
-        edges.from(frontier).apply(back);
-        edges.apply(there);
-        vertices.apply(halve);
-        frontier.apply(see);
-        next = vertices.where(odd);
-        next.apply(leave);
-        frontier = next;
-    end
-    frontier.apply(see);
-end`,
-	"as often as it is asked for": head + `
-func main()
-    var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
-    frontier.addVertex(0);
-    parent[0] = 0;
-    #loop# for i in 0:12` + reaching + `
-        frontier = next;
-        vertices.apply(count);
-    end
-end`,
-	"a queue's vertices": head + `
-func main()
-    distance[0] = -70;
-    pq = new priority_queue{Vertex}(int)(false, false, distance, 1, 2, false, 0);
-    #loop# while (not pq.finished())
-        var bucket : vertexset{Vertex} = pq.dequeue_ready_set();
-        bucket.apply(mark);
-        #step# edges.from(bucket).applyUpdatePriority(relax);
-        vertices.apply(copy);
-    end
-end
-schedule:
-    SimpleGPUSchedule s1; s1.configDelta("argv[2]"); program->applyGPUSchedule("loop:step", s1);
-`,
-}
-
-func init() {
-	wide := strings.ReplaceAll(loops["a queue's vertices"], `"argv[2]"`, "1000")
-	loops["a queue's last bucket, which ends where numbers do"] = strings.ReplaceAll(wide, "-70", "2147483000")
-	loops["a queue of unsigned numbers"] = strings.NewReplacer(
-		"distance : vector{Vertex}(int) = 2147483647", "distance : vector{Vertex}(uint) = 4294967295", "pq : priority_queue{Vertex}(int)", "pq : priority_queue{Vertex}(uint)",
-		"left : vector{Vertex}(int)", "left : vector{Vertex}(uint)", "-70", "4294966400", "new priority_queue{Vertex}(int)", "new priority_queue{Vertex}(uint)",
-	).Replace(wide)
-}
-
-// fused has a program's loop be one launch.
-func fused(src string) string {
-	if !strings.Contains(src, "\nschedule:") {
-		src += "\nschedule:"
-	}
-	return src + "\n    SimpleGPUSchedule fuse; fuse.configKernelFusion(ENABLED); program->applyGPUSchedule(\"loop\", fuse);\n"
-}
-
 // sources are the programs whose loops can be fused.
 func sources(t testing.TB) (list []string, of map[string]string) {
 	of = map[string]string{}
 	for _, name := range []string{"bfs", "cc", "sssp", "pagerank", "delta_stepping", "k_core"} {
 		list, of[name] = append(list, name), program(t, name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(loops)) {
-		list, of[name] = append(list, name), loops[name]
+	for _, name := range slices.Sorted(maps.Keys(looptest.Programs)) {
+		list, of[name] = append(list, name), looptest.Programs[name]
 	}
 	return list, of
 }
@@ -199,7 +45,7 @@ func sameFused(t *testing.T, name, src string, g *graph.Graph, w workload.Worklo
 		return false
 	}
 	require.NoError(t, err, name)
-	one, err := run(fused(src))
+	one, err := run(looptest.Fused(src))
 	require.NoError(t, err, name)
 	require.True(t, one.Verified)
 	if len(one.Program.Notes) > 0 {
@@ -284,7 +130,7 @@ func TestFusedInTime(t *testing.T) {
 func TestNotFused(t *testing.T) {
 	g := undirected(t)
 	body := func(line string) string {
-		return strings.Replace(loops["its vertices and the next ones"], "delete frontier;", line, 1)
+		return strings.Replace(looptest.Programs["its vertices and the next ones"], "delete frontier;", line, 1)
 	}
 	for _, c := range []struct {
 		source   string
@@ -314,7 +160,7 @@ func TestNotFused(t *testing.T) {
 			}
 			return r
 		}
-		hosts, one := run(c.source), run(fused(c.source))
+		hosts, one := run(c.source), run(looptest.Fused(c.source))
 		require.Len(t, one.Program.Notes, 1, c.why)
 		require.Contains(t, one.Program.Notes[0].Text,
 			"configKernelFusion: loop stays the host's loop, and every operator a launch: ")
@@ -348,11 +194,11 @@ func TestFusedEndsEarly(t *testing.T) {
 	w, g := testWorkload(t), undirected(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &interrupted{device(t, w).(*host.Functional), 2, cancel}
-	r, err := lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))),
+	r, err := lower.Run(ctx, d, g, parse(t, "bfs", looptest.Fused(program(t, "bfs"))),
 		lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 2, r.Steps)
-	_, err = lower.Run(ctx, d, g, parse(t, "bfs", fused(program(t, "bfs"))),
+	_, err = lower.Run(ctx, d, g, parse(t, "bfs", looptest.Fused(program(t, "bfs"))),
 		lower.Options{Args: args("bfs", g), Output: io.Discard, Workload: w})
 	require.ErrorIs(t, err, context.Canceled)
 }

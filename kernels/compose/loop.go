@@ -72,6 +72,12 @@ func (l *FusedLoop) main() (o *EdgeOperator) {
 	return o
 }
 
+// Main returns the operator whose active set is the loop's.
+func (l *FusedLoop) Main() *EdgeOperator { return l.main() }
+
+// Kernel builds the kernel of an operator over vertices within the loop, for cores with a number of warps; 0: all.
+func (l *FusedLoop) Kernel(x LoopOperator, warps int) (*ir.Kernel, error) { return l.kernel(x, warps) }
+
 // madeBy reports whether an edge operator makes the set of the next round.
 func (l *FusedLoop) madeBy(o *EdgeOperator) bool {
 	return o == l.main() && !o.Plan.Algorithm.Dense && !o.Plan.Algorithm.Silent

@@ -78,8 +78,8 @@ type VertexOperator struct {
 
 // Names of the arrays and sizes of a vertex operator's sets.
 const (
-	listName, listSize = "list", "list.size"
-	keptName, keptSize = "kept", "kept.size"
+	ListName, ListSize = "list", "list.size"
+	KeptName, KeptSize = "kept", "kept.size"
 )
 
 // build builds the kernel.
@@ -98,18 +98,24 @@ func (o *VertexOperator) build(warps int) (err error) {
 				return
 			}
 			k.When(keep, func() {
-				place := k.AtomicAdd(k.Addr(keptSize), k.U32(0), k.U32(1))
-				k.Store(k.Addr(keptName), place, v)
+				place := k.AtomicAdd(k.Addr(KeptSize), k.U32(0), k.U32(1))
+				k.Store(k.Addr(KeptName), place, v)
 			})
 		}
 		if o.Listed {
-			k.Strided(k.Count(listSize), func(i ir.Value) { handle(k.Load(ir.U32, k.Addr(listName), i)) })
+			k.Strided(k.Count(ListSize), func(i ir.Value) { handle(k.Load(ir.U32, k.Addr(ListName), i)) })
 		} else {
 			k.Strided(k.Count("vertices"), handle)
 		}
 	})
 	o.kernel, err = k.Build()
 	return err
+}
+
+// Kernel builds the operator's kernel, for cores with a number of warps; 0: all.
+func (o *VertexOperator) Kernel(warps int) (*ir.Kernel, error) {
+	err := o.build(warps)
+	return o.kernel, err
 }
 
 // Session is a device with the operators and arrays of a program. A frontier that one operator passes to another is
@@ -280,7 +286,7 @@ func (s *Session) placeVertices(o *VertexOperator) error {
 	for _, a := range []struct {
 		name  string
 		words int
-	}{{listName, n}, {keptName, n}, {keptSize, 1}} {
+	}{{ListName, n}, {KeptName, n}, {KeptSize, 1}} {
 		if !slices.ContainsFunc(o.kernel.Params, func(p ir.Param) bool { return p.Name == a.name }) {
 			continue
 		}
@@ -403,11 +409,11 @@ func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier)
 		words[name] = w
 	}
 	if in != nil {
-		s.device.WriteWords(o.places[listName], in.Vertices)
-		words[listSize] = uint32(len(in.Vertices))
+		s.device.WriteWords(o.places[ListName], in.Vertices)
+		words[ListSize] = uint32(len(in.Vertices))
 	}
 	if o.Keeps {
-		s.device.WriteWords(o.places[keptSize], []uint32{0})
+		s.device.WriteWords(o.places[KeptSize], []uint32{0})
 	}
 	block := make([]uint32, len(o.kernel.Params))
 	for i, p := range o.kernel.Params {
@@ -436,9 +442,9 @@ func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier)
 		return nil, err
 	}
 	size := []uint32{0}
-	s.device.ReadWords(o.places[keptSize], size)
+	s.device.ReadWords(o.places[KeptSize], size)
 	out := &Frontier{Vertices: make([]uint32, min(int(size[0]), s.graph.Vertices()))}
-	s.device.ReadWords(o.places[keptName], out.Vertices)
+	s.device.ReadWords(o.places[KeptName], out.Vertices)
 	slices.Sort(out.Vertices)
 	return out, nil
 }

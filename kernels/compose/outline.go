@@ -91,6 +91,36 @@ func NewOutline(s host.Shape, g *graph.Graph, w workload.Workload) (*Outline, er
 	return o, o.listArrays()
 }
 
+// NewOperatorOutline lays out an operator over edges of a program whose arrays and words it is given by name. What words
+// hold is of no interest: the program has them.
+func NewOperatorOutline(s host.Shape, o *EdgeOperator, g *graph.Graph, w workload.Workload, arrays []string,
+	words map[string]uint32) (*Outline, error) {
+	p := o.Plan
+	if p.Schedule.Unit != "" {
+		return nil, refuse("schedule", " = %s needs the graph unit %s, which only heddle's machines have: expected a "+
+			"software schedule", p.Schedule.Name, p.Schedule.Unit)
+	}
+	if err := p.Runs(s); err != nil {
+		return nil, err
+	}
+	ks, err := p.Build(coreOf(s))
+	if err != nil {
+		return nil, err
+	}
+	p.Algorithm.Words = func(*algorithm.Problem) map[string]uint32 { return words }
+	r, err := newRunIn(&sketch{exporter{shape: s}}, p, ks, g, w, func(r *run) {
+		for _, name := range arrays {
+			r.addresses[name] = 0
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	x := &Outline{Plan: p, Kernels: ks, Graph: g, Workload: w, Numbers: r.words(), run: r,
+		Frontier: rotations(r.set.Arrays())}
+	return x, x.listArrays(arrays...)
+}
+
 // sketch is a machine in which a run is laid out and never launched.
 type sketch struct{ exporter }
 
@@ -109,9 +139,12 @@ func rotations(arrays []*activeset.Array) (list []Rotation) {
 	return list
 }
 
-// listArrays lists the arrays that kernels name, other than those of the active set.
-func (o *Outline) listArrays() error {
+// listArrays lists the arrays that kernels name, other than those of the active set and others.
+func (o *Outline) listArrays(others ...string) error {
 	seen := map[string]bool{}
+	for _, name := range others {
+		seen[name] = true
+	}
 	for _, a := range o.run.rotating() {
 		for _, role := range a.Roles {
 			seen[role] = true
