@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"bytes"
 	"embed"
 	"encoding/binary"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/graph"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/ir"
@@ -94,53 +94,38 @@ func refused(o *compose.Outline) error {
 // writer writes a program.
 type writer struct {
 	*compose.Outline
+	Text
 	shape    host.Shape
-	threads  int // of a block
-	b        bytes.Buffer
-	depth    int
-	declared int // where main declares what precedes the arrays
+	threads  int    // of a block
+	declared int    // where main declares what precedes the arrays
+	prefix   string // of the names of extra: an operator's
+	reversed bool   // the graph is the program's with its edges reversed
 	native   *native
 	extra    map[string][]uint32 // what goes into arrays.bin
 	expected *compose.Result
 }
 
-func (w *writer) line(format string, args ...any) {
-	text := format
-	if len(args) > 0 {
-		text = fmt.Sprintf(format, args...)
-	}
-	if text == "" {
-		w.b.WriteString("\n")
-		return
-	}
-	if strings.HasPrefix(text, "}") {
-		w.depth--
-	}
-	w.b.WriteString(strings.Repeat("    ", w.depth) + text + "\n")
-	if strings.HasSuffix(text, "{") {
-		w.depth++
-	}
-}
-
 // arrays returns the file of extra arrays; nil: there are none.
-func (w *writer) arrays() []byte {
-	if len(w.extra) == 0 {
+func (w *writer) arrays() []byte { return ArraysOf(w.Graph, w.extra) }
+
+// ArraysOf returns a file of arrays that belong to a graph; nil: there are none.
+func ArraysOf(g *graph.Graph, extra map[string][]uint32) []byte {
+	if len(extra) == 0 {
 		return nil
 	}
-	g := w.Graph
 	data := binary.LittleEndian.AppendUint32([]byte("HEDDLE-1"), uint32(g.Vertices()))
 	data = binary.LittleEndian.AppendUint32(data, uint32(g.Edges()))
-	data = binary.LittleEndian.AppendUint32(data, uint32(len(w.extra)))
-	names := make([]string, 0, len(w.extra))
-	for name := range w.extra {
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(extra)))
+	names := make([]string, 0, len(extra))
+	for name := range extra {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		data = binary.LittleEndian.AppendUint32(data, uint32(len(name)))
 		data = append(data, name...)
-		data = binary.LittleEndian.AppendUint32(data, uint32(len(w.extra[name])))
-		for _, word := range w.extra[name] {
+		data = binary.LittleEndian.AppendUint32(data, uint32(len(extra[name])))
+		for _, word := range extra[name] {
 			data = binary.LittleEndian.AppendUint32(data, word)
 		}
 	}
@@ -346,7 +331,7 @@ func (w *writer) filled() (list []compose.OutlineArray) {
 func (w *writer) contents(a compose.OutlineArray) string {
 	if a.From == compose.OfGraph {
 		order, part, _ := strings.Cut(a.Name, ".")
-		rows := choose(order == "csr", "graph.out", "graph.in()")
+		rows := choose((order == "csr") != w.reversed, "graph.out", "graph.in()")
 		if part == "rows" {
 			return "graph.row_of_each(" + rows + ")"
 		}
@@ -355,11 +340,12 @@ func (w *writer) contents(a compose.OutlineArray) string {
 	if w.native != nil && w.native.arrays[a.Name] != "" {
 		return w.native.arrays[a.Name]
 	}
-	w.extra[a.Name] = a.Data
-	if a.Data == nil { // a kernel of another direction fills it
-		w.extra[a.Name] = make([]uint32, a.Words)
+	data := a.Data
+	if data == nil { // a kernel of another direction fills it
+		data = make([]uint32, a.Words)
 	}
-	return fmt.Sprintf("extra.array(%q)", a.Name)
+	w.extra[w.prefix+a.Name] = data
+	return fmt.Sprintf("extra.array(%q)", w.prefix+a.Name)
 }
 
 // length returns the expression of an array's length.
@@ -379,8 +365,13 @@ func (w *writer) length(a compose.OutlineArray) string {
 	case a.Words == w.Graph.Edges():
 		return "edges"
 	}
-	w.extra[a.Name+".length"] = []uint32{uint32(a.Words)}
-	return fmt.Sprintf("extra.number(%q)", a.Name+".length")
+	return w.extraNumber(a.Name+".length", uint32(a.Words))
+}
+
+// extraNumber adds a number to the file of arrays, and returns its expression.
+func (w *writer) extraNumber(name string, n uint32) string {
+	w.extra[w.prefix+name] = []uint32{n}
+	return fmt.Sprintf("extra.number(%q)", w.prefix+name)
 }
 
 // scheduleLength returns the length of a schedule's array: by entries of a walk over the active set, and by warps.
@@ -393,8 +384,7 @@ func (w *writer) scheduleLength(a compose.OutlineArray) string {
 		room := "vertices"
 		switch {
 		case w.Plan.Layout.Virtual != nil:
-			w.extra["room"] = []uint32{uint32(w.Room())}
-			room = "extra.number(\"room\")"
+			room = w.extraNumber("room", uint32(w.Room()))
 		case w.Plan.Set.Lists && w.Room() != w.Graph.Vertices():
 			room = "(size_t(vertices) + edges)"
 		}
@@ -475,8 +465,7 @@ func (w *writer) number(p ir.Param) string {
 		return w.native.numbers[p.Name]
 	}
 	if slices.Contains(w.LayoutNumbers(), p.Name) || p.Name == "target" {
-		w.extra[p.Name] = []uint32{w.Numbers[p.Name]}
-		return fmt.Sprintf("extra.number(%q)", p.Name)
+		return w.extraNumber(p.Name, w.Numbers[p.Name])
 	}
 	bits := w.Numbers[p.Name]
 	w.extra["numbers"] = nil // those of this graph are in the text

@@ -286,6 +286,8 @@ struct Options {
     bool check = true;
     bool csv = false;
     std::string variant = "heddle kernel export", config;
+    std::string expected = "expected.bin"; // of GraphIt programs
+    std::vector<std::string> arguments;    // of GraphIt programs: argv[2] and following
 };
 
 inline const char* usage =
@@ -314,9 +316,23 @@ inline const char* csv_columns =
     "variant,graph,n,m,maxdeg,alg,config,sched,super_steps,launches,grid,regs,us_med,us_min,us_p90,us_null,us_cold,"
     "layout,direction,point,result,repeat,block,spilled,gpu,multiprocessors,clock_mhz,toolkit";
 
-inline Options parse(int argc, char** argv)
+inline const char* graphit_usage =
+    "\n"
+    "Of a GraphIt program, with arguments behind its flags (argv[2] and following; those\n"
+    "that it was exported with):\n"
+    "\n"
+    "  --expected FILE  what its vectors should hold (expected.bin); without that file,\n"
+    "                   and for another graph or other arguments, nothing is checked\n";
+
+// parse reads the command line; arguments are a GraphIt program's, those that it was exported with.
+inline Options parse(int argc, char** argv, const std::vector<std::string>* arguments = nullptr)
 {
     Options o;
+    size_t given = 0;
+    if (arguments != nullptr) {
+        o.arguments = *arguments;
+        o.variant = "heddle gt build";
+    }
     for (int i = 1; i < argc; i++) {
         const std::string flag = argv[i];
         const auto value = [&]() -> std::string {
@@ -357,6 +373,11 @@ inline Options parse(int argc, char** argv)
             o.variant = value();
         } else if (flag == "--config") {
             o.config = value();
+        } else if (flag == "--expected" && arguments != nullptr) {
+            o.expected = value();
+        } else if (flag.compare(0, 2, "--") != 0 && arguments != nullptr) {
+            o.arguments.resize(std::max(o.arguments.size(), given + 1));
+            o.arguments[given++] = flag;
         } else if (flag == "--help" && o.csv) {
             puts(csv_columns);
             exit(0);
@@ -365,6 +386,9 @@ inline Options parse(int argc, char** argv)
                 fail(flag + ": there is no such flag (--help lists them)");
             }
             printf(usage, argv[0]);
+            if (arguments != nullptr) {
+                fputs(graphit_usage, stdout);
+            }
             exit(0);
         }
     }
@@ -509,10 +533,23 @@ public:
 
     void write(const Array& a, const Words& contents)
     {
+        if (contents.empty()) {
+            return;
+        }
 #if defined(__CUDACC__)
         check_cuda(cudaMemcpy(a.at, contents.data(), 4 * contents.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
 #else
         memcpy(a.at, contents.data(), 4 * contents.size());
+#endif
+    }
+
+    // copy copies the first words of an array.
+    void copy(const Array& to, const Array& from, size_t words)
+    {
+#if defined(__CUDACC__)
+        check_cuda(cudaMemcpyAsync(to.at, from.at, 4 * words, cudaMemcpyDeviceToDevice), "cudaMemcpy");
+#else
+        memcpy(to.at, from.at, 4 * words);
 #endif
     }
 
@@ -764,6 +801,7 @@ struct Program {
     std::function<Outcome()> run;              // timed
     std::function<Words()> result;             // after a run
     std::function<Verdict(const Words&, const Outcome&)> verify;
+    std::function<void()> checked; // after the run that is checked; none: nothing to do
 };
 
 inline double quantile(std::vector<double> times, double q)
@@ -882,6 +920,9 @@ inline Run checked(const Options& o, Device& d, const Program& p)
     const Words values = p.result();
     if (o.check) {
         r.verdict = p.verify(values, r.outcome);
+    }
+    if (p.checked) {
+        p.checked();
     }
     if (!o.result.empty()) {
         FILE* f = fopen(o.result.c_str(), "wb");
