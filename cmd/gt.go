@@ -20,7 +20,6 @@ import (
 	"heddle/graphit/graphir"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
-	"heddle/internal/files"
 	"heddle/kernels/host"
 	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
@@ -230,65 +229,4 @@ func writable(flag, to string) error {
 		return fmt.Errorf("%s %s: there is no directory %s", flag, to, filepath.Dir(to))
 	}
 	return nil
-}
-
-func newGtBuild() *cobra.Command {
-	var schedule, to string
-	var onCPU, swarm, float bool
-	c := &cobra.Command{
-		Use:   "build FILE --cpu -o OUTPUT",
-		Short: "Compile a program for the host's processors, to Go or to an executable",
-		Long: `Compile a GraphIt program for processors like the host's own: to a program in Go that
-imports only the standard library, if OUTPUT ends in .go, and else, with the Go
-toolchain, to an executable file. FILE is a file, or a program of heddle gt list.
-
-The program takes a graph as an .hgr file (heddle graph convert), and then its own
-arguments; -threads says on how many processors it runs, -help what else there is.`,
-		Example: "  heddle gt build bfs --cpu -o bfs.go\n  heddle gt build pr.gt --cpu --schedule pull.gt -o pr\n  " +
-			"heddle graph convert facebook_combined fb.hgr && ./pr -threads 2 fb.hgr 20",
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case swarm:
-				return errSwarm
-			case !onCPU:
-				return errors.New("expected --cpu: what runs on a simulated machine is compiled when it runs " +
-					"(heddle gt run)")
-			case to == "":
-				return errors.New("expected -o FILE: a .go file, or an executable one")
-			}
-			if err := writable("-o", to); err != nil {
-				return err
-			}
-			f, err := readProgram(args[0], schedule)
-			if err != nil {
-				return err
-			}
-			p, err := cpu.Build(f, nil)
-			if err != nil {
-				return err
-			}
-			notesOn(c.ErrOrStderr(), f, p, true)
-			src, err := cpu.Generate(p, float)
-			if err != nil {
-				return err
-			}
-			if strings.HasSuffix(to, ".go") {
-				return failed(files.Write(to, src))
-			}
-			path, err := filepath.Abs(to)
-			if err == nil {
-				err = cpu.Compile(c.Context(), src, path)
-			}
-			return failed(err)
-		},
-	}
-	fl := c.Flags()
-	fl.BoolVar(&onCPU, "cpu", false, "for processors like the host's own")
-	fl.StringVarP(&to, "output", "o", "", "the `file` to write: Go if it ends in .go, and else an executable file")
-	fl.StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
-	fl.BoolVar(&float, "float", false, "compute double as float")
-	fl.BoolVar(&swarm, "swarm", false, "refused: there is no backend for Swarm")
-	fl.MarkHidden("swarm") //nolint:errcheck // the flag exists
-	return c
 }

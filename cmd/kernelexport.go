@@ -14,6 +14,7 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/cuda"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -49,7 +50,7 @@ program-host with g++ alone, which executes thread blocks lane by lane and finds
 barriers and wrong masks. Either prints one JSON object: times of --repeat runs, and
 whether the result is right. A program of pagerank, spmv, bfs, bfs-parents, sssp, cc,
 cc-soman or in-degree whose layout is csr, csc, csr-csc or coo takes any graph
-(--graph FILE.hgr).
+(--graph FILE.hgr). Points of a GraphIt program become what heddle gt build --cuda writes.
 
 Exit codes of such a program: 0 the result is right; 1 it is wrong; 2 it cannot run;
 3 threads miss each other at a barrier, vote or shuffle (program-host).`,
@@ -78,6 +79,9 @@ func (f *exportFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	cfg := &r.Points[i].Config
+	if f.cuda != "" && cfg.Workload.Kind() == workload.KindGraphIt {
+		return f.writeGraphIt(c, cfg)
+	}
 	if err := experiment.Exportable(cfg); err != nil {
 		return err
 	}
@@ -119,9 +123,31 @@ func (f *exportFlags) writeCUDA(c *cobra.Command, cfg *config.Experiment, g *gra
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s: %s, %s vertices, %s edges\n", f.cuda, x.Outline.Plan.Name(),
 		experiment.Thousands(uint64(g.Vertices())), experiment.Thousands(uint64(g.Edges())))
-	fmt.Fprintf(w, "to build and run on a GPU: make -C %s && cd %s && ./program\n", f.cuda, f.cuda)
-	fmt.Fprintf(w, "without one, by g++ alone: make -C %s host && cd %s && ./program-host\n", f.cuda, f.cuda)
+	describeCUDA(w, f.cuda)
 	return nil
+}
+
+// describeCUDA tells how to build an exported CUDA program.
+func describeCUDA(w io.Writer, dir string) {
+	fmt.Fprintf(w, "to build and run on a GPU: make -C %s && cd %s && ./program\n", dir, dir)
+	fmt.Fprintf(w, "without one, by g++ alone: make -C %s host && cd %s && ./program-host\n", dir, dir)
+}
+
+// writeGraphIt exports a point of a GraphIt program as a CUDA C++ program.
+func (f *exportFlags) writeGraphIt(c *cobra.Command, cfg *config.Experiment) error {
+	file, o, err := experiment.GraphIt(cfg)
+	if err != nil {
+		return err
+	}
+	g, err := graph.Load(cfg.Graph)
+	if err != nil {
+		return err
+	}
+	d, err := host.NewRehearsal(&cfg.Machine)
+	if err != nil {
+		return err
+	}
+	return exportGraphIt(c, f.cuda, d.Shape(), g, file, o, true)
 }
 
 // describeExport describes an exported program and its requirements.

@@ -35,9 +35,10 @@ type Program struct {
 	file    *graphit.File
 }
 
-// Export writes a checked program for machines of a shape. g is the graph that comes with it; nil: none, and then it can
-// have no layout whose arrays do not follow from the graph alone.
+// Export writes a checked program for machines of a shape. g is the graph that comes with it; nil: none, and then it
+// can have no layout whose arrays do not follow from the graph alone.
 func Export(s host.Shape, g *graph.Graph, f *graphit.File, o lower.Options) (*Program, error) {
+	s.BarriersSignal = false // blocks see each other's writes behind a barrier of the grid
 	threads, err := cuda.Threads(s, o.Workload.WarpsPerCore)
 	if err != nil {
 		return nil, err
@@ -86,9 +87,6 @@ func (p *Program) Expected(ctx context.Context, g *graph.Graph, args []string) (
 // Write writes the program into a folder, which it creates, with its graph, what its vectors should hold if check is
 // set, and everything that make needs.
 func (p *Program) Write(ctx context.Context, dir string, check bool) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	contents := map[string][]byte{cuda.ProgramFile: p.Text, cuda.ArraysFile: p.Arrays}
 	for _, name := range Library {
 		contents[name] = cuda.LibraryFile(name)
@@ -99,6 +97,9 @@ func (p *Program) Write(ctx context.Context, dir string, check bool) error {
 			return err
 		}
 		contents[ExpectedFile] = expected
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
 	}
 	for name, data := range contents {
 		if data == nil {

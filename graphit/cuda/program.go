@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -87,26 +88,19 @@ func (w *writer) unique(name string) string {
 		clean = "_" + clean
 	}
 	unique := clean
-	for n := 2; w.taken[unique] || reserved[unique]; n++ {
+	for n := 2; w.taken[unique] || reserved[unique] || cuda.Reserved(unique); n++ {
 		unique = fmt.Sprintf("%s_%d", clean, n)
 	}
 	w.taken[unique] = true
 	return unique
 }
 
-// reserved are words of C++ that a program of GraphIt can have as names, and names of the program's own.
+// reserved are names of the program's own.
 var reserved = func() map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(`alignas alignof and and_eq asm auto bitand bitor bool break case catch char class
-		compl const constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit export
-		extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or
-		or_eq private protected public register reinterpret_cast return short signed sizeof static static_assert
-		static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using
-		virtual void volatile wchar_t while xor xor_eq main std heddle printf abs div exp log sin cos tan sqrt floor ceil
-		time clock exit remove rename index y0 y1 yn j0 j1 jn rand read write select signal
-		options graph vertices edges device program run reset traversals kept checking expected launch from members extra
-		thread threads turn active outcome ended round rounds current below argument timer queue_least uint32_t int32_t
-		min max THREADS CORES MIN_BLOCKS`) {
+	for _, word := range strings.Fields(`options graph vertices edges device program run reset traversals kept checking
+		expected launch from of members extra list size set least threads thread turn active outcome ended round rounds
+		current below timer queue_least results arguments argc argv words passed_on exchanges waits delta rest`) {
 		set[word] = true
 	}
 	return set
@@ -252,7 +246,8 @@ func (w *writer) describe(x *edges) string {
 	if f := x.op.DstFilter; f != nil {
 		filters = ", to vertices of which " + f.Name + " holds"
 	}
-	return fmt.Sprintf("%s, line %d: %s%s: %s", x.name, x.op.Pos.Line, x.op.Apply.Name, filters, x.laid.Outline.Plan.Name())
+	return fmt.Sprintf("%s, line %d: %s%s: %s", x.name, x.op.Pos.Line, x.op.Apply.Name, filters,
+		x.laid.Outline.Plan.Name())
 }
 
 // plans returns the plans of the operators over edges.
@@ -266,9 +261,8 @@ func (w *writer) plans() (list []string) {
 func (w *writer) head() {
 	w.line("// %s, exported by heddle gt build --cuda.", w.file.Name)
 	w.line("//")
-	w.line("// A core of the simulated machine is a thread block, of %d warps of 32. make builds it with nvcc for the GPU of",
-		w.threads/cuda.Lanes)
-	w.line("// this machine, make host with g++ alone; ./program --help.")
+	w.line("// A core of the simulated machine is a thread block, of %d warps of 32.", w.threads/cuda.Lanes)
+	w.line("// make builds it with nvcc for the GPU of this machine, make host with g++ alone; ./program --help.")
 	w.line("#include \"graphit.h\"")
 	w.line("")
 	w.line("constexpr unsigned THREADS = %d; // of a block", w.threads)
@@ -566,7 +560,7 @@ func (w *writer) mainMeasure() {
 	w.line("};")
 	w.line("};")
 	w.line("heddle::Program program;")
-	name := strings.TrimSuffix(w.file.Name[strings.LastIndexAny(w.file.Name, "/\\")+1:], ".gt")
+	name := strings.TrimSuffix(strings.ReplaceAll(filepath.Base(w.file.Name), ",", " "), ".gt")
 	var plans, schedules, layouts, ways []string
 	for _, x := range w.edges {
 		p := x.laid.Outline.Plan

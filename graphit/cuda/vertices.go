@@ -129,7 +129,8 @@ func (w *writer) vertexFunction(x *vertices) {
 	cuda.LaunchKernel(&w.text, x.kernel, x.name, x.function, w.argument(x))
 	if x.operator.Keeps {
 		w.line("heddle::rotate(%s_kept, %s_next);", x.name, x.name)
-		w.line("heddle::Set set = %s_frontier.made_list(device, %s_kept, device.take(%s_size), true);", x.name, x.name, x.name)
+		w.line("heddle::Set set = %s_frontier.made_list(device, %s_kept, device.take(%s_size), true);", x.name, x.name,
+			x.name)
 		if x.filter {
 			w.line("if (checking) kept.push_back(set.list());")
 		}

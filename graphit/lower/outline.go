@@ -9,8 +9,8 @@ import (
 	"heddle/kernels/host"
 )
 
-// Outline describes a program for a host other than heddle's own, on a graph and machines of a shape: the kernels of its
-// operators as they are composed, and what they are given by name.
+// Outline describes a program for a host other than heddle's own, on a graph and machines of a shape: the kernels of
+// its operators as they are composed, and what they are given by name.
 type Outline struct {
 	Program  *graphir.Program
 	Host     *eval.Host // of the schedule's arguments

@@ -91,8 +91,8 @@ func NewOutline(s host.Shape, g *graph.Graph, w workload.Workload) (*Outline, er
 	return o, o.listArrays()
 }
 
-// NewOperatorOutline lays out an operator over edges of a program whose arrays and words it is given by name. What words
-// hold is of no interest: the program has them.
+// NewOperatorOutline lays out an operator over edges of a program whose arrays and words it is given by name. What
+// words hold is of no interest: the program has them.
 func NewOperatorOutline(s host.Shape, o *EdgeOperator, g *graph.Graph, w workload.Workload, arrays []string,
 	words map[string]uint32) (*Outline, error) {
 	p := o.Plan

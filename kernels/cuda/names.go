@@ -25,6 +25,27 @@ func (p *printer) fresh(name string) string {
 var reserved = map[string]bool{"register": true, "new": true, "delete": true, "this": true, "class": true, "min": true,
 	"max": true, "bytes": true, "signed": true, "unsigned": true, "float": true, "index": true}
 
+// Reserved reports whether a name that a user has chosen can be none in exported programs: a word of C++, a function of
+// its library, a macro or a name of ours.
+func Reserved(name string) bool { return foreign[name] || reserved[name] }
+
+var foreign = func() map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(`alignas alignof and and_eq asm auto bitand bitor bool break case catch char class
+		compl const constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit export
+		extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or
+		or_eq private protected public register reinterpret_cast return short signed sizeof static static_assert
+		static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using
+		virtual void volatile wchar_t while xor xor_eq main std heddle abs div exp log sin cos tan sqrt floor ceil time
+		clock exit remove rename rand read write select signal y0 y1 yn j0 j1 jn gamma unix linux NULL EOF errno assert
+		stdin stdout stderr isnan isinf isfinite signbit INFINITY NAN uint8_t uint32_t int32_t uint64_t int64_t size_t
+		threadIdx blockIdx blockDim gridDim warpSize lane warp warps thread threads thread_spread advance quotient modulo
+		scratchpad THREADS CORES MIN_BLOCKS ALL_LANES SCRATCHPAD COUNT_EDGE fabsf fmaf sqrtf grid_barrier on_host`) {
+		set[word] = true
+	}
+	return set
+}()
+
 // nameOf returns a name for a constant: by the instruction's hint, by the array that it is loaded from, or by its use.
 func (p *printer) nameOf(i *ir.Instr) string {
 	switch {

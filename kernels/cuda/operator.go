@@ -25,7 +25,8 @@ type Operator struct {
 
 // NewOperator returns an operator by a name that no other one has. reversed: its graph is the program's with edges
 // reversed. What it needs beyond the graph goes into extra.
-func NewOperator(o *compose.Outline, name string, reversed, fused bool, names Names, extra map[string][]uint32) *Operator {
+func NewOperator(o *compose.Outline, name string, reversed, fused bool, names Names,
+	extra map[string][]uint32) *Operator {
 	return &Operator{writer{Outline: o, prefix: name + ".", reversed: reversed, extra: extra}, name, names, fused}
 }
 
@@ -113,7 +114,7 @@ func kernelAs(k *ir.Kernel, name string, loop func(array string) bool) (text str
 	of := map[string]string{} // the former names, by which loop knows arrays
 	for i, p := range k.Params {
 		kind, own, _ := strings.Cut(p.Name, ".")
-		if (kind == "vector" || kind == "scalar") && !taken[own] && !reserved[own] {
+		if (kind == "vector" || kind == "scalar") && !taken[own] && !Reserved(own) {
 			taken[own] = true
 			named.Params[i].Name = own
 		}

@@ -285,6 +285,7 @@ struct Options {
     bool kernels = false;
     bool check = true;
     bool csv = false;
+    bool replay = false;
     std::string variant = "heddle kernel export", config;
     std::string expected = "expected.bin"; // of GraphIt programs
     std::vector<std::string> arguments;    // of GraphIt programs: argv[2] and following
@@ -292,7 +293,7 @@ struct Options {
 
 inline const char* usage =
     "usage: %s [--graph FILE] [--arrays FILE] [--source V] [--repeat N]\n"
-    "    [--blocks N] [--kernels] [--no-check] [--result FILE]\n"
+    "    [--blocks N] [--kernels] [--replay] [--no-check] [--result FILE]\n"
     "    [--csv [--variant TEXT] [--config TEXT]]\n"
     "\n"
     "Runs once and checks the result, then times runs, and prints a JSON object.\n"
@@ -303,6 +304,7 @@ inline const char* usage =
     "  --repeat N      timed runs (21)\n"
     "  --blocks N      thread blocks (as many as are resident)\n"
     "  --kernels       also time each kernel\n"
+    "  --replay        also time a run as a CUDA graph, if the host takes no part in it\n"
     "  --no-check      do not compare the result with the reference\n"
     "  --result FILE   write the result's words, little-endian\n"
     "  --csv           print a row as heddle validate --silicon reads it, in place of\n"
@@ -314,7 +316,7 @@ inline const char* usage =
 
 inline const char* csv_columns =
     "variant,graph,n,m,maxdeg,alg,config,sched,super_steps,launches,grid,regs,us_med,us_min,us_p90,us_null,us_cold,"
-    "layout,direction,point,result,repeat,block,spilled,gpu,multiprocessors,clock_mhz,toolkit";
+    "layout,direction,point,result,repeat,block,spilled,gpu,multiprocessors,clock_mhz,toolkit,us_replay";
 
 inline const char* graphit_usage =
     "\n"
@@ -365,6 +367,8 @@ inline Options parse(int argc, char** argv, const std::vector<std::string>* argu
             o.blocks = unsigned(number(1, 1 << 20));
         } else if (flag == "--kernels") {
             o.kernels = true;
+        } else if (flag == "--replay") {
+            o.replay = true;
         } else if (flag == "--no-check") {
             o.check = false;
         } else if (flag == "--csv") {
@@ -417,8 +421,8 @@ public:
     }
     Clock(const Clock&) = delete;
     Clock& operator=(const Clock&) = delete;
-    void start() { check_cuda(cudaEventRecord(from), "cudaEventRecord"); }
-    void stop() { check_cuda(cudaEventRecord(to), "cudaEventRecord"); }
+    void start(cudaStream_t stream = nullptr) { check_cuda(cudaEventRecord(from, stream), "cudaEventRecord"); }
+    void stop(cudaStream_t stream = nullptr) { check_cuda(cudaEventRecord(to, stream), "cudaEventRecord"); }
     double milliseconds()
     {
         float ms;
@@ -525,7 +529,7 @@ public:
     void zero(const Array& a)
     {
 #if defined(__CUDACC__)
-        check_cuda(cudaMemsetAsync(a.at, 0, 4 * a.words), "cudaMemset");
+        check_cuda(cudaMemsetAsync(a.at, 0, 4 * a.words, stream), "cudaMemset");
 #else
         memset(a.at, 0, 4 * a.words);
 #endif
@@ -533,6 +537,7 @@ public:
 
     void write(const Array& a, const Words& contents)
     {
+        transfers++;
         if (contents.empty()) {
             return;
         }
@@ -547,7 +552,7 @@ public:
     void copy(const Array& to, const Array& from, size_t words)
     {
 #if defined(__CUDACC__)
-        check_cuda(cudaMemcpyAsync(to.at, from.at, 4 * words, cudaMemcpyDeviceToDevice), "cudaMemcpy");
+        check_cuda(cudaMemcpyAsync(to.at, from.at, 4 * words, cudaMemcpyDeviceToDevice, stream), "cudaMemcpy");
 #else
         memcpy(to.at, from.at, 4 * words);
 #endif
@@ -556,6 +561,7 @@ public:
     Words read(const Array& a) const { return read(a, a.words); }
     Words read(const Array& a, size_t words) const
     {
+        transfers++;
         Words w(words);
 #if defined(__CUDACC__)
         check_cuda(cudaMemcpy(w.data(), a.at, 4 * words, cudaMemcpyDeviceToHost), "a kernel, or reading its result");
@@ -598,8 +604,8 @@ public:
             void* list[] = {(void*)&v..., nullptr}; // of whatever they point to
             const void* f = reinterpret_cast<const void*>(kernel);
             const dim3 grid(blocks), block(threads);
-            check_cuda(cooperative ? cudaLaunchCooperativeKernel(f, grid, block, list, scratchpad_bytes, 0)
-                                   : cudaLaunchKernel(f, grid, block, list, scratchpad_bytes, 0),
+            check_cuda(cooperative ? cudaLaunchCooperativeKernel(f, grid, block, list, scratchpad_bytes, stream)
+                                   : cudaLaunchKernel(f, grid, block, list, scratchpad_bytes, stream),
                 name);
         }, values);
 #else
@@ -616,6 +622,46 @@ public:
 #if defined(__CUDACC__)
         check_cuda(cudaDeviceSynchronize(), "a kernel");
 #endif
+    }
+
+    // replay records a run's launches as a graph, and returns the times of its repetitions in milliseconds. The run
+    // must have no transfers between host and device.
+    template <class R, class B> std::vector<double> replay(R run, B begin, int repeat)
+    {
+        std::vector<double> ms;
+        Clock clock;
+#if defined(__CUDACC__)
+        cudaGraph_t graph;
+        cudaGraphExec_t executable;
+        begin();
+        check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+        check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+        run();
+        check_cuda(cudaStreamEndCapture(stream, &graph), "recording a run as a graph");
+        const cudaStream_t recorded = stream;
+        stream = nullptr;
+        // Without flags, by a call that CUDA 11 and 12 both have.
+        check_cuda(cudaGraphInstantiateWithFlags(&executable, graph, 0), "cudaGraphInstantiate");
+        for (int i = 0; i < repeat; i++) {
+            begin();
+            clock.start(recorded);
+            check_cuda(cudaGraphLaunch(executable, recorded), "cudaGraphLaunch");
+            clock.stop(recorded);
+            ms.push_back(clock.milliseconds());
+        }
+        check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+        check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+        check_cuda(cudaStreamDestroy(recorded), "cudaStreamDestroy");
+#else
+        for (int i = 0; i < repeat; i++) {
+            begin();
+            clock.start();
+            run();
+            clock.stop();
+            ms.push_back(clock.milliseconds());
+        }
+#endif
+        return ms;
     }
 
     // nothing launches as many empty kernels, and reads as many words, as a run.
@@ -692,6 +738,7 @@ public:
     unsigned threads, blocks;
     int registers = 0, spilled = 0; // of the kernels, at most: registers and bytes of local memory of a thread
     uint64_t launches = 0, reads = 0, gather_launches = 0;
+    mutable uint64_t transfers = 0; // between host and device
     bool timed_gathers = false;
     std::vector<std::unique_ptr<Clock>> gathers;
     bool timed = false; // launches are timed, one by one
@@ -701,6 +748,7 @@ public:
 private:
 #if defined(__CUDACC__)
     int device = 0;
+    cudaStream_t stream = nullptr; // the default one, except while a graph is recorded
     cudaDeviceProp properties;
     unsigned resident = UINT32_MAX;
 #endif
@@ -835,6 +883,7 @@ struct Times {
     std::vector<double> whole, empty;                  // of runs, and of as many empty launches and reads
     std::vector<double> gather, gather_empty;          // of the launches that handle edges
     std::map<std::string, std::vector<double>> kernels; // of each kernel's launches
+    std::vector<double> replay;                        // as a CUDA graph; none: it is not one, or was not asked for
 };
 
 // total adds up clocks and forgets them.
@@ -848,8 +897,16 @@ inline double total(std::vector<std::unique_ptr<Clock>>& clocks)
     return sum;
 }
 
+// Run is a checked run, the first one: how it ended, and what it took.
+struct Run {
+    Outcome outcome;
+    Verdict verdict;
+    uint64_t launches, reads, transfers, gathers, edges;
+    double cold, gather_cold; // milliseconds, with nothing loaded or cached: of the run, and of its gathers
+};
+
 // repeat times runs, each as a whole, then by its gathers, and last by kernels.
-inline Times repeat(const Options& o, Device& d, const Program& p, uint64_t launches, uint64_t reads, uint64_t gathers)
+inline Times repeat(const Options& o, Device& d, const Program& p, const Run& first)
 {
     Times t;
     Clock clock;
@@ -870,14 +927,14 @@ inline Times repeat(const Options& o, Device& d, const Program& p, uint64_t laun
         p.run();
         clock.stop();
         t.whole.push_back(clock.milliseconds());
-        t.empty.push_back(nothing(launches, reads));
+        t.empty.push_back(nothing(first.launches, first.reads));
     }
     d.timed_gathers = true;
     for (int i = 0; i < o.repeat; i++) {
         begin();
         p.run();
         t.gather.push_back(total(d.gathers));
-        t.gather_empty.push_back(nothing(gathers, 0));
+        t.gather_empty.push_back(nothing(first.gathers, 0));
     }
     d.timed_gathers = false;
     d.timed = true;
@@ -889,15 +946,11 @@ inline Times repeat(const Options& o, Device& d, const Program& p, uint64_t laun
         }
     }
     d.timed = false;
+    if (o.replay && first.transfers == 0) {
+        t.replay = d.replay([&] { p.run(); }, begin, o.repeat);
+    }
     return t;
 }
-
-// Run is a checked run: how it ended, and what it took.
-struct Run {
-    Outcome outcome;
-    Verdict verdict;
-    uint64_t launches, reads, gathers, edges;
-};
 
 // checked runs a program, compares the result, and writes it to a file if asked to.
 inline Run checked(const Options& o, Device& d, const Program& p)
@@ -907,10 +960,19 @@ inline Run checked(const Options& o, Device& d, const Program& p)
     Run r;
     r.launches = d.launches;
     r.reads = d.reads;
+    r.transfers = d.transfers;
+    Clock clock;
+    d.timed_gathers = true;
+    clock.start();
     r.outcome = p.run();
+    clock.stop();
     d.wait();
+    d.timed_gathers = false;
+    r.cold = clock.milliseconds();
+    r.gather_cold = total(d.gathers);
     r.launches = d.launches - r.launches;
     r.reads = d.reads - r.reads;
+    r.transfers = d.transfers - r.transfers;
     r.gathers = d.gather_launches;
 #if defined(__CUDACC__)
     r.edges = 0;
@@ -959,12 +1021,17 @@ inline void json(const Options& o, const Device& d, const Graph& g, const Progra
     if (r.verdict.wrong > 0) {
         printf(", \"error\": %s, \"wrong\": %llu", escape(r.verdict.message).c_str(), ull(r.verdict.wrong));
     }
-    printf(", \"repeat\": %d", o.repeat);
+    printf(", \"ms_cold\": %.6f, \"ms_gather_cold\": %.6f, \"repeat\": %d", r.cold, r.gather_cold, o.repeat);
     if (o.repeat > 0) {
         times("ms", t.whole);
         times("ms_empty_launches", t.empty);
         times("ms_gather", t.gather);
         times("ms_gather_empty_launches", t.gather_empty);
+        if (!t.replay.empty()) {
+            times("ms_replay", t.replay);
+        } else if (o.replay) {
+            printf(", \"replay\": \"none: the host transfers words %llu times in a run\"", ull(r.transfers));
+        }
         printf(", \"kernels\": {");
         bool first = true;
         for (auto& k : t.kernels) {
@@ -994,12 +1061,18 @@ inline void csv(const Options& o, const Device& d, const Graph& g, const Program
     const std::vector<double>&run = gather ? t.gather : t.whole, &empty = gather ? t.gather_empty : t.empty;
     const double steps = gather ? double(r.outcome.steps) : 1;
     const auto us = [&](const std::vector<double>& ms, double q) { return quantile(ms, q) * 1000 / steps; };
+    std::string replay; // of a whole run
+    if (!t.replay.empty()) {
+        replay = std::to_string(quantile(t.replay, 0.5) * 1000);
+    }
     const std::string config = o.config.empty() ? "full" + std::to_string(d.threads) : o.config;
-    printf("%s,%s,%u,%u,%u,%s,%s,%s,%u,%.0f,%u,%d,%.3f,%.3f,%.3f,%.3f,0.00,%s,%s,%s,%s,%d,%u,%d,%s,%u,%d,\"%s\"\n",
+    printf("%s,%s,%u,%u,%u,%s,%s,%s,%u,%.0f,%u,%d,%.3f,%.3f,%.3f,%.3f,%.3f,%s,%s,%s,%s,%d,%u,%d,%s,%u,%d,\"%s\",%s\n",
         o.variant.c_str(), graph.c_str(), g.vertices, g.edges, most, name.c_str(), config.c_str(), p.schedule,
         gather ? 1 : r.outcome.steps, double(gather ? r.gathers : r.launches) / steps, d.blocks, d.registers,
-        us(run, 0.5), us(run, 0), us(run, 0.9), us(empty, 0.5), p.layout, p.direction, p.point, right(o, r.verdict),
-        o.repeat, d.threads, d.spilled, d.name().c_str(), d.multiprocessors(), d.clock_mhz(), d.toolkit().c_str());
+        us(run, 0.5), us(run, 0), us(run, 0.9), us(empty, 0.5), (gather ? r.gather_cold : r.cold) * 1000 / steps,
+        p.layout, p.direction, p.point, right(o, r.verdict),
+        o.repeat, d.threads, d.spilled, d.name().c_str(), d.multiprocessors(), d.clock_mhz(), d.toolkit().c_str(),
+        replay.c_str());
 }
 
 // measure checks a run, times others, and prints the report. It returns the program's exit code.
@@ -1009,7 +1082,7 @@ inline int measure(const Options& o, Device& d, const Graph& g, const Program& p
         fail("--csv --repeat 0: expected at least one timed run");
     }
     const Run r = checked(o, d, p);
-    const Times t = repeat(o, d, p, r.launches, r.reads, r.gathers);
+    const Times t = repeat(o, d, p, r);
     (o.csv ? csv : json)(o, d, g, p, r, t);
     return r.verdict.wrong == 0 ? 0 : 1;
 }
