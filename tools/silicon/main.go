@@ -32,6 +32,9 @@ type options struct {
 	graphs []string
 	out    string
 	unroll string
+
+	graphIt   bool // the standard points are GraphIt programs
+	unchecked bool // what GraphIt programs should compute is not computed
 }
 
 func main() {
@@ -40,6 +43,10 @@ func main() {
 		"(default: PageRank push and pull, BFS, SSSP, CC, SpMV × software schedules)")
 	flag.IntVar(&o.warps, "warps", mostWarps, "warps of a thread block")
 	flag.StringVar(&o.unroll, "unroll", "1", "workload.unroll: 1 leaves unrolling to nvcc")
+	flag.BoolVar(&o.graphIt, "graphit", false, "without -points: heddle's GraphIt programs × software schedules, and again "+
+		"with their loop as one launch")
+	flag.BoolVar(&o.unchecked, "unchecked", false, "do not compute what GraphIt programs should, which takes long on "+
+		"large graphs: they are not checked")
 	flag.Usage = func() {
 		fmt.Fprint(os.Stderr, `usage: go run ./tools/silicon [flags] FOLDER GRAPH...
 
@@ -50,8 +57,16 @@ A GRAPH is a file of any format that heddle reads, or one of rmatN and wsN (2^N 
 and gridN (N×N vertices). All are symmetrised, without self-loops and duplicates, with
 random weights 1 to 64. BFS and SSSP begin at the vertex of most edges.
 
+A line of -points can also be a GraphIt program, a file or one of heddle gt list:
+
+  gt PROGRAM [SCHEDULE.gt] [fused] [KEY=VALUE]... [ARGUMENT]...
+
+fused has the loop labelled loop be one launch, KEY is one of heddle gt run --workload,
+and the argument SOURCE is the vertex of most edges: gt bfs hybrid.gt SOURCE.
+
   go run ./tools/silicon campaign facebook_combined rmat16 grid256 ws16 graphs/wiki-Vote.txt.gz
   go run ./tools/silicon -points my.txt campaign web.hgr
+  go run ./tools/silicon -graphit campaign facebook_combined rmat16 grid256
 
 `)
 		flag.PrintDefaults()
@@ -87,14 +102,13 @@ func (o *options) main(ctx context.Context) error {
 	}
 	var lines strings.Builder
 	for _, p := range points {
-		if err := o.writeProgram(ctx, p, graphs[0].graph); err != nil {
+		text, err := o.writePoint(ctx, p, graphs)
+		if err != nil {
 			return fmt.Errorf("%s: %w", p.name(), err)
 		}
-		for _, g := range graphs {
-			fmt.Fprintf(&lines, "%s\t%s\t%d\n", p.name(), g.name, g.source)
-		}
+		lines.WriteString(text)
 	}
-	for _, name := range []string{"heddle.h", "cuda_on_host.h"} {
+	for _, name := range []string{"heddle.h", "cuda_on_host.h", "graphit.h"} {
 		if err := write(filepath.Join(o.out, "library", name), cuda.LibraryFile(name)); err != nil {
 			return err
 		}
@@ -104,6 +118,22 @@ func (o *options) main(ctx context.Context) error {
 	}
 	fmt.Printf("%s: %d programs, %d graphs, %d points\n", o.out, len(points), len(graphs), len(points)*len(graphs))
 	return write(filepath.Join(o.out, "measure.sh"), script)
+}
+
+// writePoint exports a point, and returns its lines of points.txt.
+func (o *options) writePoint(ctx context.Context, p point, graphs []measured) (string, error) {
+	s := host.Shape{Cores: 6, Warps: o.warps, Threads: cuda.Lanes, ScratchpadBytes: 48 << 10, LineBytes: 128}
+	if p.program != nil {
+		return o.writeGraphIt(ctx, s, p.program, graphs)
+	}
+	if err := o.writeProgram(ctx, s, p, graphs[0].graph); err != nil {
+		return "", err
+	}
+	var lines strings.Builder
+	for _, g := range graphs {
+		fmt.Fprintf(&lines, "%s\t%s\t%d\n", p.name(), g.name, g.source)
+	}
+	return lines.String(), nil
 }
 
 func write(name string, data []byte) error {
@@ -116,9 +146,14 @@ func write(name string, data []byte) error {
 // point is a program of the campaign.
 type point struct {
 	algorithm, schedule, layout, direction string
+
+	program *program // nil: the four are a composed kernel
 }
 
 func (p point) name() string {
+	if p.program != nil {
+		return p.program.name()
+	}
 	return strings.Join([]string{p.algorithm, p.direction, p.schedule, p.layout}, "-")
 }
 
@@ -132,6 +167,9 @@ var schedules = []string{"vertex", "warp", "cta", "twc", "twce", "strict", "edge
 
 // readPoints returns the programs to export.
 func (o *options) readPoints() (list []point, err error) {
+	if o.points == "" && o.graphIt {
+		return standardPrograms(), nil
+	}
 	if o.points == "" {
 		for _, x := range standard {
 			for _, s := range schedules {
@@ -139,7 +177,7 @@ func (o *options) readPoints() (list []point, err error) {
 				if s == "edge" {
 					layout = "coo"
 				}
-				list = append(list, point{x.algorithm, s, layout, x.direction})
+				list = append(list, point{algorithm: x.algorithm, schedule: s, layout: layout, direction: x.direction})
 			}
 		}
 		return list, nil
@@ -154,10 +192,12 @@ func (o *options) readPoints() (list []point, err error) {
 		word := strings.Fields(in.Text())
 		switch {
 		case len(word) == 0 || strings.HasPrefix(word[0], "#"):
+		case word[0] == "gt" && len(word) > 1:
+			list = append(list, point{program: readProgram(word)})
 		case len(word) != 4:
 			return nil, fmt.Errorf("%s, line %d: expected algorithm, schedule, layout and direction", o.points, n)
 		default:
-			list = append(list, point{word[0], word[1], word[2], word[3]})
+			list = append(list, point{algorithm: word[0], schedule: word[1], layout: word[2], direction: word[3]})
 		}
 	}
 	if err := in.Err(); err != nil {
@@ -185,8 +225,7 @@ func (o *options) workload(p point) workload.Workload {
 }
 
 // writeProgram exports a program, which runs on any graph.
-func (o *options) writeProgram(ctx context.Context, p point, g *graph.Graph) error {
-	s := host.Shape{Cores: 6, Warps: o.warps, Threads: cuda.Lanes, ScratchpadBytes: 48 << 10, LineBytes: 128}
+func (o *options) writeProgram(ctx context.Context, s host.Shape, p point, g *graph.Graph) error {
 	x, err := cuda.Export(ctx, s, g, o.workload(p))
 	if err != nil {
 		return err

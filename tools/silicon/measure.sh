@@ -12,6 +12,7 @@
 # REPEAT=21      timed runs of each point
 # ONLY=bfs       run only lines of points.txt that match this pattern
 # BLOCKS="6 60"  further numbers of thread blocks, each a config of its own (sm6, sm60): a block an SM
+# REPLAY=1       also time runs as CUDA graphs, where the host takes no part in them (us_replay)
 # CHECK=0        do not compare results with the reference
 # PROGRAM=host   g++ in place of nvcc and a GPU: checks every program, and measures nothing of interest
 set -u
@@ -21,6 +22,8 @@ jobs=${JOBS:-$(nproc)}
 repeat=${REPEAT:-21}
 check=
 [ "${CHECK:-1}" = 1 ] || check=--no-check
+replay=
+[ "${REPLAY:-0}" = 0 ] || replay=--replay
 
 for g in graphs/*.hgr.gz; do
     [ -e "$g" ] && [ ! -e "${g%.gz}" ] && gunzip -k "$g"
@@ -44,12 +47,17 @@ first=$(head -n 1 points.chosen | cut -f1)
 "programs/$first/$program" --csv --help > "$result"
 cp "$result" "$result.others"
 wrong=0
-while IFS="$(printf '\t')" read -r p graph source; do
+while IFS="$(printf '\t')" read -r p graph source expected arguments; do
     for blocks in all ${BLOCKS:-}; do
-        set -- --csv --graph "graphs/$graph.hgr" --source "$source" --repeat "$repeat" $check
+        set -- --csv --graph "graphs/$graph.hgr" --repeat "$repeat" $check $replay
+        if [ "$source" = - ]; then # a GraphIt program
+            set -- "$@" --expected "expected/$expected" $arguments
+        else
+            set -- "$@" --source "$source"
+        fi
         [ "$blocks" = all ] || set -- "$@" --blocks "$blocks" --config "sm$blocks"
         rows=$result
-        case $p in spmv-* | in-degree-* | cc-soman-* | bfs-parents-*) rows=$result.others ;; esac
+        case $p in gt-* | spmv-* | in-degree-* | cc-soman-* | bfs-parents-*) rows=$result.others ;; esac
         if "programs/$p/$program" "$@" >> "$rows"; then
             echo "$p on $graph, $blocks blocks" >&2
         else

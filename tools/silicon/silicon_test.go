@@ -22,25 +22,30 @@ func TestCampaign(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "campaign")
 	points := filepath.Join(t.TempDir(), "points.txt")
-	require.NoError(t, os.WriteFile(points, []byte("# two\npagerank twc csc pull\n\nspmv edge coo push\n"), 0o600))
+	require.NoError(t, os.WriteFile(points, []byte("# three\npagerank twc csc pull\n\nspmv edge coo push\n"+
+		"gt bfs fused schedule=warp SOURCE\n"), 0o600))
 	o := options{points: points, warps: 1, unroll: "1", out: dir, graphs: []string{"rmat6", "grid5"}}
 	require.NoError(t, o.main(t.Context()))
 	c := exec.Command("sh", filepath.Join(dir, "measure.sh"), "result.csv")
-	c.Env = append(os.Environ(), "PROGRAM=host", "REPEAT=1", "JOBS=2", "BLOCKS=3", "CXXFLAGS=-O0")
+	c.Env = append(os.Environ(), "PROGRAM=host", "REPEAT=1", "JOBS=2", "BLOCKS=3", "REPLAY=1", "CXXFLAGS=-O0")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for name, algorithm := range map[string]string{"result.csv": "pr-pull", "result.csv.others": "spmv"} {
+	for name, algorithms := range map[string][]string{"result.csv": {"pr-pull"}, "result.csv.others": {"spmv", "gt-bfs"}} {
 		f, err := os.Open(filepath.Join(dir, name))
 		require.NoError(t, err)
 		rows, err := csv.NewReader(f).ReadAll()
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
-		require.Len(t, rows, 1+2*2, "%s", out)
-		for i, name := range rows[0] {
-			want := map[string]string{"alg": algorithm, "result": "right", "n": rows[1][i], "block": "32"}[name]
-			for _, row := range rows[1:3] {
+		require.Len(t, rows, 1+2*2*len(algorithms), "%s", out)
+		for k, row := range rows[1:] {
+			of := algorithms[k/4]
+			for i, name := range rows[0] {
+				want := map[string]string{"alg": of, "result": "right", "block": "32"}[name]
 				if want != "" {
 					require.Equal(t, want, row[i], name)
+				}
+				if name == "us_replay" { // the host of bfs reads words
+					require.Equal(t, of == "gt-bfs", row[i] == "", "%s: %s", of, row[i])
 				}
 			}
 		}
@@ -65,6 +70,10 @@ func TestPointsThatAreNone(t *testing.T) {
 		"pagerank warp ell-csr push\n":   "its arrays are of one graph",
 		"pagerank nothing csr push\n":    "nothing",
 		"\n# c\nbfs warp csr push x=1\n": "line 3",
+		"gt nothing\n":                   "gt-nothing: open nothing: no such file",
+		"gt bfs schedule=weaver SOURCE\n": "gt-bfs-weaver: bfs:22:16: loop:step: workload.schedule = weaver needs the graph " +
+			"unit",
+		"gt bfs layout=virtual SOURCE\n": "its arrays are of one graph",
 	} {
 		require.NoError(t, os.WriteFile(points, []byte(text), 0o600))
 		o := options{points: points, warps: 1, unroll: "1", out: t.TempDir(), graphs: []string{"grid5"}}
