@@ -151,8 +151,14 @@ func TestGtCPU(t *testing.T) {
 		{[]string{"run", "cc", small, "--untimed", "--no-check"}, "expected it with --cpu"},
 		{[]string{"run", "cc", small, "--swarm"}, "there is no backend for Swarm"},
 		{[]string{"build", "cc", "--swarm", "-o", source}, "there is no backend for Swarm"},
-		{[]string{"build", "cc", "-o", source}, "expected --cpu"},
+		{[]string{"build", "cc", "-o", source}, "expected --cpu, or --cuda DIR"},
 		{[]string{"build", "cc", "--cpu"}, "expected -o FILE"},
+		{[]string{"build", "cc", "--cpu", "--cuda", "x"}, "choose one: --cpu or --cuda DIR"},
+		{[]string{"build", "cc", "--cpu", "-o", source, "--no-check"}, "choose one: --cpu, or --no-check"},
+		{[]string{"build", "cc", "g.hgr", "--cpu", "-o", source}, "expected FILE alone"},
+		{[]string{"build", "cc", "-o", source, "--cuda", "x"}, "choose one: -o FILE, of --cpu, or --cuda DIR"},
+		{[]string{"build", "cc", "--cuda", "x", "--machine", "vortex-1c4w4t"}, "machine.core.threads = 4: CUDA's warps"},
+		{[]string{"build", "cc", "--cuda", "x", "--workload", "schedule=peg"}, "needs the graph unit peg"},
 		{[]string{"run", "bfs", small, "99", "--cpu"}, "addVertex(99): the graph has vertices 0 to 3"},
 	} {
 		_, stderr, code := heddle(t, append([]string{"gt"}, c.args...)...)

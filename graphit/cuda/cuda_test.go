@@ -231,11 +231,18 @@ func (b *batch) check(t testing.TB, i int) {
 			at += len(v.Words)
 		}
 		require.Len(t, values, at)
-		if slices.Contains(decided, p.name) {
+		if slices.Contains(decided, p.name) && !pulls(want.Plans) {
 			require.Equal(t, edges, r.Edges, "%s, %s: edges handled", p, order)
 			require.Equal(t, want.Steps, r.SuperSteps, "%s, %s: traversals", p, order)
 		}
 	}
+}
+
+// pulls reports whether an operator with a set may pull: when it stops early depends on the order of threads.
+func pulls(plans []string) bool {
+	return slices.ContainsFunc(plans, func(plan string) bool {
+		return !strings.Contains(plan, "/push/") && !strings.Contains(plan, "/counter")
+	})
 }
 
 func (b *batch) checkAll(t *testing.T) {
@@ -349,22 +356,17 @@ func TestAllPrograms(t *testing.T) {
 		}
 		return true
 	}
-	for _, p := range sources {
-		if !strings.Contains(p.name, os.Getenv("HEDDLE_CUDA_ONLY")) {
-			continue
-		}
-		for _, s := range axes[0] {
+	sources = slices.DeleteFunc(sources, func(p point) bool {
+		return !strings.Contains(p.name, os.Getenv("HEDDLE_CUDA_ONLY"))
+	})
+	for _, s := range axes[0] {
+		for _, p := range sources {
 			require.True(t, try(p, s), "%s under %s", p.name, s)
 		}
-		for done := 0; done < 8; {
-			var settings []string
-			for _, axis := range axes {
-				if random.IntN(2) > 0 {
-					settings = append(settings, axis[random.IntN(len(axis))])
-				}
-			}
-			if try(p, settings...) {
-				done++
+	}
+	for range 8 {
+		for _, p := range sources {
+			for !try(p, drawn(random)...) {
 			}
 		}
 	}
@@ -372,6 +374,16 @@ func TestAllPrograms(t *testing.T) {
 		b.checkAll(t)
 	}
 	t.Logf("%d programs; %d choices refused", n, refused)
+}
+
+// drawn draws settings on all axes.
+func drawn(random *rand.Rand) (settings []string) {
+	for _, axis := range axes {
+		if random.IntN(2) > 0 {
+			settings = append(settings, axis[random.IntN(len(axis))])
+		}
+	}
+	return settings
 }
 
 // refusal reports whether an error is that choices do not go together.

@@ -29,7 +29,7 @@ var layers = []struct{ folder, contents string }{
 	{"report", "pages and figures; `monitor`, `hotspots`, `diagram`; `reproduce`: packs of published figures"},
 	{"experiment", "points, runs, tables; `config`: experiments in YAML; `store`, `checkpoint`, `tune`, `slurm`"},
 	{"traces", "instruction traces: recording, replay, import"},
-	{"graphit", "GraphIt programs: language, GraphIR (`graphir`), reference (`eval`), kernels (`lower`), `cpu`"},
+	{"graphit", "GraphIt programs: language, GraphIR (`graphir`), reference (`eval`), kernels (`lower`), `cpu`, `cuda`"},
 	{"kernels", "kernels composed of choices (`workload`, `compose`), their compiler, programs, references"},
 	{"graph", "graphs: formats, cleaning, generators; `fetch`: catalogues of graphs"},
 	{"sim", "machines, assembled and run; `window`, `inspect`: looking inside; `sampled`; `stats`"},
