@@ -128,13 +128,11 @@ func (w *writer) planLoop(l *loop) {
 		l.takes, l.finds = &takes, &finds
 		takes.doc, finds.doc = "Takes the vertices of the current bucket", "Finds the least priority"
 	}
-	for _, k := range l.kernels(w) {
-		for _, p := range cuda.Parameters(k) {
-			if strings.HasSuffix(p.Type, "*") {
-				l.changes[p.Name] = true
-			}
+	l.each(func(_ *call, p cuda.Parameter) {
+		if strings.HasSuffix(p.Type, "*") {
+			l.changes[p.Name] = true
 		}
-	}
+	})
 	for _, r := range l.main.laid.Outline.Frontier {
 		for _, role := range r.Roles {
 			l.changes[role] = true
@@ -170,22 +168,31 @@ func (l *loop) all() []call {
 	return list
 }
 
-// kernels returns the kernels of all calls.
-func (l *loop) kernels(*writer) (list []*ir.Kernel) {
+// each calls f for the parameters of all kernels.
+func (l *loop) each(f func(c *call, p cuda.Parameter)) {
 	for _, c := range l.all() {
-		if c.edges != nil {
-			list = append(list, c.edges.laid.Outline.Kernels.All()...)
-		} else {
-			list = append(list, c.kernel)
+		for _, k := range c.kernels() {
+			for _, p := range cuda.Parameters(k) {
+				f(&c, p)
+			}
 		}
 	}
-	return list
+}
+
+// kernels returns the kernels of a call.
+func (c *call) kernels() []*ir.Kernel {
+	if c.edges != nil {
+		return c.edges.laid.Outline.Kernels.All()
+	}
+	return []*ir.Kernel{c.kernel}
 }
 
 // sharedBytes returns the scratchpad that the loop needs.
-func (l *loop) sharedBytes(w *writer) (n int) {
-	for _, k := range l.kernels(w) {
-		n = max(n, k.SharedBytes())
+func (l *loop) sharedBytes() (n int) {
+	for _, c := range l.all() {
+		for _, k := range c.kernels() {
+			n = max(n, k.SharedBytes())
+		}
 	}
 	return n
 }
@@ -227,28 +234,20 @@ func (l *loop) parameters(w *writer) (list []parameter) {
 			list = append(list, parameter{kind, name, value})
 		}
 	}
-	for _, c := range l.all() {
-		kernels := []*ir.Kernel{c.kernel}
-		if c.edges != nil {
-			kernels = c.edges.laid.Outline.Kernels.All()
-		}
-		for _, k := range kernels {
-			for _, p := range cuda.Parameters(k) {
-				name, value := l.text(&c, p.Param)
-				kind := p.Type
-				if p.Aligned {
-					kind = l.elementOf(w, name) + "*"
-					if !l.changes[p.Name] {
-						kind = "const " + kind + " __restrict__"
-					}
-				}
-				if name == "current" || name == "below" {
-					value = w.name(w.queue) + "." + name
-				}
-				add(kind, name, value)
+	l.each(func(c *call, p cuda.Parameter) {
+		name, value := l.text(c, p.Param)
+		kind := p.Type
+		if p.Aligned {
+			kind = l.elementOf(name) + "*"
+			if !l.changes[p.Name] {
+				kind = "const " + kind + " __restrict__"
 			}
 		}
-	}
+		if name == "current" || name == "below" {
+			value = w.name(w.queue) + "." + name
+		}
+		add(kind, name, value)
+	})
 	if !l.dense() {
 		for _, r := range l.main.laid.Outline.Frontier { // roles that the exchange names, and perhaps no kernel
 			for _, role := range r.Roles {
@@ -273,21 +272,13 @@ func (l *loop) parameters(w *writer) (list []parameter) {
 }
 
 // elementOf returns the type of an array's elements in the loop. Arrays that exchange roles have words.
-func (l *loop) elementOf(_ *writer, variable string) string {
+func (l *loop) elementOf(variable string) string {
 	types := map[string]bool{}
-	for _, c := range l.all() {
-		kernels := []*ir.Kernel{c.kernel}
-		if c.edges != nil {
-			kernels = c.edges.laid.Outline.Kernels.All()
+	l.each(func(c *call, p cuda.Parameter) {
+		if name, _ := l.text(c, p.Param); p.Aligned && name == variable {
+			types[bare(p.Type)] = true
 		}
-		for _, k := range kernels {
-			for _, p := range cuda.Parameters(k) {
-				if name, _ := l.text(&c, p.Param); p.Aligned && name == variable {
-					types[bare(p.Type)] = true
-				}
-			}
-		}
-	}
+	})
 	_, rotating := l.main.Arrays()
 	rotates := slices.ContainsFunc(rotating, func(a cuda.Array) bool { return a.Variable == variable })
 	if len(types) == 1 && !rotates {
@@ -319,7 +310,7 @@ func (w *writer) callKernel(l *loop, c *call, k *ir.Kernel, function string) {
 			name = "&" + name + "[turn]"
 		case p.Aligned:
 			t := strings.TrimSuffix(p.Type, " __restrict__")
-			if l.elementOf(w, name) != bare(t) {
+			if l.elementOf(name) != bare(t) {
 				name = "(" + t + ")" + name
 			}
 		}
@@ -533,7 +524,7 @@ func (w *writer) loopFunction(l *loop) {
 }
 
 func (w *writer) launchLoop(l *loop) {
-	args := []string{fmt.Sprintf("%q", l.name), l.function, fmt.Sprint(l.sharedBytes(w)), "true"}
+	args := []string{fmt.Sprintf("%q", l.name), l.function, fmt.Sprint(l.sharedBytes()), "true"}
 	for _, p := range l.parameters(w) {
 		args = append(args, p.value)
 	}

@@ -338,7 +338,7 @@ func (w *writer) mainGraph(g *graph.Graph) {
 		w.line("device.admit(%s, 0);", x.function)
 	}
 	for _, l := range w.loops {
-		w.line("device.admit(%s, %d);", l.function, l.sharedBytes(w))
+		w.line("device.admit(%s, %d);", l.function, l.sharedBytes())
 	}
 	w.line("device.settle(%v);", cooperative)
 	if len(w.extra) > 0 || w.needsExtra() {

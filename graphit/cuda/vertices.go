@@ -76,6 +76,9 @@ func (w *writer) vertexKernel(x *vertices) {
 
 // vertexArrays declares an operator's arrays.
 func (w *writer) vertexArrays(x *vertices) {
+	if x.operator.Listed || x.operator.Keeps {
+		w.line("// Of %s.", x.name)
+	}
 	if x.operator.Listed {
 		w.line("const heddle::Array %s_list = device.reserve(vertices);", x.name)
 	}
