@@ -27,7 +27,7 @@ func (w *writer) statement(s graphir.Stmt) {
 	case *graphir.Host:
 		w.simple(s.Stmt)
 	case *graphir.If:
-		w.line("if (%s) {", w.expr(s.Cond))
+		w.line("if (%s) {", strip(w.expr(s.Cond)))
 		w.block(s.Then)
 		if len(s.Else) > 0 {
 			w.line("} else {")
@@ -35,7 +35,7 @@ func (w *writer) statement(s graphir.Stmt) {
 		}
 		w.line("}")
 	case *graphir.While:
-		w.line("while (%s) {", w.expr(s.Cond))
+		w.line("while (%s) {", strip(w.expr(s.Cond)))
 		w.block(s.Body)
 		w.line("}")
 	case *graphir.For:
@@ -152,7 +152,7 @@ func (w *writer) assign(s *graphit.Assign) {
 	case ok && t.Kind == graphit.List:
 		w.line("%s.clear();", w.name(n.Var))
 	case ok:
-		w.combine(w.name(n.Var), s.Op, w.as(s.Value, n.Var.Type))
+		w.combine(w.name(n.Var), s.Op, strip(w.as(s.Value, n.Var.Type)))
 	default:
 		w.assignElement(s, s.X.(*graphit.Index))
 	}

@@ -15,6 +15,7 @@ import (
 	"heddle/graphit/cuda"
 	"heddle/graphit/looptest"
 	"heddle/graphit/lower"
+	"heddle/graphit/programs"
 	"heddle/internal/testenv"
 )
 
@@ -26,7 +27,8 @@ func once(old, new string) func(text string) string {
 // TestMutations: programs with an error of the kind that the writer of host programs could make do not pass.
 func TestMutations(t *testing.T) {
 	needCompiler(t)
-	loop := point{"its vertices and the next ones", looptest.Fused(looptest.Programs["its vertices and the next ones"]), nil}
+	const vertices = "its vertices and the next ones"
+	loop := point{vertices, looptest.Fused(looptest.Programs[vertices]), nil}
 	all := []struct {
 		name   string
 		point  point
@@ -113,12 +115,28 @@ func TestAnyGraph(t *testing.T) {
 	}
 }
 
+// TestEveryProgram: the .gt files of the repository are exported, without a graph.
+func TestEveryProgram(t *testing.T) {
+	layout, err := os.ReadFile(filepath.Join("..", "testdata", "layout.gt"))
+	require.NoError(t, err)
+	all := []point{{"layout", string(layout), nil}}
+	for _, name := range programs.Names() {
+		all = append(all, program(t, name, ""))
+	}
+	for _, p := range all {
+		x, err := cuda.Export(small, nil, parse(t, p), options(t, p))
+		require.NoError(t, err, p.name)
+		require.Empty(t, x.Arrays, p.name)
+		require.NoError(t, x.Write(t.Context(), t.TempDir(), true), p.name)
+	}
+}
+
 // TestRefused: what has no CUDA is refused with its line, or named by its key.
 func TestRefused(t *testing.T) {
 	text := func(name string) string { return program(t, name, "").source }
-	two := strings.Replace(text("delta_stepping"), "const pq : ", "const other : priority_queue{Vertex}(int);\nconst pq : ", 1)
-	two = strings.Replace(two, "    pq = new", "    other = new priority_queue{Vertex}(int)(false, false, distance, 1, 2, "+
-		"false, source);\n    pq = new", 1)
+	two := strings.NewReplacer("const pq : ", "const other : priority_queue{Vertex}(int);\nconst pq : ", "    pq = new",
+		"    other = new priority_queue{Vertex}(int)(false, false, distance, 1, 2, false, source);\n    pq = new",
+	).Replace(text("delta_stepping"))
 	for _, c := range []struct {
 		source   string
 		settings []string

@@ -446,7 +446,7 @@ func (w *writer) initial(v *graphit.Var, t *graphit.Type) string {
 	if v.Init == nil {
 		return w.typeOf(t, v.Pos) + "()"
 	}
-	return w.as(v.Init, t)
+	return strip(w.as(v.Init, t))
 }
 
 // calls reports whether main calls one of the language's functions.
