@@ -551,6 +551,9 @@ public:
     // copy copies the first words of an array.
     void copy(const Array& to, const Array& from, size_t words)
     {
+        if (words == 0) {
+            return;
+        }
 #if defined(__CUDACC__)
         check_cuda(cudaMemcpyAsync(to.at, from.at, 4 * words, cudaMemcpyDeviceToDevice, stream), "cudaMemcpy");
 #else
@@ -563,6 +566,9 @@ public:
     {
         transfers++;
         Words w(words);
+        if (words == 0) {
+            return w;
+        }
 #if defined(__CUDACC__)
         check_cuda(cudaMemcpy(w.data(), a.at, 4 * words, cudaMemcpyDeviceToHost), "a kernel, or reading its result");
 #else
