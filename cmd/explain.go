@@ -40,8 +40,9 @@ warps, so that those sum to the cycles too; --shared explains everything by them
 number; those of one point alone have a line of their own.`
 	c.Flags().BoolVar(&f.shared, "shared", false, "share each empty issue slot among all warps of its slice, which "+
 		"the points must have counted (stats.shared_stalls)")
-	c.Flags().BoolVar(&f.whatIf, "whatif", false, "also simulate both points with launches that cost nothing, an L1D of "+
-		"16 times the ways, a load-store unit that is not full, and a DRAM clock of 10 GHz, each alone and all together")
+	c.Flags().BoolVar(&f.whatIf, "whatif", false, "also simulate both points with launches that cost nothing, an L1D "+
+		"of 16 times the ways, a load-store unit that is not full, and a DRAM clock of 10 GHz, each alone and all "+
+		"together")
 	c.Flags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
 	return c
 }

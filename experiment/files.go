@@ -286,8 +286,8 @@ func (s *Summary) csv(out io.Writer) error {
 	names := slices.Sorted(maps.Keys(most.Tree().Map()))
 	w := csv.NewWriter(out)
 	axes := axisKeys(s.runner.Points)
-	header := append(append([]string{"point"}, axes...), "cycles", "speedup", "verified", "failure", "host_seconds", "replay",
-		"partial")
+	header := append(append([]string{"point"}, axes...), "cycles", "speedup", "verified", "failure", "host_seconds",
+		"replay", "partial")
 	sampled := slices.ContainsFunc(s.outcomes, func(o Outcome) bool { return o.Half > 0 })
 	if sampled {
 		header = append(header, "cycles_ci95", "speedup_ci95")

@@ -100,7 +100,10 @@ func (g Group) stats(outcomes []Outcome) (mean stats.Tree) {
 }
 
 // alikeMark marks speedups that may be none.
-const alikeMark, alikeNote = "≈", "≈: may be no difference: the 95 % interval of speedups, paired by seed, contains 1."
+const (
+	alikeMark = "≈"
+	alikeNote = alikeMark + ": may be no difference: the 95 % interval of speedups, paired by seed, contains 1."
+)
 
 // alike reports whether a mean speedup over seeds, each over the baseline with the same seed, is not significant.
 func (e Estimate) alike() bool { return e.N > 1 && e.CI95 > 0 && math.Abs(e.Mean-1) <= e.CI95 }

@@ -211,10 +211,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	f.Drop = droppable(stats, first, points, outcomes)
 	f.Drop = slices.Insert(f.Drop, len(f.Drop)-keptLonger, shown.implied...)
 	f.Render(w)
-	if means && compared && slices.ContainsFunc(Groups(points), func(g Group) bool {
-		e := g.speedup(points, outcomes)
-		return e.alike()
-	}) {
+	if means && compared && anyAlike(points, outcomes) {
 		fmt.Fprintln(w, alikeNote)
 	}
 	for _, line := range meansOver(geomeans) {
@@ -228,6 +225,14 @@ func rightAligned(first, end int) (columns []table.ColumnConfig) {
 		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	return columns
+}
+
+// anyAlike reports whether the speedup of a group of seeds may be none.
+func anyAlike(points []Point, outcomes []Outcome) bool {
+	return slices.ContainsFunc(Groups(points), func(g Group) bool {
+		e := g.speedup(points, outcomes)
+		return e.alike()
+	})
 }
 
 // manyRows is the number of rows from which on a matrix is easier to read.

@@ -79,8 +79,8 @@ func (q *Query) overDesigns(f *Figure, over []string) error {
 	}
 	for _, key := range over {
 		if !experiment.OverInputs([]string{key}) {
-			return fmt.Errorf("%s would be a mean over %s, which is no input: choose points by --where %s=VALUE, or show "+
-				"them by --x, --colour or --panel %s", q.Value, key, key, key)
+			return fmt.Errorf("%s would be a mean over %s, which is no input: choose points by --where %s=VALUE, or "+
+				"show them by --x, --colour or --panel %s", q.Value, key, key, key)
 		}
 	}
 	if q.Mean && f.Kind == Bars && len(f.Columns) > 1 && !experiment.OverInputs([]string{q.X}) {

@@ -31,8 +31,8 @@ func colour(i int, s *Series, of []string) string {
 // Causes and states have the same colours in all reports, and the eight that are largest most often have those of the
 // palette.
 var (
-	causeColours = fixedColours("issued", "memory", "ibuffer", "drained", "alu", "lsu_queue", "fpu", "barrier", "unit", "sfu",
-		"scratchpad", "operands", "alu_busy", "fpu_busy", "sfu_busy", "inactive")
+	causeColours = fixedColours("issued", "memory", "ibuffer", "drained", "alu", "lsu_queue", "fpu", "barrier", "unit",
+		"sfu", "scratchpad", "operands", "alu_busy", "fpu_busy", "sfu_busy", "inactive")
 	stateColours = fixedColours("selected", "long_scoreboard", "no_instruction", "not_selected", "wait", "lg_throttle",
 		"branch_resolving", "barrier", "unit_wait", "short_scoreboard", "membar", "dispatch", "math_pipe_throttle",
 		"mio_throttle")

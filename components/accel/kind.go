@@ -111,7 +111,8 @@ func KeyOf(name string) string {
 	return name
 }
 
-// StatisticOf returns a statistic's name with the names of units for their keys: core0.peg.gets for core0.graphpeg.gets.
+// StatisticOf returns a statistic's name with the names of units for their keys: core0.peg.gets for
+// core0.graphpeg.gets.
 func StatisticOf(name string) string {
 	parts := strings.Split(name, ".")
 	for i, p := range parts {

@@ -19,8 +19,8 @@ func (*SharedStalls) Describe(i int) (name, doc string) {
 		of + "; with stats.shared_stalls."
 }
 
-// whole is the fixed denominator of carried fractions: the least common multiple of 1 to 32, by which the shares of up to
-// 32 warps are exact. Those of more are rounded to a multiple of 1/whole.
+// whole is the fixed denominator of carried fractions: the least common multiple of 1 to 32, by which the shares of up
+// to 32 warps are exact. Those of more are rounded to a multiple of 1/whole.
 const whole = 144_403_552_893_600
 
 // sharing is the state of a slice's SharedStalls.
@@ -65,7 +65,7 @@ func (sl *slice) share() {
 	}
 }
 
-// warpsByCause counts the slice's warps by the cause for which each does not issue. Without warps, the cause is drained.
+// warpsByCause counts the slice's warps by the cause for which each does not issue. Without warps, that is drained.
 func (sl *slice) warpsByCause() (n [numCauses]uint8) {
 	count := func(warps uint64) uint8 { return uint8(bits.OnesCount64(warps)) }
 	in := sl.active & sl.members

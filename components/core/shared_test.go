@@ -32,7 +32,8 @@ func TestSharedStalls(t *testing.T) {
 			counts, ok := awake.core.SharedStalls()
 			require.True(t, ok)
 			for k := range exact {
-				require.Zero(t, exact[k].Cmp(&recount[k]), "%s: cause %d: %s, recounted %s", about, k, &exact[k], &recount[k])
+				require.Zero(t, exact[k].Cmp(&recount[k]), "%s: cause %d: %s, recounted %s", about, k, &exact[k],
+					&recount[k])
 				whole, _ := exact[k].Float64()
 				if k > 0 { // the first is of slots that issued
 					require.InDelta(t, whole, counts[k-1], 3*float64(shape.slices), about)

@@ -191,7 +191,8 @@ func (c *checker) key(s source, f *Field, k *yaml.Node, seen map[string]int) *Fi
 		c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "unknown key%s", c.tree.hintKey(f, k.Value))
 	} else if found.Key != k.Value { // an alias
 		if line := seen[found.Key]; line != 0 {
-			c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "is another name of %s, which is on line %d", found.Path, line)
+			c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "is another name of %s, which is on line %d", found.Path,
+				line)
 			return nil
 		}
 		seen[found.Key] = k.Line

@@ -113,8 +113,8 @@ func pair(t *testing.T, text string) (a, b *explain.Run) {
 	return explain.Pair(&both[0], &both[1])
 }
 
-// TestSharedStallsSumToTheCycles: shared by all warps, causes sum to the cycles as one cause a slot does, which counting
-// them does not change; both give the same empty slots.
+// TestSharedStallsSumToTheCycles: shared by all warps, causes sum to the cycles as one cause a slot does. Counting them
+// does not change the cycles, and both give the same empty slots.
 func TestSharedStallsSumToTheCycles(t *testing.T) {
 	const text = "name: case\n" + two + kron + walk + "compare:\n  workload.schedule: [vertex, warp]\n"
 	plainA, plainB := pair(t, text)

@@ -110,7 +110,8 @@ func explain(a, b *Run, share bool) (*Explanation, error) {
 		}
 	case share:
 		return nil, fmt.Errorf("point %d has no statistics %s*: expected points that were simulated with "+
-			"stats.shared_stalls: true (heddle run NAME --set stats.shared_stalls=true)", pick(okA, b, a).Point, sharing)
+			"stats.shared_stalls: true (heddle run NAME --set stats.shared_stalls=true)", pick(okA, b, a).Point,
+			sharing)
 	}
 	if share {
 		sa, sb = sharedA, sharedB

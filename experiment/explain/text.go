@@ -45,7 +45,8 @@ func (e *Explanation) lines(rows int) []string {
 	lines := []string{runLine("A", &e.A), runLine("B", &e.B), ""}
 	lines = append(lines, e.table(rows)...)
 	for _, l := range []struct{ label, text string }{
-		{"warps", e.warpsText()}, {"shared", e.sharedText()}, {"changed", e.evidenceText()}, {"where", e.whereText()}, {"steps", e.unmatchedText()},
+		{"warps", e.warpsText()}, {"shared", e.sharedText()},
+		{"changed", e.evidenceText()}, {"where", e.whereText()}, {"steps", e.unmatchedText()},
 	} {
 		if l.text != "" {
 			lines = append(lines, hanging(l.label, l.text)...)

@@ -79,7 +79,8 @@ func (w *WhatIf) Sentence() string {
 	}
 	text := "No change alone makes the difference smaller."
 	if best != nil {
-		text = fmt.Sprintf("Most of the difference goes with %s: %s of %s cycles.", best.Name, grouped(most), grouped(math.Abs(d)))
+		text = fmt.Sprintf("Most of the difference goes with %s: %s of %s cycles.", best.Name, grouped(most),
+			grouped(math.Abs(d)))
 	}
 	if len(w.Changes) > 1 {
 		a, b := w.Interaction()

@@ -52,8 +52,8 @@ func arrangementOf(t *testing.T, s *Store, k int) (Experiment, []Move) {
 	return Experiment{Name: "e", Version: fmt.Sprint(k % 3), Points: len(moves)}, moves
 }
 
-// TestKilledWithinArrange: a program that is killed by SIGKILL while it gives points new positions loses none: the store
-// has one arrangement or the next as a whole, every row with its checksum.
+// TestKilledWithinArrange: a program that is killed by SIGKILL while it gives points new positions loses none: the
+// store has one arrangement or the next as a whole, every row with its checksum.
 func TestKilledWithinArrange(t *testing.T) {
 	if path := os.Getenv(rearranged); path != "" {
 		s, err := Open(path)
