@@ -9,7 +9,10 @@ packages=(
   picolibc-riscv64-unknown-elf     # kernels/c/counted: the C library's sqrt
   gcc                              # kernels/c: the host's printf
   libc6-dev                        # the same
-  g++                              # kernels/cuda: exported CUDA programs, executed on the host
+  g++                              # kernels/cuda: exported CUDA programs, executed on the host; rtl
+  verilator                        # rtl: units in SystemVerilog beside their models
+  make                             # the same: what Verilator builds with
+  yosys                            # rtl: lint; rtl/area, cmd: gates and LUTs
   gtkwave                          # sim/window: vcd2fst and fst2vcd
   chromium                         # internal/chromium: pages of reports and the monitor
   slurm-wlm                        # cmd: heddle run --launcher slurm, on a cluster of one host

@@ -50,7 +50,9 @@ var states = [numStates]func(*FSM) S{
 }
 
 // FSM is the Weaver cycle by cycle: Cycle is one step of the paper's FSM and, in parallel, of the ports to the core and
-// to the tables. The ST and the DT have a pipelined read port each.
+// to the tables. The ST and the DT have a pipelined read port each. With a table latency of 1, S1 books the read of the
+// second row together with the first's, where one port reads it when S3 asks: the same cycles. rtl/weaver has this unit
+// in SystemVerilog, held to the model in every cycle; weaver_fsm.sv is its FSM.
 type FSM struct {
 	State
 	self  queue.Owner

@@ -1,0 +1,108 @@
+// Package rtl holds graph units in SystemVerilog, in step with the Go models in components: the same answers in the
+// same cycles, which the tests of this package compare at every port. The folder of a unit documents its
+// micro-architecture.
+package rtl
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle/components/weaver"
+)
+
+//go:embed weaver/*.sv
+var sources embed.FS
+
+// Unit is a unit in SystemVerilog, with the parameters of a configuration.
+type Unit struct {
+	Top        string // name of its top module, and of its folder
+	Parameters []Parameter
+}
+
+// Parameter is a parameter of the top module.
+type Parameter struct {
+	Name  string `json:"name"`
+	Value int    `json:"value"`
+	bit   bool   // not a number
+}
+
+// Literal returns the value in SystemVerilog.
+func (p Parameter) Literal() string {
+	if p.bit {
+		return fmt.Sprintf("1'b%d", p.Value)
+	}
+	return strconv.Itoa(p.Value)
+}
+
+func number(name string, v int) Parameter { return Parameter{Name: name, Value: v} }
+
+func bit(name string, v bool) Parameter {
+	if v {
+		return Parameter{name, 1, true}
+	}
+	return Parameter{name, 0, true}
+}
+
+// TagBits is the width of the tag that the core gets back with an answer.
+const TagBits = 8
+
+// Weaver returns the Weaver of a core of that shape. The spec must be derived.
+func Weaver(s weaver.Spec, warps, threads int) (Unit, error) {
+	if err := s.Check(warps, threads); err != nil {
+		return Unit{}, err
+	}
+	for _, p := range []Parameter{number("core.threads", threads), number("core.weaver.st_row", s.STRow)} {
+		if bits.OnesCount(uint(p.Value)) != 1 {
+			return Unit{}, fmt.Errorf("%s = %d: the Weaver in SystemVerilog needs a power of two, since its tables are banked by lane",
+				p.Name, p.Value)
+		}
+	}
+	return Unit{Top: "weaver", Parameters: []Parameter{
+		number("StEntries", s.STEntries), number("StRow", s.STRow), number("Warps", warps), number("Lanes", threads),
+		number("TableLatency", s.TableLatency), bit("Prefetch", s.Prefetch), bit("SkipEmpty", s.SkipEmpty),
+		bit("MaskByUnit", s.MaskByUnit), number("RequestQueue", s.RequestQueue), number("TagW", TagBits),
+	}}, nil
+}
+
+// Write writes the unit's sources into a folder, and returns their names in the order in which tools need them:
+// packages first.
+func (u Unit) Write(dir string) (names []string, err error) {
+	all, err := fs.ReadDir(sources, u.Top)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range all {
+		text, err := sources.ReadFile(u.Top + "/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Name()), text, 0o644); err != nil {
+			return nil, err
+		}
+		names = append(names, f.Name())
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names, nil
+}
+
+func rank(name string) int {
+	if strings.HasSuffix(name, "_pkg.sv") {
+		return 0
+	}
+	return 1
+}
+
+// chparams returns the parameters as options of Yosys's command hierarchy.
+func (u Unit) chparams() (options string) {
+	for _, p := range u.Parameters {
+		options += fmt.Sprintf(" -chparam %s %s", p.Name, p.Literal())
+	}
+	return options
+}

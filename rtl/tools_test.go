@@ -1,0 +1,156 @@
+package rtl
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/weaver"
+	"heddle/internal/testenv"
+	"heddle/internal/tools"
+)
+
+// TestLint: neither Verilator, with all its warnings, nor Yosys finds anything in the sources.
+func TestLint(t *testing.T) {
+	corners := []config{
+		{spec: weaver.DefaultSpec().Derived(32, 32, 6), warps: 32, threads: 32},
+		{spec: of(1, 1, 1, false, false, false, 1), warps: 1, threads: 1},
+		{spec: of(13, 3, 64, true, false, true, 7), warps: 5, threads: 2},
+	}
+	for i, c := range corners {
+		u, err := Weaver(c.spec, c.warps, c.threads)
+		require.NoError(t, err)
+		dir := t.TempDir()
+		names, err := u.Write(dir)
+		require.NoError(t, err)
+		args := []string{"--lint-only", "-Wall", "--top-module", u.Top}
+		for _, p := range u.Parameters {
+			args = append(args, fmt.Sprintf("-G%s=%s", p.Name, p.Literal()))
+		}
+		tools.Need(t, "verilator")
+		assert.Empty(t, run(t, dir, "verilator", append(args, names...)...))
+		if i == 1 { // Yosys takes seconds for the others
+			tools.Need(t, "yosys")
+			run(t, dir, "yosys", "-q", "-p", fmt.Sprintf("read_verilog -sv %s; hierarchy -check -top %s%s; proc; check -assert",
+				strings.Join(names, " "), u.Top, u.chparams()))
+		}
+	}
+}
+
+// TestEveryKnobIsAParameter, or is known not to need one.
+func TestEveryKnobIsAParameter(t *testing.T) {
+	u, err := Weaver(weaver.DefaultSpec().Derived(32, 32, 6), 32, 32)
+	require.NoError(t, err)
+	without := map[string]bool{"DTEntries": true} // the DT has a row for each warp; more words are not used
+	for f := range reflect.TypeFor[weaver.Spec]().Fields() {
+		name := strings.Replace(f.Name, "STEntries", "StEntries", 1)
+		name = strings.Replace(name, "STRow", "StRow", 1)
+		has := slices.ContainsFunc(u.Parameters, func(p Parameter) bool { return p.Name == name })
+		assert.NotEqual(t, without[f.Name], has, f.Name)
+	}
+	_, err = Weaver(weaver.DefaultSpec().Derived(4, 12, 6), 4, 12)
+	require.EqualError(t, err,
+		"core.threads = 12: the Weaver in SystemVerilog needs a power of two, since its tables are banked by lane")
+	_, err = Weaver(weaver.Spec{STEntries: 8, DTEntries: 8, STRow: 3}, 2, 4)
+	require.ErrorContains(t, err, "core.weaver.st_row = 3: ")
+}
+
+// mutations are mistakes in the SystemVerilog.
+var mutations = []struct{ file, from, to string }{
+	{"weaver_fsm.sv", "else if (left_i) state_d = weaver_pkg::StFetch;", "else if (left_i) state_d = weaver_pkg::StLoad;"},
+	{"weaver_fsm.sv", "if (room_i) state_d = weaver_pkg::StWait;", "if (room_i) state_d = weaver_pkg::StFill;"},
+	{"weaver_fsm.sv", "decode_o = decode_i && room_i;", "decode_o = decode_i;"},
+	{"weaver_od.sv", "assign drop = drop_q || ", "assign drop = "},
+	{"weaver_od.sv", "given < most", "given <= most"},
+	{"weaver_st.sv", "wait_d = WaitW'(Latency - 2);", "wait_d = WaitW'(Latency - 1);"},
+	{"weaver_st.sv", "if (reg_i && epoch_i) valid_d = '0;", ""},
+	{"weaver_st.sv", "row_data = kept_vld_q ? kept_q : ram_row;", "row_data = ram_row;"},
+	{"weaver_dt.sv", "else if (launch_i) valid_q <= '0;", ""},
+	{"weaver_dt.sv", "count_q == CountW'(Latency)", "count_q == CountW'(Latency - 1)"},
+	{"weaver_unit.sv", "room_i && !dt_valid", "room_i"},
+	{"weaver_fifo.sv", "assign full_o  = count_q == CountW'(Depth);", "assign full_o  = count_q == CountW'(Depth) && !pop_i;"},
+}
+
+// TestMutationsAreFound by the comparison, or by an assertion.
+func TestMutationsAreFound(t *testing.T) {
+	testenv.NeedLong(t, "a build for each mutation, some 10 s of processor time")
+	c := config{spec: of(12, 5, 2, true, true, true, 3), warps: 3, threads: 4}
+	for _, m := range mutations {
+		changed := false
+		program := build(t, []config{c}, "", func(name, text string) string {
+			if name != m.file {
+				return text
+			}
+			changed = strings.Contains(text, m.from)
+			return strings.Replace(text, m.from, m.to, 1)
+		})
+		require.True(t, changed, "%s has no %q", m.file, m.from)
+		found := error(nil)
+		for seed := uint64(0); seed < 60 && found == nil; seed++ {
+			ins, outs := record(t, c, newCampaign(seed, 1500))
+			found = compare(program, 0, c, ins, outs)
+		}
+		if assert.Error(t, found, "%s: %s -> %s", m.file, m.from, m.to) {
+			t.Logf("%s: %s -> %s\n    %.120s", m.file, m.from, m.to, found)
+		}
+	}
+}
+
+var coverPoint = regexp.MustCompile(`\x01page\x02v_(\w+)/(weaver\w*)`)
+
+// TestCoverage reports which lines and branches the campaigns execute and which signals they toggle, as Verilator counts
+// them.
+func TestCoverage(t *testing.T) {
+	testenv.NeedLong(t, "a build with counters, half a minute of processor time")
+	program := build(t, chosen, "--coverage-line --coverage-toggle", nil)
+	counts := map[string]int{}
+	for i, c := range chosen {
+		for seed := range uint64(30) {
+			ins, outs := record(t, c, newCampaign(seed, 1500))
+			require.NoError(t, compare(program, i, c, ins, outs))
+			text, err := os.ReadFile(filepath.Join(filepath.Dir(program), "coverage.dat"))
+			require.NoError(t, err)
+			for line := range strings.Lines(string(text)) {
+				if at := strings.LastIndexByte(line, ' '); at > 0 && line[0] == 'C' {
+					n, err := strconv.Atoi(strings.TrimSpace(line[at:]))
+					require.NoError(t, err)
+					counts[line[:at]] += n
+				}
+			}
+		}
+	}
+	type sum struct{ hit, all int }
+	sums := map[string]*sum{}
+	var missed []string
+	for point, n := range counts {
+		m := coverPoint.FindStringSubmatch(point)
+		if m == nil {
+			continue // of the bench
+		}
+		if sums[m[1]] == nil {
+			sums[m[1]] = &sum{}
+		}
+		sums[m[1]].all++
+		if n > 0 {
+			sums[m[1]].hit++
+		} else if m[1] != "toggle" {
+			missed = append(missed, strings.NewReplacer("\x01", " ", "\x02", "=").Replace(point))
+		}
+	}
+	require.NotEmpty(t, sums["line"])
+	for kind, s := range sums {
+		t.Logf("%s: %d of %d, %.1f %%", kind, s.hit, s.all, 100*float64(s.hit)/float64(s.all))
+		require.Greater(t, float64(s.hit)/float64(s.all), map[string]float64{"toggle": 0.85}[kind]+0, kind)
+	}
+	slices.Sort(missed)
+	t.Logf("missed:\n%s", strings.Join(missed, "\n"))
+}
