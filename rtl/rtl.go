@@ -53,7 +53,7 @@ func bit(name string, v bool) Parameter {
 // TagBits is the width of the tag that the core gets back with an answer.
 const TagBits = 8
 
-// Weaver returns the Weaver of a core of that shape. The spec must be derived.
+// Weaver returns the Weaver of a core of that shape, without slots of the ST that no lane has. The spec must be derived.
 func Weaver(s weaver.Spec, warps, threads int) (Unit, error) {
 	if err := s.Check(warps, threads); err != nil {
 		return Unit{}, err
@@ -65,7 +65,7 @@ func Weaver(s weaver.Spec, warps, threads int) (Unit, error) {
 		}
 	}
 	return Unit{Top: "weaver", Parameters: []Parameter{
-		number("StEntries", s.STEntries), number("StRow", s.STRow), number("Warps", warps), number("Lanes", threads),
+		number("StEntries", min(s.STEntries, warps*threads)), number("StRow", s.STRow), number("Warps", warps), number("Lanes", threads),
 		number("TableLatency", s.TableLatency), bit("Prefetch", s.Prefetch), bit("SkipEmpty", s.SkipEmpty),
 		bit("MaskByUnit", s.MaskByUnit), number("RequestQueue", s.RequestQueue), number("TagW", TagBits),
 	}}, nil
@@ -99,8 +99,8 @@ func rank(name string) int {
 	return 1
 }
 
-// chparams returns the parameters as options of Yosys's command hierarchy.
-func (u Unit) chparams() (options string) {
+// Chparams returns the parameters as options of Yosys's command hierarchy.
+func (u Unit) Chparams() (options string) {
 	for _, p := range u.Parameters {
 		options += fmt.Sprintf(" -chparam %s %s", p.Name, p.Literal())
 	}

@@ -41,7 +41,7 @@ func TestLint(t *testing.T) {
 		if i == 1 { // Yosys takes seconds for the others
 			tools.Need(t, "yosys")
 			run(t, dir, "yosys", "-q", "-p", fmt.Sprintf("read_verilog -sv %s; hierarchy -check -top %s%s; proc; check -assert",
-				strings.Join(names, " "), u.Top, u.chparams()))
+				strings.Join(names, " "), u.Top, u.Chparams()))
 		}
 	}
 }

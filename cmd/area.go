@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"heddle/components/accel"
+	"heddle/components/weaver"
+	"heddle/configs"
+	"heddle/experiment"
+	"heddle/rtl"
+	"heddle/rtl/area"
+)
+
+// areaReport is the output of heddle area --json.
+type areaReport struct {
+	Machine string         `json:"machine"`
+	Cores   int            `json:"cores"`
+	Unit    string         `json:"unit,omitempty"`
+	Mapping *area.Mapping  `json:"mapping,omitempty"` // of a core's unit
+	Missing string         `json:"missing,omitempty"` // why there is none
+	Total   *area.Part     `json:"total,omitempty"`
+	Storage []area.Storage `json:"storage"`
+}
+
+func newArea() *cobra.Command {
+	var f machineFlags
+	var asJSON bool
+	var liberty string
+	c := &cobra.Command{
+		Use: "area MACHINE", Short: "Estimate what a machine's graph unit takes in hardware", Args: cobra.ExactArgs(1),
+		Long: `Map the graph unit of a machine's cores, where there is one in SystemVerilog, to
+flip-flops, to LUTs of six inputs and to gates, with Yosys, and list the storage that the
+configuration implies: docs/guide/cost.md says what the numbers mean. Yosys takes minutes for a
+unit of 32 lanes.`,
+		Example: "  heddle area vortex-6c32w32t-weaver\n  heddle area vortex-1c4w4t-weaver --liberty cells.lib --json",
+		RunE: func(c *cobra.Command, args []string) error {
+			l, err := configs.LoadMachine(args[0], os.Environ(), f.set)
+			if err != nil {
+				return err
+			}
+			defer inOrder(c.Context())()
+			r, err := areaOf(c.Context(), args[0], &l.Value, liberty)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return printJSON(c.OutOrStdout(), r)
+			}
+			r.print(c.OutOrStdout())
+			return nil
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().StringVar(&liberty, "liberty", "", "map to the cells of this Liberty `file` as well")
+	return c
+}
+
+func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string) (*areaReport, error) {
+	r := &areaReport{Machine: name, Cores: m.Sockets * m.CoresPerSocket, Storage: area.StorageOf(m)}
+	kind := accel.KindOf(m.Core.Unit.Spec)
+	if kind == nil {
+		r.Missing = "the cores have no graph unit"
+		return r, nil
+	}
+	r.Unit = kind.Title
+	spec, ok := m.Core.Unit.Spec.(*weaver.Spec)
+	if !ok {
+		r.Missing = "there is no SystemVerilog of a " + kind.Title + ", so nothing of it is counted"
+		return r, nil
+	}
+	shape := m.UnitShape(0)
+	u, err := rtl.Weaver(spec.Derived(shape.Warps, shape.Threads, shape.ScratchpadLatency), shape.Warps, shape.Threads)
+	if err != nil {
+		return nil, err
+	}
+	r.Mapping, err = area.Map(ctx, u, liberty)
+	if errors.Is(err, area.ErrNoYosys) {
+		r.Missing = err.Error()
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	total := r.Mapping.Total()
+	r.Total = &total
+	return r, nil
+}
+
+// areaParts say what modules are.
+var areaParts = map[string]string{
+	"weaver": "error", "weaver_unit": "ports", "weaver_fsm": "FSM", "weaver_st": "ST", "weaver_od": "CED and OD",
+	"weaver_dt": "DT", "weaver_fifo": "queues",
+}
+
+func (r *areaReport) print(w io.Writer) {
+	if m := r.Mapping; m != nil {
+		fmt.Fprintf(w, "%s of one of %d cores, mapped by %s\n", r.Unit, r.Cores, m.Tool)
+		r.printMapping(w, m)
+	}
+	if r.Missing != "" {
+		fmt.Fprintln(w, r.Missing)
+	}
+	fmt.Fprintln(w, "\nStorage of the machine, from its configuration")
+	t := newTable(w, "what", "number", "bits of each", "which are")
+	for _, s := range r.Storage {
+		t.AppendRow(table.Row{s.What, s.Number, thousands(s.Bits), s.Meaning})
+	}
+	t.SetColumnConfigs(rightFrom(2, 3))
+	t.Render()
+}
+
+func (r *areaReport) printMapping(w io.Writer, m *area.Mapping) {
+	header := []any{"part", "flip-flops", "LUT6", "gates (NAND2)"}
+	if m.Liberty != "" {
+		header = append(header, "cells' area")
+	}
+	t := newTable(w, header...)
+	row := func(p area.Part, name string) {
+		cells := table.Row{name, thousands(p.Registers), thousands(p.LUTs), thousands(int(p.Gates + 0.5))}
+		if m.Liberty != "" {
+			cells = append(cells, fmt.Sprintf("%.1f", p.Cells))
+		}
+		t.AppendRow(cells)
+	}
+	for _, p := range m.Parts {
+		row(p, areaParts[p.Module])
+	}
+	t.AppendSeparator()
+	row(*r.Total, "total")
+	t.SetColumnConfigs(rightFrom(2, len(header)))
+	t.Render()
+	if m.Liberty != "" {
+		fmt.Fprintf(w, "Liberty file: SHA-256 %s\n", m.Liberty)
+	}
+	fmt.Fprintln(w, "\nIts memories, counted apart, each bank with a port to write and one to read")
+	t = newTable(w, "of", "banks", "bits of a bank", "bits")
+	all := 0
+	for _, b := range m.Memories {
+		t.AppendRow(table.Row{areaParts[b.Module], b.Banks, thousands(b.Bits), thousands(b.Banks * b.Bits)})
+		all += b.Banks * b.Bits
+	}
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"total", "", "", thousands(all)})
+	t.SetColumnConfigs(rightFrom(2, 4))
+	t.Render()
+	fmt.Fprintln(w, "\nSparseWeaver, Table IV (Stratix 10): 678 registers and 3,109 ALMs. An ALM is one LUT of"+
+		"\nsix inputs or two smaller ones, with two adders; LUT6s here have none.")
+}
+
+func thousands(n int) string { return experiment.Thousands(uint64(n)) }

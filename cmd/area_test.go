@@ -1,0 +1,39 @@
+package cmd
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/internal/tools"
+)
+
+// TestAreaWithoutSystemVerilog says so, and lists the storage.
+func TestAreaWithoutSystemVerilog(t *testing.T) {
+	for machine, reason := range map[string]string{
+		"vortex-1c4w4t":          "the cores have no graph unit",
+		"vortex-1c4w4t-graphpeg": "there is no SystemVerilog of a GraphPEG, so nothing of it is counted",
+	} {
+		out, errs, code := heddle(t, "area", machine)
+		require.Zero(t, code, errs)
+		require.Contains(t, out, reason)
+		require.Regexp(t, `register file +│ +1 │ +32,768 │ +4 warps × 4 lanes × 64 registers × 32`, out)
+	}
+	_, errs, code := heddle(t, "area", "vortex-1c4w4t-weaver", "--set", "core.weaver.st_row=3")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "core.weaver.st_row = 3: the Weaver in SystemVerilog needs a power of two")
+}
+
+// TestArea of a small Weaver, as text and as JSON.
+func TestArea(t *testing.T) {
+	tools.Need(t, "yosys")
+	args := []string{"area", "vortex-1c4w4t-weaver", "--set", "core.warps=2", "--set", "core.threads=2", "--json"}
+	out, errs, code := heddle(t, args...)
+	require.Zero(t, code, errs)
+	var r areaReport
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Equal(t, "Weaver", r.Unit)
+	require.Equal(t, r.Mapping.Total(), *r.Total)
+	require.Greater(t, r.Total.Registers, 400) // a kept row of two entries, and two lanes' output
+}

@@ -1,0 +1,132 @@
+// Package area says what hardware takes: logic and registers of units that there are in SystemVerilog, mapped by Yosys,
+// and the storage that a machine's configuration implies.
+package area
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"heddle/rtl"
+)
+
+// Mapping is a unit mapped by Yosys.
+type Mapping struct {
+	Tool       string          `json:"tool"`
+	Parameters []rtl.Parameter `json:"parameters"`
+	Liberty    string          `json:"liberty,omitempty"` // SHA-256 of the file
+	Parts      []Part          `json:"parts"`
+	Memories   []Memory        `json:"memories"` // not in the parts
+}
+
+// Part is a module of the unit, without those in it.
+type Part struct {
+	Module    string  `json:"module"`
+	Registers int     `json:"registers"`
+	LUTs      int     `json:"luts"`            // of six inputs
+	Gates     float64 `json:"gates"`           // equivalents of a NAND of two inputs, registers included
+	Cells     float64 `json:"cells,omitempty"` // area by the Liberty file, in its unit
+}
+
+// Memory is a memory as a black box, with a port to write and one to read.
+type Memory struct {
+	Module string `json:"module"` // that has it
+	Banks  int    `json:"banks"`
+	Bits   int    `json:"bits"` // of a bank
+}
+
+// Total adds the parts up.
+func (m *Mapping) Total() (t Part) {
+	t.Module = "total"
+	for _, p := range m.Parts {
+		t.Registers += p.Registers
+		t.LUTs += p.LUTs
+		t.Gates += p.Gates
+		t.Cells += p.Cells
+	}
+	return t
+}
+
+// ErrNoYosys says that Yosys is not installed.
+var ErrNoYosys = errors.New("yosys is not installed (Debian: apt-get install yosys)")
+
+// Map maps a unit; liberty is a file with a library of cells, or empty.
+func Map(ctx context.Context, u rtl.Unit, liberty string) (*Mapping, error) {
+	yosys, err := exec.LookPath("yosys")
+	if err != nil {
+		return nil, ErrNoYosys
+	}
+	dir, err := os.MkdirTemp("", "heddle-area-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what is left is the system's to remove
+	names, err := u.Write(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mapping{Parameters: u.Parameters}
+	if liberty != "" {
+		text, err := os.ReadFile(liberty)
+		if err != nil {
+			return nil, fmt.Errorf("--liberty: %w", err)
+		}
+		m.Liberty = fmt.Sprintf("%x", sha256.Sum256(text))
+		if err := os.WriteFile(filepath.Join(dir, "cells.lib"), text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	version, err := exec.CommandContext(ctx, yosys, "-V").Output()
+	if err != nil {
+		return nil, fmt.Errorf("yosys -V: %w", err)
+	}
+	m.Tool, _, _ = strings.Cut(strings.TrimSpace(string(version)), " (")
+	if err := execute(ctx, yosys, dir, script(u, names, liberty != "")); err != nil {
+		if liberty != "" && ctx.Err() == nil {
+			err = fmt.Errorf("--liberty %s: the library needs a flip-flop with an asynchronous reset, and delays as tables\n%w",
+				liberty, err)
+		}
+		return nil, err
+	}
+	return m, m.read(dir, u.Top, liberty != "")
+}
+
+// script is what Yosys does: it counts memories before they become black boxes, and maps the rest two or three times.
+func script(u rtl.Unit, names []string, liberty bool) string {
+	lines := []string{
+		"read_verilog -sv -noassert " + strings.Join(names, " "),
+		"hierarchy -check -top " + u.Top + u.Chparams(),
+		"proc", "opt", "tee -q -o memories.txt stat",
+		"blackbox *" + u.Top + "_ram*",
+		"techmap", "opt -fast", "design -save mapped",
+		"abc -lut 6", "opt_clean", "tee -q -o luts.txt stat",
+		"design -load mapped", "dfflegalize -cell $_DFF_P_ 01 -cell $_DFF_PN?_ 01 -cell $_DFFE_PP_ 01 -cell $_DFFE_PN?P_ 01",
+		"abc -g simple", "opt_clean", "tee -q -o gates.txt stat",
+	}
+	if liberty {
+		lines = append(lines, "design -load mapped", "read_liberty -lib cells.lib", "dfflibmap -liberty cells.lib",
+			"abc -liberty cells.lib", "opt_clean", "tee -q -o cells.txt stat -liberty cells.lib")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func execute(ctx context.Context, yosys, dir, script string) error {
+	if err := os.WriteFile(filepath.Join(dir, "area.ys"), []byte(script), 0o600); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, yosys, "-q", "-s", "area.ys")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("yosys: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package area
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"heddle/components/weaver"
+	"heddle/configs"
+	"heddle/internal/tools"
+	"heddle/rtl"
+)
+
+// TestMap: registers and bits of a small Weaver are those that its sources say.
+func TestMap(t *testing.T) {
+	tools.Need(t, "yosys")
+	const warps, lanes, latency = 2, 2, 3
+	spec := weaver.Spec{STEntries: 4, DTEntries: 4, TableLatency: latency, STRow: 2, Prefetch: true, SkipEmpty: true, RequestQueue: 2}
+	u, err := rtl.Weaver(spec, warps, lanes)
+	require.NoError(t, err)
+	m, err := Map(t.Context(), u, "testdata/toy.lib")
+	require.NoError(t, err)
+	require.Regexp(t, `^Yosys \d`, m.Tool)
+
+	const entry, row = 96, lanes * 32
+	parts := map[string]Part{}
+	for _, p := range m.Parts {
+		parts[p.Module] = p
+		assert.Positive(t, p.LUTs, p.Module)
+		assert.Greater(t, p.Gates, float64(4*p.Registers), p.Module)
+		assert.Greater(t, p.Cells, float64(5*p.Registers), p.Module)
+	}
+	require.Len(t, parts, 7)
+	assert.Equal(t, 4, parts["weaver_fsm"].Registers)
+	// The lanes' vertices and edges, the current entry, which lanes are filled, a pending skip.
+	assert.Equal(t, 2*row+entry+lanes+1, parts["weaver_od"].Registers)
+	// The kept row, valid bits, and at most 20 for numbers of rows and the cursor.
+	st := parts["weaver_st"].Registers
+	assert.Greater(t, st, 2*entry+4)
+	assert.LessOrEqual(t, st, 2*entry+4+20)
+	total := m.Total()
+	assert.Greater(t, total.Registers, st+parts["weaver_od"].Registers)
+
+	request, answer := 2+1+lanes+rtl.TagBits+3*row, rtl.TagBits+row+1+lanes
+	assert.Equal(t, []Memory{
+		{"weaver_dt", 1, warps * row}, {"weaver_dt", 1, latency * (row + rtl.TagBits)},
+		{"weaver_fifo", 1, 2 * answer}, {"weaver_fifo", 1, 2 * request}, {"weaver_st", lanes, 2 * entry},
+	}, m.Memories)
+}
+
+// TestLibertyWithoutCells is refused.
+func TestLibertyWithoutCells(t *testing.T) {
+	tools.Need(t, "yosys")
+	text, err := os.ReadFile("testdata/toy.lib")
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "none.lib")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "clear : \"R'\";", "", 1)), 0o600))
+	u, err := rtl.Weaver(weaver.Spec{STEntries: 1, DTEntries: 1, TableLatency: 1, STRow: 1, RequestQueue: 1}, 1, 1)
+	require.NoError(t, err)
+	_, err = Map(t.Context(), u, file)
+	require.ErrorContains(t, err, "none.lib: the library needs a flip-flop with an asynchronous reset, and delays as tables")
+	_, err = Map(t.Context(), u, "none.lib")
+	require.ErrorContains(t, err, "--liberty: open none.lib")
+}
+
+// TestStorage by hand, of the paper's machine.
+func TestStorage(t *testing.T) {
+	l, err := configs.LoadMachine("vortex-6c32w32t-weaver", nil, nil)
+	require.NoError(t, err)
+	bits := map[string][2]int{}
+	for _, s := range StorageOf(&l.Value) {
+		bits[s.What] = [2]int{s.Number, s.Bits}
+	}
+	assert.Equal(t, [2]int{6, 2 << 20}, bits["register file"]) // 256 KB
+	assert.Equal(t, [2]int{6, 32 << 13}, bits["L1D data"])
+	// 512 lines of 64 bytes in 128 sets: 32 - 6 - 7 bits of the address, and one.
+	assert.Equal(t, [2]int{6, 512 * 20}, bits["L1D tags"])
+	assert.Equal(t, [2]int{1, 1 << 23}, bits["L2 data"])
+}
+
+func TestPlain(t *testing.T) {
+	for _, name := range []string{
+		`$paramod$0ed5252946aeec8b13731a363386cb8ec23cdbb1\weaver_dt`, `weaver_dt`, `\weaver_dt`,
+		`$paramod\weaver_dt\Lanes=32'00000000000000000000000000100000`,
+	} {
+		assert.Equal(t, "weaver_dt", plain(name), name)
+	}
+}
