@@ -192,8 +192,8 @@ func TestBadInput(t *testing.T) {
 		{name: "picture", experiment: onGraph(""), graph: "\x89PNG\r\n\x1a\n\x00", code: 2, says: []string{"g.txt: this looks like a PNG image"}},
 		{name: "no such experiment", args: []string{"quickstat"}, code: 2, says: []string{`no experiment "quickstat"; did you mean quickstart?`}},
 		{name: "unit for schedule", args: []string{"quickstart", "--set", "workload.schedule=pegs"}, code: 2, says: []string{"did you mean peg?"}},
-		{name: "schedule for unit", experiment: "name: e\nmachine: {extends: vortex-1c4w4t, core: {peg: {}}}\ngraph: {file: ./g.txt}\n", graph: "0 1\n", code: 2,
-			says: []string{"e.yaml:2", "machine.core.peg: unknown key; did you mean machine.core.graphpeg?"}},
+		{name: "schedule for unit", experiment: "name: e\nmachine: {extends: vortex-1c4w4t, core: {pge: {}}}\ngraph: {file: ./g.txt}\n", graph: "0 1\n", code: 2,
+			says: []string{"e.yaml:2", "machine.core.pge: unknown key; did you mean machine.core.peg?"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -48,7 +48,7 @@ func TestTraces(t *testing.T) {
 	require.NotRegexp(t, `│ yes`, out)
 	csv, err := os.ReadFile(filepath.Join("results", "r", "summary.csv"))
 	require.NoError(t, err)
-	require.Regexp(t, `(?m)^16KiB,\d+,,false,,[\d.]+,replayed,`, string(csv))
+	require.Regexp(t, `(?m)^1,16KiB,\d+,,false,,[\d.]+,replayed,`, string(csv))
 	out, _, code = heddle(t, "results", "list", "r")
 	require.Equal(t, exitOK, code)
 	require.Regexp(t, `replayed, other machine`, out)

@@ -148,7 +148,7 @@ func runOutside(t *testing.T, command string) {
 	for _, row := range rows[1:] {
 		ratio := value(row, "stats.dram.bytes_per_edge")
 		require.InDelta(t, value(row, "stats.dram.bytes")/value(row, "stats.edges"), ratio, 1e-9)
-		require.Equal(t, row[0] == "ticket", value(row, "stats.ticket.requests") > 0)
+		require.Equal(t, row[1] == "ticket", value(row, "stats.ticket.requests") > 0)
 	}
 	require.Contains(t, good("results", "sql", "mine",
 		"SELECT count(*) FROM statistics JOIN names ON names.id = statistics.name WHERE names.name = 'dram.bytes_per_edge'"), "6")

@@ -76,9 +76,11 @@ func TestMachinesAreEstimated(t *testing.T) {
 		require.NoError(t, err)
 		var before, after runtime.MemStats
 		runtime.GC()
+		runtime.GC() // what pools hold lives through one
 		runtime.ReadMemStats(&before)
 		d, err := host.NewTimed(l.Value.Machine, sim.Options{})
 		require.NoError(t, err)
+		runtime.GC()
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		is := float64(after.HeapAlloc) - float64(before.HeapAlloc)

@@ -84,9 +84,9 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	lines := strings.Split(string(text), "\n")
 	require.True(t,
 		strings.HasPrefix(lines[0],
-			"variant,machine.core.lsu_queue,machine.core.weaver.table_latency,machine.core.graphpeg.alwt_entries,cycles,"), lines[0])
-	require.True(t, strings.HasPrefix(lines[1], "plain,2,,,"), lines[1])
-	require.True(t, strings.HasPrefix(lines[5], "peg,2,,16,"), lines[5])
+			"point,variant,machine.core.lsu_queue,machine.core.weaver.table_latency,machine.core.graphpeg.alwt_entries,cycles,"), lines[0])
+	require.True(t, strings.HasPrefix(lines[1], "1,plain,2,,,"), lines[1])
+	require.True(t, strings.HasPrefix(lines[5], "5,peg,2,,16,"), lines[5])
 }
 
 // A unit that every machine of a list lacks but one is swept there alone; null takes a unit away.
