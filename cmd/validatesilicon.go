@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"heddle/configs"
 	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/experiment/config"
@@ -312,7 +313,11 @@ func (s *siliconCheck) wanted(w silicon.What) bool {
 
 // parse is the experiment of a graph on a machine. The environment does not apply: a machine is what it is called.
 func (s *siliconCheck) parse(machine string, g siliconGraph) (*schema.Loaded[config.Experiment], error) {
-	text := silicon.Experiment(machine, g.Graph, g.source, g.from)
+	threads := 0
+	if m, err := configs.LoadMachine(machine, nil, nil); err == nil { // or the experiment says why not
+		threads = m.Value.Core.Warps * m.Value.Core.Threads
+	}
+	text := silicon.Experiment(machine, threads, g.Graph, g.source, g.from)
 	return config.ParseWith(machineName(machine)+" on "+g.Name, []byte(text), s.flags.overrides.set)
 }
 

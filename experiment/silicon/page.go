@@ -33,6 +33,8 @@ and what the shipped file was measured on. The rules were set before a machine w
   and shuffles took 14 cycles on gpu-60sm, not the 24 measured; both were found by profiling PageRank on facebook, where
   the ranking was worst, and mended by nvcc's SASS and the micro-benchmark. Spills go to float registers
   (` + "`workload.spill: registers`" + `), as nvcc spills nothing of these kernels.
+- Thread blocks have 1,024 threads on both sides (` + "`workload.cta_threads`" + `), as many as a core of vortex-6c32w32t has.
+  Until 2026-11-26 those of gpu-60sm had 2,048, a whole core; profiling twce and cta, which took too long, found that.
 - *cases* are the algorithms on graphs that were simulated, of those in the file. Machines with different cases are not
   comparable.
 - Rows *silicon, …* compare one of silicon's configurations with another: what the part of the chip alone changes.

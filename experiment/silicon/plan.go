@@ -53,11 +53,18 @@ var Unrollings = []string{"auto", "1"}
 //
 // Spills go to float registers, since nvcc spills nothing of such kernels. A run begins at the vertex from, by its
 // number in the graph as it was read.
-func Experiment(machine string, g *Graph, source string, from int) string {
+//
+// Cores of more threads than a thread block has on silicon, 1,024 in the configurations that pages compare with, run
+// blocks of as many.
+func Experiment(machine string, threads int, g *Graph, source string, from int) string {
+	workload := fmt.Sprintf("spill: registers, source: %d", from)
+	if threads > cudaBlock {
+		workload += fmt.Sprintf(", cta_threads: %d", cudaBlock)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %q\nmachine: %q\n", g.Name, machine)
 	fmt.Fprintf(&b, "graph: {%s, clean: {%s}, weights: {from: random}}\n", source, cleaning)
-	fmt.Fprintf(&b, "workload: {spill: registers, source: %d}\nregion: {warm_runs: 1}\n", from)
+	fmt.Fprintf(&b, "workload: {%s}\nregion: {warm_runs: 1}\n", workload)
 	fmt.Fprintf(&b, "compare: {workload.schedule: [%s]}\nsweep:\n", strings.Join(Schedules, ", "))
 	b.WriteString("  \"workload.algorithm, workload.direction\": [")
 	for i, a := range algorithms {
@@ -69,6 +76,9 @@ func Experiment(machine string, g *Graph, source string, from int) string {
 	fmt.Fprintf(&b, "]\n  workload.unroll: [%s]\n", strings.Join(Unrollings, ", "))
 	return b.String()
 }
+
+// cudaBlock is the largest number of threads of a CUDA thread block.
+const cudaBlock = 1024
 
 // cleaning is applied to all graphs.
 const cleaning = "symmetrise: true, drop_duplicates: true, drop_self_loops: true"
