@@ -42,7 +42,8 @@ func newBypass(s *Spec, of *queue.Owner, in string) bypass {
 	// The switch alternates between two results that arrive together, so no earlier product or quotient may arrive with
 	// a later integer result.
 	x.alu = x.open && s.ALULanes == s.Threads && s.Issue.ALUs == s.Issue.Slices &&
-		s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]), cmp.Or(s.Latency.Vote, s.Latency.ALU))
+		s.Latency.ALU <= min(s.Latency.Mul, int(s.Latency.table(s.IDiv)[isa.ClassDiv]),
+			cmp.Or(s.Latency.Vote, s.Latency.ALU))
 	return x
 }
 

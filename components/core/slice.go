@@ -66,7 +66,8 @@ const (
 	besideALU   = 1<<bitMul | 1<<bitDiv | 1<<bitVote
 	unitBits    = 1<<isa.NumUnits - 1
 	resultBits  = 1<<bitComputed | unitBits<<bitResult | unitBits<<bitGathered
-	executeBits = besideALU | 1<<bitALU | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU)) | unitBits<<bitEntered
+	executeBits = besideALU | 1<<bitALU | 1<<(bitDispatch+int(isa.ALU)) | 1<<(bitDispatch+int(isa.FPU)) |
+		unitBits<<bitEntered
 )
 
 // build initialises the slice, which must not move afterwards: its buffers point to occupied.
@@ -230,8 +231,8 @@ func (sl *slice) execute(now uint64) (branch int) {
 }
 
 // startUnit starts the oldest instruction before a unit, if the unit has a slot. In a unit with fewer lanes than a warp
-// it comes from the entry register, which then takes the next packet from the dispatch buffer; enterBlocks fills that of
-// a unit that slices share.
+// it comes from the entry register, which then takes the next packet from the dispatch buffer; enterBlocks fills the
+// register of a unit that slices share.
 func (sl *slice) startUnit(u isa.Unit, now uint64) {
 	q := &sl.dispatch[u]
 	if sl.lanes[u] == 0 {
@@ -323,8 +324,8 @@ func (sl *slice) finishALU(now uint64) (branch int) {
 	return -1
 }
 
-// beside returns the pipeline beside the integer unit with a result, or nil. If several have one, it is the one that was
-// ready first, of divider and multiplier the divider (RTL: alternating).
+// beside returns the pipeline beside the integer unit with a result, or nil. If several have one, it is the one that
+// was ready first, of divider and multiplier the divider (RTL: alternating).
 func (sl *slice) beside(now uint64) (first *line) {
 	if sl.occupied&besideALU == 0 {
 		return nil

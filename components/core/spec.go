@@ -109,7 +109,8 @@ func (l *Latency) table(d Divider) (t [isa.NumClasses]uint64) {
 		div = l.DivSerial
 	}
 	for k, v := range map[isa.Class]int{
-		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: cmp.Or(l.Vote, l.ALU), isa.ClassMul: l.Mul, isa.ClassDiv: div,
+		isa.ClassALU: l.ALU, isa.ClassBranch: l.ALU, isa.ClassVote: cmp.Or(l.Vote, l.ALU),
+		isa.ClassMul: l.Mul, isa.ClassDiv: div,
 		isa.ClassFMA: l.FMA, isa.ClassFNCP: l.FNCP, isa.ClassFCvt: l.FCvt,
 		isa.ClassFDiv: l.FDiv, isa.ClassFSqrt: l.FSqrt,
 		isa.ClassCSR: l.CSR, isa.ClassWarp: l.Warp, isa.ClassUnit: l.Warp,
