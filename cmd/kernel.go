@@ -249,7 +249,8 @@ func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
 	if v.ir {
 		fmt.Fprint(b, k.Text())
 	}
-	o := codegen.Options{MaskByUnit: v.maskByUnit, FloatSpills: v.spill == string(compose.SpillRegisters)}
+	o := codegen.Options{MaskByUnit: v.maskByUnit, FloatSpills: v.spill == string(compose.SpillRegisters),
+		Sink: v.unroll == string(compose.UnrollAuto)}
 	if v.passes {
 		o.After = func(pass string, k *ir.Kernel) {
 			fmt.Fprintf(b, "after %s: %s\n%s", pass, codegen.PassDoc(pass), k.Text())

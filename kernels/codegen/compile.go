@@ -17,6 +17,8 @@ type Options struct {
 	Return uint32
 	// FloatSpills spills integers to free float registers first, rather than to the stack.
 	FloatSpills bool
+	// Sink computes values that are needed only behind a kernel's first test behind it.
+	Sink bool
 	// Registers limits the integer registers and the float registers, at least 4; 0: no limit. For tests.
 	Registers int
 	// After is called after each pass with its name; may be nil.

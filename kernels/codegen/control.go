@@ -214,8 +214,11 @@ func (l *lowering) loop(i *ir.Instr) {
 
 // enter lowers the entry of a loop. It returns the register that holds the mask in the loop, or 0.
 func (l *lowering) enter(i *ir.Instr, kind loopKind, c *loopContext, saved, stays reg, test label) (known reg) {
-	guard := i.Args[0]
+	guard, not := i.Args[0], false
 	always := guard != nil && isBits(guard, 1)
+	if first := l.firstTest(i); first != nil { // in place of a jump to it, as values are computed behind it
+		guard, not = first, true
+	}
 	if kind == byBallot && (guard == nil || always || !l.u.Varying[guard.ID]) && l.asksMask(i) {
 		l.move(c.mask, saved)
 		known = c.mask
@@ -227,16 +230,31 @@ func (l *lowering) enter(i *ir.Instr, kind loopKind, c *loopContext, saved, stay
 		}
 	case always:
 	case !l.u.Varying[guard.ID]:
-		l.branchIf(guard, true, c.exit)
+		l.branchIf(guard, !not, c.exit)
 	case kind == byPred:
-		l.predicate(stays, guard, false)
+		l.predicate(stays, guard, not)
 		l.emit("pred", 0, stays, saved, 0)
 		l.branch("beq", stays, 0, c.exit)
 	default:
-		l.narrow(c, guard, false)
+		l.narrow(c, guard, not)
 		known = c.mask
 	}
 	return known
+}
+
+// firstTest returns the condition under which lanes leave a loop outside others at its test, if values are to be
+// computed behind the first one and it consists of nothing else; otherwise nil.
+func (l *lowering) firstTest(i *ir.Instr) ir.Value {
+	last := lastBreak(i)
+	if !l.o.Sink || l.depth > 0 || i.Args[0] != nil || last == nil {
+		return nil
+	}
+	for _, x := range i.Blocks[0].Instrs {
+		if x != last && !l.at.late[x.ID] && !(x.Op == ir.OpGet && l.at.alias[x.ID]) {
+			return nil
+		}
+	}
+	return last.Args[0]
 }
 
 // asksMask reports whether an instruction in a loop needs the mask of active lanes.

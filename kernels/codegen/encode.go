@@ -12,6 +12,9 @@ import (
 
 // finish allocates registers and encodes the program.
 func (c *code) finish(name string, o Options) (*Compiled, error) {
+	if o.Sink {
+		c = c.sunk()
+	}
 	a := c.allocate(o)
 	r := c.reordered()
 	if b := r.allocate(o); b.slots <= a.slots { // with more spills, reordering would not pay

@@ -36,7 +36,7 @@ func newTrial(seed uint64) (*trial, error) {
 		t.opt.MaskByUnit = t.spec.MaskByUnit
 	}
 	t.opt.Registers = []int{0, 0, 0, 4, 6, 8, 12}[r.IntN(7)]
-	t.opt.FloatSpills = seed%5 < 2
+	t.opt.FloatSpills, t.opt.Sink = seed%5 < 2, seed%3 > 0
 	t.opt.Base = []uint32{0, 0x80120000}[r.IntN(2)]
 	var err error
 	t.k, err = newRandom(seed, t.spec != nil)

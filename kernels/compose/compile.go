@@ -50,7 +50,7 @@ func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Comp
 	var before *codegen.Compiled
 	for i, k := range ks.All() {
 		o := options(i, before)
-		o.FloatSpills = p.Spill == SpillRegisters
+		o.FloatSpills, o.Sink = p.Spill == SpillRegisters, p.Unroll == UnrollAuto
 		if before, err = codegen.Compile(k, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name(), err)
 		}

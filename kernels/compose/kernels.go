@@ -295,7 +295,8 @@ func (g *gather) makeSite(core schedule.Core) *schedule.Site {
 	g.site = &schedule.Site{
 		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view),
 		Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
-		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.readsAhead(g.dir), Width: g.width(),
+		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.readsAhead(g.dir), Unrolled: g.Plan.Unroll == UnrollAuto,
+		Width: g.width(),
 	}
 	if rest := g.Layout.Rest; rest != nil {
 		g.site.Rest = &schedule.Rest{View: rest.In(g.Kernel, g.dir, g.Weights), Bare: rest.Bare}

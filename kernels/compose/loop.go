@@ -176,6 +176,7 @@ func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region,
 	for i, m := range l.members() {
 		o := options(i, before)
 		o.FloatSpills = l.main().Plan.Spill == SpillRegisters
+		o.Sink = l.main().Plan.Unroll == UnrollAuto
 		c, err := codegen.Compile(m.kernel, o)
 		if err != nil {
 			return graph.Region{}, err

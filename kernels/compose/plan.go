@@ -113,7 +113,6 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	if err := p.legal(); err != nil {
 		return p, err
 	}
-	p.settleUnroll()
 	return p, cmp.Or(unsized, p.keys())
 }
 

@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"fmt"
 	"strconv"
 
 	"heddle/kernels/algorithm"
@@ -12,7 +11,8 @@ import (
 // Unrolling is the number of edges that a thread handles at a time, or UnrollAuto.
 type Unrolling string
 
-// UnrollAuto unrolls loops over edges as nvcc does.
+// UnrollAuto unrolls loops over edges as nvcc does, and computes values behind the tests behind which they are needed
+// (codegen.Options.Sink).
 const UnrollAuto Unrolling = "auto"
 
 // Unrollings lists all values, the default first.
@@ -72,28 +72,6 @@ func (p *Plan) refuseUnroll() error {
 			"several times: expected 1, the default, or auto", p.Unroll, p.Coefficient.Name)
 	}
 	return nil
-}
-
-// settleUnroll replaces auto by a number if that has the same effect in all kernels, so that equal kernels have one
-// name.
-func (p *Plan) settleUnroll() {
-	if p.Unroll != UnrollAuto {
-		return
-	}
-	all := map[string]bool{}
-	for _, d := range p.directions() {
-		all[fmt.Sprint(p.nvcc(d))] = true
-	}
-	for _, u := range Unrollings() {
-		if u == UnrollAuto || len(all) > 1 {
-			break
-		}
-		// A number is also of shared loops.
-		if q := (&Plan{Unroll: u}).unroll(direction.Push); all[fmt.Sprint(q)] && (len(q) == 0 || p.Schedule.Owns) {
-			p.Unroll = u
-			return
-		}
-	}
 }
 
 // leaves reports whether a thread can drop the rest of the row that it walks.

@@ -17,16 +17,25 @@ func (s *Site) warpPart(e Exchange, warp ir.Value) ir.Value {
 
 // WarpScan returns the sum over the lanes up to this one, and over all lanes, which the compiler knows to be uniform.
 // All lanes must be active. The steps (Hillis and Steele) form a loop, since each unrolled step would occupy a register
-// for the mask of participating lanes.
+// for the mask of participating lanes; with Site.Unrolled they follow each other.
 func (s *Site) WarpScan(x ir.Value, e Exchange) (upto, total ir.Value) {
-	sum := s.Var(x).Named("upto").Noted("The sum over the lanes up to this one, and over all.")
-	d := s.Var(s.U32(1)).Named("distance")
-	s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
-		other := s.laneBelow(e, sum.Get(), d.Get())
-		sum.Set(s.Add(sum.Get(), s.Select(s.Ge(s.LaneID(), d.Get()), other, s.U32(0))))
-		d.Set(s.Shl(d.Get(), s.U32(1)))
-	})
-	upto = sum.Get()
+	step := func(sum, d ir.Value) ir.Value {
+		return s.Add(sum, s.Select(s.Ge(s.LaneID(), d), s.laneBelow(e, sum, d), s.U32(0)))
+	}
+	if s.Unrolled {
+		upto = x
+		for d := 1; d < s.Core.Lanes; d *= 2 {
+			upto = step(upto, s.U32(uint32(d)))
+		}
+	} else {
+		sum := s.Var(x).Named("upto").Noted("The sum over the lanes up to this one, and over all.")
+		d := s.Var(s.U32(1)).Named("distance")
+		s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
+			sum.Set(step(sum.Get(), d.Get()))
+			d.Set(s.Shl(d.Get(), s.U32(1)))
+		})
+		upto = sum.Get()
+	}
 	return upto, s.Label("total", s.uniform(s.Shown(e, upto)(s.U32(uint32(s.Core.Lanes-1)))))
 }
 

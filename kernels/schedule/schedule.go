@@ -36,6 +36,8 @@ type Site struct {
 	All bool
 	// Ahead: a thread that walks a row reads the next edge while it handles one.
 	Ahead bool
+	// Unrolled makes the steps of a scan over a warp follow each other in place of a loop, as nvcc has it.
+	Unrolled bool
 	// Width is the length of vertices' vectors; 0: 1. A schedule that assigns each component to a thread sets Component
 	// to the thread's while it emits the handling of a row; nil: the thread handles all.
 	Width     int
