@@ -13,6 +13,8 @@
 # ONLY=bfs       run only lines of points.txt that match this pattern
 # BLOCKS="6 60"  further numbers of thread blocks, each a config of its own (sm6, sm60): a block an SM
 # REPLAY=1       also time runs as CUDA graphs, where the host takes no part in them (us_replay)
+# DURATIONS=1    a further row of each point, of the kernels' own durations, as the GPU records them (CUPTI); its
+#                config ends in -kernels
 # CHECK=0        do not compare results with the reference
 # PROGRAM=host   g++ in place of nvcc and a GPU: checks every program, and measures nothing of interest
 set -u
@@ -22,6 +24,12 @@ jobs=${JOBS:-$(nproc)}
 repeat=${REPEAT:-21}
 check=
 [ "${CHECK:-1}" = 1 ] || check=--no-check
+cupti=
+if [ "${DURATIONS:-0}" != 0 ]; then
+    toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v "${NVCC:-nvcc}")")")")
+    cupti="-DHEDDLE_CUPTI -I$toolkit/extras/CUPTI/include -L$toolkit/extras/CUPTI/lib64 -lcupti"
+fi
+export cupti
 replay=
 [ "${REPLAY:-0}" = 0 ] || replay=--replay
 
@@ -35,7 +43,7 @@ if [ "${PROGRAM:-gpu}" = host ]; then
 else
     program=program
     build='cd "$0" && ${NVCC:-nvcc} -O3 -std=c++17 -arch=${ARCH:-native} -fmad=false -I../../library \
-        -DMIN_BLOCKS=${MIN_BLOCKS:-2} -o program program.cu'
+        -DMIN_BLOCKS=${MIN_BLOCKS:-2} $cupti -o program program.cu'
     nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem --format=csv > "$result.gpu" || exit 2
 fi
 grep -e "${ONLY:-.}" points.txt > points.chosen
@@ -47,6 +55,14 @@ first=$(head -n 1 points.chosen | cut -f1)
 "programs/$first/$program" --csv --help > "$result"
 cp "$result" "$result.others"
 wrong=0
+measure() {
+    if "programs/$p/$program" "$@" >> "$rows"; then
+        echo "$p on $graph, $blocks blocks" >&2
+    else
+        echo "$p on $graph, $blocks blocks: WRONG OR FAILED" >&2
+        wrong=$((wrong + 1))
+    fi
+}
 while IFS="$(printf '\t')" read -r p graph source expected arguments; do
     for blocks in all ${BLOCKS:-}; do
         set -- --csv --graph "graphs/$graph.hgr" --repeat "$repeat" $check $replay
@@ -55,15 +71,15 @@ while IFS="$(printf '\t')" read -r p graph source expected arguments; do
         else
             set -- "$@" --source "$source"
         fi
-        [ "$blocks" = all ] || set -- "$@" --blocks "$blocks" --config "sm$blocks"
+        config=
+        if [ "$blocks" != all ]; then
+            config=sm$blocks
+            set -- "$@" --blocks "$blocks" --config "$config"
+        fi
         rows=$result
         case $p in gt-* | spmv-* | in-degree-* | cc-soman-* | bfs-parents-*) rows=$result.others ;; esac
-        if "programs/$p/$program" "$@" >> "$rows"; then
-            echo "$p on $graph, $blocks blocks" >&2
-        else
-            echo "$p on $graph, $blocks blocks: WRONG OR FAILED" >&2
-            wrong=$((wrong + 1))
-        fi
+        measure "$@"
+        [ -z "$cupti" ] || measure "$@" --durations ${config:+--config "$config-kernels"}
     done
 done < points.chosen
 [ "$program" = program-host ] ||

@@ -13,6 +13,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -20,6 +21,9 @@
 
 #if defined(__CUDACC__)
 #include <cooperative_groups.h>
+#if defined(HEDDLE_CUPTI)
+#include <cupti.h>
+#endif
 #define SCRATCHPAD(name) extern __shared__ uint32_t name[]
 #define COUNT_EDGE() (void)0
 // Waits for some neighbouring warps of the thread block, which share a numbered barrier.
@@ -286,6 +290,7 @@ struct Options {
     bool check = true;
     bool csv = false;
     bool replay = false;
+    bool durations = false; // the row is of the kernels' own durations
     std::string variant = "heddle kernel export", config;
     std::string expected = "expected.bin"; // of GraphIt programs
     std::vector<std::string> arguments;    // of GraphIt programs: argv[2] and following
@@ -294,7 +299,7 @@ struct Options {
 inline const char* usage =
     "usage: %s [--graph FILE] [--arrays FILE] [--source V] [--repeat N]\n"
     "    [--blocks N] [--kernels] [--replay] [--no-check] [--result FILE]\n"
-    "    [--csv [--variant TEXT] [--config TEXT]]\n"
+    "    [--csv [--durations] [--variant TEXT] [--config TEXT]]\n"
     "\n"
     "Runs once and checks the result, then times runs, and prints a JSON object.\n"
     "\n"
@@ -309,6 +314,8 @@ inline const char* usage =
     "  --result FILE   write the result's words, little-endian\n"
     "  --csv           print a row as heddle validate --silicon reads it, in place of\n"
     "                  JSON; of PageRank, one gather. --csv --help prints its columns\n"
+    "  --durations     that row is of the kernels' own durations, as the GPU records them,\n"
+    "                  in place of the time that a run takes (build with make CUPTI=1)\n"
     "  --variant TEXT, --config TEXT   its columns of these names\n"
     "\n"
     "Exit codes: 0 the result is right; 1 it is wrong; 2 wrong command line or input;\n"
@@ -373,6 +380,8 @@ inline Options parse(int argc, char** argv, const std::vector<std::string>* argu
             o.check = false;
         } else if (flag == "--csv") {
             o.csv = true;
+        } else if (flag == "--durations") {
+            o.durations = true;
         } else if (flag == "--variant") {
             o.variant = value();
         } else if (flag == "--config") {
@@ -440,6 +449,90 @@ private:
 
 private:
     std::chrono::steady_clock::time_point from, to;
+#endif
+};
+
+// Recorder records how long each kernel runs on the device, without the gaps between kernels. On a GPU that is CUPTI's
+// record of it, from the first block's begin to the last one's end.
+class Recorder {
+public:
+    void start()
+    {
+        list.clear();
+#if defined(HEDDLE_CUPTI)
+        static bool registered = false;
+        if (!registered) {
+            check(cuptiActivityRegisterCallbacks(lend, take_back), "cuptiActivityRegisterCallbacks");
+            registered = true;
+        }
+        check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityEnable");
+#elif defined(__CUDACC__)
+        fail("--durations: the program was built without CUPTI: build it again with make CUPTI=1");
+#endif
+        on = true;
+    }
+
+    // stop returns the durations since start in milliseconds, in the order of launches, of which there were n.
+    std::vector<double> stop(uint64_t n)
+    {
+        on = false;
+#if defined(HEDDLE_CUPTI)
+        check_cuda(cudaDeviceSynchronize(), "a kernel");
+        check(cuptiActivityFlushAll(0), "cuptiActivityFlushAll");
+        check(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityDisable");
+#endif
+        if (list.size() != n) {
+            fail("--durations: " + std::to_string(list.size()) + " of " + std::to_string(n) + " kernels were recorded");
+        }
+        std::sort(list.begin(), list.end());
+        std::vector<double> ms;
+        for (const auto& x : list) {
+            ms.push_back(x.second);
+        }
+        return ms;
+    }
+
+    // add is for the host, which records its kernels itself.
+    void add(double ms)
+    {
+        if (on) {
+            list.emplace_back(list.size(), ms);
+        }
+    }
+
+private:
+    static inline std::vector<std::pair<uint64_t, double>> list; // begin and milliseconds
+    bool on = false;
+
+#if defined(HEDDLE_CUPTI)
+    static constexpr size_t room = 1 << 20;
+
+    static void check(CUptiResult e, const char* what)
+    {
+        if (e != CUPTI_SUCCESS) {
+            const char* text = "";
+            cuptiGetResultString(e, &text);
+            fail(std::string(what) + ": " + text);
+        }
+    }
+    static void CUPTIAPI lend(uint8_t** buffer, size_t* size, size_t* records)
+    {
+        *buffer = static_cast<uint8_t*>(aligned_alloc(8, room));
+        *size = room;
+        *records = 0; // as many as fit
+    }
+    static void CUPTIAPI take_back(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid)
+    {
+        CUpti_Activity* record = nullptr;
+        while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+            if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+                // All later versions of the record begin as this one does.
+                const auto* k = reinterpret_cast<const CUpti_ActivityKernel4*>(record);
+                list.emplace_back(k->start, double(k->end - k->start) / 1e6);
+            }
+        }
+        free(buffer);
+    }
 #endif
 };
 
@@ -616,7 +709,11 @@ public:
         }, values);
 #else
         (void)cooperative;
+        Clock duration;
+        duration.start();
         on_host::run_grid(name, blocks, threads, scratchpad_bytes, [&] { std::apply(kernel, values); });
+        duration.stop();
+        recorder.add(duration.milliseconds());
 #endif
         if (clock != nullptr) {
             clock->stop();
@@ -728,6 +825,7 @@ public:
     void gather_begins()
     {
         gather_launches -= launches;
+        gather_bounds.push_back(launches);
         if (timed_gathers) {
             gathers.push_back(std::make_unique<Clock>());
             gathers.back()->start();
@@ -736,6 +834,7 @@ public:
     void gather_ends()
     {
         gather_launches += launches;
+        gather_bounds.push_back(launches);
         if (timed_gathers) {
             gathers.back()->stop();
         }
@@ -747,6 +846,8 @@ public:
     mutable uint64_t transfers = 0; // between host and device
     bool timed_gathers = false;
     std::vector<std::unique_ptr<Clock>> gathers;
+    std::vector<uint64_t> gather_bounds; // numbers of launches at which gathers began and ended, in turn
+    Recorder recorder;
     bool timed = false; // launches are timed, one by one
     std::map<std::string, std::vector<std::unique_ptr<Clock>>> clocks;
     size_t behind = 64; // words behind an array's end
@@ -890,6 +991,7 @@ struct Times {
     std::vector<double> gather, gather_empty;          // of the launches that handle edges
     std::map<std::string, std::vector<double>> kernels; // of each kernel's launches
     std::vector<double> replay;                        // as a CUDA graph; none: it is not one, or was not asked for
+    std::vector<double> durations;                     // of a row's kernels, which have no gaps between them
 };
 
 // total adds up clocks and forgets them.
@@ -910,6 +1012,27 @@ struct Run {
     uint64_t launches, reads, transfers, gathers, edges;
     double cold, gather_cold; // milliseconds, with nothing loaded or cached: of the run, and of its gathers
 };
+
+// record sums up the durations of a row's kernels: of all, or of the gathers alone.
+inline void record(const Options& o, Device& d, const Program& p, Times& t)
+{
+    for (int i = 0; i < o.repeat; i++) {
+        p.reset();
+        d.wait();
+        d.gather_bounds.clear();
+        const uint64_t before = d.launches;
+        d.recorder.start();
+        p.run();
+        const std::vector<double> all = d.recorder.stop(d.launches - before);
+        double sum = 0;
+        for (size_t b = 0; p.dense && b < d.gather_bounds.size(); b += 2) {
+            for (uint64_t k = d.gather_bounds[b]; k < d.gather_bounds[b + 1]; k++) {
+                sum += all[k - before];
+            }
+        }
+        t.durations.push_back(p.dense ? sum : std::accumulate(all.begin(), all.end(), 0.0));
+    }
+}
 
 // repeat times runs, each as a whole, then by its gathers, and last by kernels.
 inline Times repeat(const Options& o, Device& d, const Program& p, const Run& first)
@@ -954,6 +1077,9 @@ inline Times repeat(const Options& o, Device& d, const Program& p, const Run& fi
     d.timed = false;
     if (o.replay && first.transfers == 0) {
         t.replay = d.replay([&] { p.run(); }, begin, o.repeat);
+    }
+    if (o.durations) {
+        record(o, d, p, t);
     }
     return t;
 }
@@ -1064,14 +1190,17 @@ inline void csv(const Options& o, const Device& d, const Graph& g, const Program
         name = std::string("pr-") + p.direction;
     }
     const bool gather = p.dense;
-    const std::vector<double>&run = gather ? t.gather : t.whole, &empty = gather ? t.gather_empty : t.empty;
+    const std::vector<double>& run = o.durations ? t.durations : gather ? t.gather : t.whole;
+    const std::vector<double> none{0};
+    const std::vector<double>& empty = o.durations ? none : gather ? t.gather_empty : t.empty;
     const double steps = gather ? double(r.outcome.steps) : 1;
     const auto us = [&](const std::vector<double>& ms, double q) { return quantile(ms, q) * 1000 / steps; };
     std::string replay; // of a whole run
     if (!t.replay.empty()) {
         replay = std::to_string(quantile(t.replay, 0.5) * 1000);
     }
-    const std::string config = o.config.empty() ? "full" + std::to_string(d.threads) : o.config;
+    const std::string config = !o.config.empty() ? o.config
+                                                 : "full" + std::to_string(d.threads) + (o.durations ? "-kernels" : "");
     printf("%s,%s,%u,%u,%u,%s,%s,%s,%u,%.0f,%u,%d,%.3f,%.3f,%.3f,%.3f,%.3f,%s,%s,%s,%s,%d,%u,%d,%s,%u,%d,\"%s\",%s\n",
         o.variant.c_str(), graph.c_str(), g.vertices, g.edges, most, name.c_str(), config.c_str(), p.schedule,
         gather ? 1 : r.outcome.steps, double(gather ? r.gathers : r.launches) / steps, d.blocks, d.registers,
