@@ -508,10 +508,14 @@ func (s *session) openFiles(c *cobra.Command) (err error) {
 	points, stderr := s.runner.Points, c.ErrOrStderr()
 	s.logf("heddle %s, %s %s, %d points, %d of them stored, %d at a time", s.version, runtime.GOOS, runtime.GOARCH,
 		len(points), len(s.runner.Done), s.flags.jobs)
-	if keys := strings.Join(experiment.NotValidated(points), ", "); keys != "" {
-		s.logf("not validated against RTL: %s", keys)
+	if list := experiment.NotValidated(points); len(list) > 0 {
+		var keys []string
+		for i := range list {
+			keys = append(keys, list[i].String())
+		}
+		s.logf("not validated against RTL: %s", strings.Join(keys, ", "))
 		if !s.flags.quiet {
-			remark(stderr, "note: not validated against RTL: "+keys+" (docs/results/validation.md)")
+			remark(stderr, "note: "+experiment.UnvalidatedNote(list, s.log.Name()))
 		}
 	}
 	s.tellKnown(stderr)

@@ -109,7 +109,7 @@ type HostSummary struct {
 func (r *Runner) Summarise(name, version string, outcomes []Outcome, host HostSummary) *Summary {
 	s := &Summary{
 		Experiment: name, Version: version, Part: Part(&r.Points[0].Config), Host: host,
-		About: r.about(outcomes), Unlike: Unlike(r.Points), NotValidated: NotValidated(r.Points),
+		About: r.about(outcomes), Unlike: Unlike(r.Points), NotValidated: unvalidatedTexts(NotValidated(r.Points)),
 		runner: r, outcomes: outcomes,
 	}
 	s.Warnings = Warnings(r.Points, outcomes, s.Graphs)

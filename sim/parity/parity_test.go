@@ -83,11 +83,20 @@ func TestNotValidated(t *testing.T) {
 		{[]string{"core.lsu_queue=2"}, nil}, // what it is without being said
 		{[]string{"l1d.banks=16", "core.fence=wait"}, []string{"core.fence wait", "l1d.banks 16"}},
 		{[]string{"core.warps=32", "core.threads=2"}, []string{"core.threads 2"}},
+		{[]string{"core.warps=64"}, []string{"core.warps 64", "core.issue.alu_blocks 4 derived", "core.issue.slices 4 derived"}},
+		{[]string{"core.warps=64", "core.issue.slices=4"}, []string{"core.issue.slices 4", "core.issue.fpu_blocks 4 derived"}},
 		{[]string{"memory.preset=ddr4-3200", "core.weaver={}"}, []string{"core.weaver", "memory.preset ddr4-3200"}},
 	} {
 		l, err := configs.LoadMachine("vortex-rtl-a", nil, c.set)
 		require.NoError(t, err)
-		got := parity.NotValidated(l.Value)
+		var got []string
+		for _, u := range parity.NotValidated(l.Value) {
+			text := strings.TrimSpace(u.Key + " " + u.Value)
+			if u.Derived {
+				text += " derived"
+			}
+			got = append(got, text)
+		}
 		for _, w := range c.want {
 			require.Contains(t, got, w)
 		}

@@ -73,11 +73,19 @@ func (k *Knob) has(text string) bool {
 	return slices.ContainsFunc(k.Values, func(v KnobValue) bool { return v.Text == text })
 }
 
-// NotValidated lists the keys of a machine, with their values, at which no reference machine has that value, in
-// declared order. Of a section that none has, only its name.
-func NotValidated(cfg configs.Machine) (list []string) {
+// Unvalidated is a key of a machine with a value that no reference machine has.
+type Unvalidated struct {
+	Key     string
+	Value   string // empty: no reference machine has the section
+	Derived bool   // the machine leaves the value to others, from which it follows
+}
+
+// NotValidated lists the keys of a machine at which no reference machine has its value, in declared order. Of a section
+// that none has, only its name.
+func NotValidated(cfg configs.Machine) (list []Unvalidated) {
 	section := "" // that none has
-	for _, v := range values(cfg) {
+	given := configs.Schema.Values(cfg)
+	for i, v := range values(cfg) {
 		if section != "" && strings.HasPrefix(v.Key, section) {
 			continue
 		}
@@ -86,9 +94,9 @@ func NotValidated(cfg configs.Machine) (list []string) {
 		case k != nil && k.has(v.Text):
 		case v.Text == schema.Present:
 			section = v.Key + "."
-			list = append(list, v.Key)
+			list = append(list, Unvalidated{Key: v.Key})
 		default:
-			list = append(list, v.Key+" "+v.Text)
+			list = append(list, Unvalidated{v.Key, v.Text, v.Text != given[i].Text})
 		}
 	}
 	return list
