@@ -41,6 +41,8 @@ CSV with a line of these names, in any order; other columns are ignored:
   us_med, us_min, us_p90
                microseconds: median, least, 90th percentile of some tens of runs
   us_null      microseconds of as many empty launches
+  block        threads of a thread block, which simulation has too (workload.cta_threads); without
+               this column 1024
 
 To measure a GPU: go run ./tools/silicon writes such kernels as CUDA C++, and a script that
 builds, checks and measures them. Or write your own, check their results, replay
@@ -116,6 +118,7 @@ type siliconCheck struct {
 	flags    *siliconFlags
 	campaign *silicon.Campaign
 	against  []silicon.Against
+	block    int // threads of a thread block
 	graphs   []siliconGraph
 	report   silicon.Report // absent graphs and failures, until it is made
 	points   []silicon.Simulated
@@ -172,7 +175,7 @@ func (s *siliconCheck) prepare(c *cobra.Command) error {
 }
 
 // choose holds the flags against what the file has, and fills in what they leave open.
-func (s *siliconCheck) choose() error {
+func (s *siliconCheck) choose() (err error) {
 	f, m := s.flags, s.campaign
 	var names []string
 	for _, g := range m.Graphs {
@@ -208,7 +211,8 @@ func (s *siliconCheck) choose() error {
 			s.against = append(s.against, silicon.Against{Variant: v, Config: k})
 		}
 	}
-	return nil
+	s.block, err = m.Block(s.against)
+	return err
 }
 
 // machineName is the name of a preset or of a machine's file.
@@ -317,7 +321,7 @@ func (s *siliconCheck) parse(machine string, g siliconGraph) (*schema.Loaded[con
 	if m, err := configs.LoadMachine(machine, nil, nil); err == nil { // or the experiment says why not
 		threads = m.Value.Core.Warps * m.Value.Core.Threads
 	}
-	text := silicon.Experiment(machine, threads, g.Graph, g.source, g.from)
+	text := silicon.Experiment(machine, threads, s.block, g.Graph, g.source, g.from)
 	return config.ParseWith(machineName(machine)+" on "+g.Name, []byte(text), s.flags.overrides.set)
 }
 
@@ -343,13 +347,13 @@ func (s *siliconCheck) write(c *cobra.Command, markdown string) error {
 		err = errors.Join(err, f.draw(r))
 	}
 	if markdown != "" {
-		err = errors.Join(err, files.Write(markdown, r.Markdown(f.head(c, markdown))))
+		err = errors.Join(err, files.Write(markdown, r.Markdown(f.head(c, markdown, s.block))))
 	}
 	return err
 }
 
 // head is the page's text before its tables.
-func (f *siliconFlags) head(c *cobra.Command, markdown string) string {
+func (f *siliconFlags) head(c *cobra.Command, markdown string, block int) string {
 	picture := ""
 	if f.scatter != "" {
 		if path, err := filepath.Rel(filepath.Dir(markdown), f.scatter); err == nil {
@@ -361,7 +365,7 @@ func (f *siliconFlags) head(c *cobra.Command, markdown string) string {
 	if path, err := filepath.Rel(filepath.Dir(markdown), f.file); err == nil {
 		file = filepath.ToSlash(path)
 	}
-	return silicon.Head(strings.Join(fit.Lines(command, 110), " \\\n      "), file) + picture
+	return silicon.Head(strings.Join(fit.Lines(command, 110), " \\\n      "), file, block) + picture
 }
 
 // scatterFormats are the endings of --scatter.

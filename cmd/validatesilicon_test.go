@@ -80,6 +80,52 @@ func TestValidateSilicon(t *testing.T) {
 	require.Equal(t, exitNoProgress, code, out)
 }
 
+// TestValidateSiliconBlocks: points have the thread blocks of the configuration that they are compared with, and
+// configurations of other blocks are not compared at once.
+func TestValidateSiliconBlocks(t *testing.T) {
+	file, graphs := siliconFile(t)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(text), "warp", "cta")), "\n")
+	for i := range lines {
+		switch {
+		case i == 0:
+			lines[i] += ",block"
+		case strings.Contains(lines[i], "whole"):
+			lines[i] += ",16"
+		default:
+			lines[i] += ",8"
+		}
+	}
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	dir := t.TempDir()
+	cta := map[string]string{}
+	for config, known := range map[string]string{"whole": "", "half": "cta_threads: 8 "} {
+		cycles := filepath.Join(dir, config+".csv")
+		args := []string{"validate", "--silicon", file, "--graphs", graphs, "--machine", "vortex-1c4w4t", "--out", dir,
+			"--algorithms", "bfs", "--config"}
+		_, errs, code := heddle(t, append(args, config, "--cycles", cycles, "--json")...)
+		require.Equal(t, exitOK, code, errs)
+		resolved, err := os.ReadFile(filepath.Join(dir, "silicon", "vortex-1c4w4t", "path", "config.resolved.yaml"))
+		require.NoError(t, err)
+		require.Contains(t, string(resolved), known)
+		text, err := os.ReadFile(cycles)
+		require.NoError(t, err)
+		for _, l := range strings.Split(string(text), "\n") {
+			if strings.Contains(l, ",cta,") {
+				cta[config] = l
+			}
+		}
+		_, errs, code = heddle(t, append(args, "whole,half")...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, strings.Join(strings.Fields(errs), " "), "thread blocks of whole have 16 threads, and "+
+			"those of half 8: expected the same")
+	}
+	require.NotEmpty(t, cta["whole"])
+	require.NotEmpty(t, cta["half"])
+	require.NotEqual(t, cta["whole"], cta["half"])
+}
+
 // TestValidateSiliconRefuses what means nothing, before anything runs.
 func TestValidateSiliconRefuses(t *testing.T) {
 	file, graphs := siliconFile(t)

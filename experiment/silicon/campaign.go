@@ -38,6 +38,7 @@ func (t *Times) Net() float64 { return t.Median - t.Null }
 type Row struct {
 	Variant, Graph, Algorithm, Config, Schedule string
 	SuperSteps, Launches                        int
+	Block                                       int // threads of a thread block
 	Times
 }
 
@@ -68,11 +69,17 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// columns are those that a file must have, in any order; others are ignored.
+// columns are those that a file must have, in any order; others but blockColumn are ignored.
 var columns = []string{
 	"variant", "graph", "n", "m", "alg", "config", "sched", "super_steps", "launches", "us_med", "us_min", "us_p90",
 	"us_null",
 }
+
+// blockColumn is a column that a file may have. Without it, blocks have MaxBlock threads.
+const blockColumn = "block"
+
+// MaxBlock is the largest number of threads of a CUDA thread block.
+const MaxBlock = 1024
 
 // reader reads a file row by row.
 type reader struct {
@@ -148,7 +155,7 @@ func (r *reader) header() error {
 	r.at = map[string]int{}
 	for i, name := range r.record {
 		name = strings.TrimPrefix(name, "\ufeff") // of spreadsheets
-		if _, twice := r.at[name]; twice && slices.Contains(columns, name) {
+		if _, twice := r.at[name]; twice && (name == blockColumn || slices.Contains(columns, name)) {
 			return r.wrong(i, "column %s stands twice", name)
 		}
 		r.at[name] = i
@@ -172,6 +179,9 @@ func (r *reader) row(c *Campaign) error {
 		r.count("super_steps", &row.SuperSteps, math.MaxInt32), r.count("launches", &row.Launches, math.MaxInt32),
 		r.time("us_med", &row.Median), r.time("us_min", &row.Min), r.time("us_p90", &row.P90),
 		r.time("us_null", &row.Null))
+	if row.Block = MaxBlock; err == nil && r.has(blockColumn) {
+		err = r.count(blockColumn, &row.Block, MaxBlock)
+	}
 	if err != nil {
 		return err
 	}
@@ -198,6 +208,12 @@ func (r *reader) row(c *Campaign) error {
 	}
 	c.Rows = append(c.Rows, row)
 	return nil
+}
+
+// has reports whether the file has a column.
+func (r *reader) has(column string) bool {
+	_, ok := r.at[column]
+	return ok
 }
 
 // text takes a name of the user's own.
@@ -275,6 +291,28 @@ func (c *Campaign) Configs() []string { return c.distinct(func(r *Row) string { 
 // Algorithms are those that were measured, in the order of tables.
 func (c *Campaign) Algorithms() []string {
 	return inOrder(c.distinct(func(r *Row) string { return r.Algorithm }), algorithmNames())
+}
+
+// Block returns the threads of a thread block in the rows that are compared with, which must be the same in all: cycles
+// depend on them.
+func (c *Campaign) Block(against []Against) (threads int, err error) {
+	var first *Row
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		switch {
+		case !slices.Contains(against, Against{r.Variant, r.Config}):
+		case first == nil:
+			first = r
+		case r.Block != first.Block:
+			return 0, fmt.Errorf("%s: thread blocks of %s have %d threads, and those of %s %d: expected the same, as "+
+				"points are simulated with as many (workload.cta_threads); compare them one at a time", c.File,
+				first.Config, first.Block, r.Config, r.Block)
+		}
+	}
+	if first == nil {
+		return MaxBlock, nil
+	}
+	return first.Block, nil
 }
 
 // Schedules are those that were measured, in the order of tables.

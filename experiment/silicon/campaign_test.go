@@ -20,7 +20,7 @@ const line2 = "as is,g,4,6,2,bfs,full,edge,3,4,1,16,10,9,11,2,0\n"
 func TestRead(t *testing.T) {
 	c, err := Read("x.csv", strings.NewReader(head+line2+"as is,g,4,6,2,bfs,full,vertex,3,4,1,16,20.5,20.5,20.5,2,\n"))
 	require.NoError(t, err)
-	require.Equal(t, Row{"as is", "g", "bfs", "full", "edge", 3, 4, Times{10, 9, 11, 2}}, c.Rows[0])
+	require.Equal(t, Row{"as is", "g", "bfs", "full", "edge", 3, 4, 1024, Times{10, 9, 11, 2}}, c.Rows[0])
 	require.InDelta(t, 18.5, c.Rows[1].Net(), 0)
 	require.Equal(t, []Graph{{"g", 4, 6, 2}}, c.Graphs)
 	require.Equal(t, []string{"vertex", "edge"}, c.Schedules(), "in the order of tables")
@@ -29,7 +29,7 @@ func TestRead(t *testing.T) {
 	c, err = Read("x.csv", strings.NewReader("\ufeffus_null,us_p90,us_min,us_med,launches,super_steps,sched,config,alg,m,n,graph,variant\r\n"+
 		"2,11,9,10,4,3,edge,full,bfs,6,4,g,as is\r\n"))
 	require.NoError(t, err)
-	require.Equal(t, Row{"as is", "g", "bfs", "full", "edge", 3, 4, Times{10, 9, 11, 2}}, c.Rows[0])
+	require.Equal(t, Row{"as is", "g", "bfs", "full", "edge", 3, 4, 1024, Times{10, 9, 11, 2}}, c.Rows[0])
 }
 
 // TestReadRefuses names line and column of whatever is wrong.
@@ -39,6 +39,8 @@ func TestReadRefuses(t *testing.T) {
 		{"empty", "", "x.csv:1:1: empty: expected the columns variant,graph"},
 		{"no rows", head, "x.csv:1:1: no rows"},
 		{"column missing", strings.Replace(head, ",us_null", "", 1), "x.csv:1:95: no column us_null"},
+		{"block", strings.Replace(head, "grid", "block", 1) + strings.Replace(line2, ",4,1,16,", ",4,2048,16,", 1),
+			`x.csv:2:33: block "2048": expected an integer 1..1024`},
 		{"column twice", strings.Replace(head, "maxdeg", "alg", 1), "x.csv:1:23: column alg stands twice"},
 		{"fields", head + "a,b\n", "x.csv:2:1: wrong number of fields"},
 		{"quotes", head + "as \"is,g\n", "x.csv:2:4: bare \""},
@@ -119,6 +121,13 @@ func TestRecordedCampaign(t *testing.T) {
 	require.Equal(t, "full1024", c.Configs()[0])
 	require.Equal(t, algorithmNames()[:5], c.Algorithms(), "without SpMV")
 	require.Equal(t, Schedules, c.Schedules())
+	for config, threads := range map[string]int{"full1024": 1024, "full256": 256, "sm6": 1024, "sm60": 1024} {
+		block, err := c.Block([]Against{{"as is", config}})
+		require.NoError(t, err)
+		require.Equal(t, threads, block, config)
+	}
+	_, err := c.Block([]Against{{"as is", "full1024"}, {"as is", "full256"}})
+	require.ErrorContains(t, err, "thread blocks of full1024 have 1024 threads, and those of full256 256: expected the same")
 	own := recorded(t, "h100-heddle.csv")
 	require.Len(t, own.Rows, 1260)
 	require.Equal(t, []string{"heddle kernel export"}, own.Variants())

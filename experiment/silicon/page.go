@@ -1,9 +1,16 @@
 package silicon
 
-import "fmt"
+import (
+	"fmt"
 
-// Head is the text of a page before its tables: the command that makes it, and the file's path from the page.
-func Head(command, file string) string { return fmt.Sprintf(pageHead, command, file) }
+	"heddle/experiment"
+)
+
+// Head is the text of a page before its tables: the command that makes it, the file's path from the page, and the
+// threads of a thread block.
+func Head(command, file string, block int) string {
+	return fmt.Sprintf(pageHead, command, file, experiment.Thousands(uint64(block)))
+}
 
 const pageHead = `# Held against silicon
 
@@ -33,7 +40,7 @@ and what the shipped file was measured on. The rules were set before a machine w
   and shuffles took 14 cycles on gpu-60sm, not the 24 measured; both were found by profiling PageRank on facebook, where
   the ranking was worst, and mended by nvcc's SASS and the micro-benchmark. Spills go to float registers
   (` + "`workload.spill: registers`" + `), as nvcc spills nothing of these kernels.
-- Thread blocks have 1,024 threads on both sides (` + "`workload.cta_threads`" + `), as many as a core of vortex-6c32w32t has.
+- Thread blocks have %[3]s threads on both sides (` + "`workload.cta_threads`" + `); a core of vortex-6c32w32t has 1,024.
   Until 2026-11-26 those of gpu-60sm had 2,048, a whole core; profiling twce and cta, which took too long, found that.
 - These graphs are those on which faults of gpu-60sm were looked for, so agreement on them is no prediction. Of kept
   graphs one has been simulated since, PageRank on Pubmed-Diabetes beside heddle's own kernels on the whole chip: tau

@@ -82,7 +82,7 @@ func (p *page) test(t *testing.T) {
 	}
 	picture, err := report.Draw(report.SiliconScatter(first), report.Style{}, report.SVG)
 	require.NoError(t, err)
-	text := r.Markdown(silicon.Head(p.command(), "silicon/"+p.times) + "\n" + p.head +
+	text := r.Markdown(silicon.Head(p.command(), "silicon/"+p.times, silicon.MaxBlock) + "\n" + p.head +
 		"\n![Scaled cycles over time on silicon](silicon/" + p.scatter + ")\n")
 	for name, want := range map[string][]byte{p.file: text, "silicon/" + p.scatter: picture} {
 		if *update {

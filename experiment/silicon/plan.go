@@ -54,12 +54,11 @@ var Unrollings = []string{"auto", "1"}
 // Spills go to float registers, since nvcc spills nothing of such kernels. A run begins at the vertex from, by its
 // number in the graph as it was read.
 //
-// Cores of more threads than a thread block has on silicon, 1,024 in the configurations that pages compare with, run
-// blocks of as many.
-func Experiment(machine string, threads int, g *Graph, source string, from int) string {
+// Cores of more threads than a thread block has on silicon run blocks of as many.
+func Experiment(machine string, threads, block int, g *Graph, source string, from int) string {
 	workload := fmt.Sprintf("spill: registers, source: %d", from)
-	if threads > cudaBlock {
-		workload += fmt.Sprintf(", cta_threads: %d", cudaBlock)
+	if threads > block {
+		workload += fmt.Sprintf(", cta_threads: %d", block)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %q\nmachine: %q\n", g.Name, machine)
@@ -76,9 +75,6 @@ func Experiment(machine string, threads int, g *Graph, source string, from int) 
 	fmt.Fprintf(&b, "]\n  workload.unroll: [%s]\n", strings.Join(Unrollings, ", "))
 	return b.String()
 }
-
-// cudaBlock is the largest number of threads of a CUDA thread block.
-const cudaBlock = 1024
 
 // cleaning is applied to all graphs.
 const cleaning = "symmetrise: true, drop_duplicates: true, drop_self_loops: true"

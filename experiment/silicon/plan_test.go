@@ -14,7 +14,7 @@ import (
 
 // TestExperiment: every algorithm and schedule has a point for each unrolling, told from what is in the point.
 func TestExperiment(t *testing.T) {
-	l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, &Graph{Name: "g"}, "file: facebook_combined", 107)), nil)
+	l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, 1024, &Graph{Name: "g"}, "file: facebook_combined", 107)), nil)
 	require.NoError(t, err)
 	points, err := experiment.Points(l, nil)
 	require.NoError(t, err)
@@ -27,8 +27,9 @@ func TestExperiment(t *testing.T) {
 		require.True(t, p.Config.Graph.Clean.Symmetrise)
 	}
 	require.Len(t, seen, len(points))
-	require.NotContains(t, Experiment("m", 1024, &Graph{Name: "g"}, "file: f", 0), "cta_threads")
-	require.Contains(t, Experiment("m", 2048, &Graph{Name: "g"}, "file: f", 0), "cta_threads: 1024")
+	require.NotContains(t, Experiment("m", 1024, 1024, &Graph{Name: "g"}, "file: f", 0), "cta_threads")
+	require.Contains(t, Experiment("m", 2048, 1024, &Graph{Name: "g"}, "file: f", 0), "cta_threads: 1024")
+	require.Contains(t, Experiment("m", 1024, 256, &Graph{Name: "g"}, "file: f", 0), "cta_threads: 256")
 	for _, a := range algorithmNames() {
 		for _, s := range Schedules {
 			for _, u := range Unrollings {
@@ -81,7 +82,7 @@ func TestCheck(t *testing.T) {
 			require.ErrorContains(t, err, "facebook has n = 4039 and m = 176468")
 			require.ErrorContains(t, err, "4039 vertices and 88234 edges")
 		case "rmat16":
-			l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, g, "rmat: {scale: 16, edge_factor: 8}", 0)), nil)
+			l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, 1024, g, "rmat: {scale: 16, edge_factor: 8}", 0)), nil)
 			require.NoError(t, err)
 			_, err = c.Check(g, l.Value.Graph)
 			require.NoError(t, err)
