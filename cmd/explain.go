@@ -37,7 +37,8 @@ lowest-numbered warp waits for. Other warps may wait for other things, so a caus
 The line warps has the states of all warps instead (core.warps.*), in cycles of a core. Points that were simulated
 with stats.shared_stalls: true have the line shared in its place: each empty slot divided among the causes of all its
 warps, so that those sum to the cycles too; --shared explains everything by them. Super-steps are matched by
-number; those of one point alone have a line of their own.`
+number; those of one point alone have a line of their own. The line in it splits the difference in the super-step
+that where names, by cause; --json has the causes of all. Points that an earlier heddle simulated have none.`
 	c.Flags().BoolVar(&f.shared, "shared", false, "share each empty issue slot among all warps of its slice, which "+
 		"the points must have counted (stats.shared_stalls)")
 	c.Flags().BoolVar(&f.whatIf, "whatif", false, "also simulate both points with launches that cost nothing, an L1D "+

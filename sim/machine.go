@@ -518,10 +518,21 @@ func inputs(ports []port) (all []uint8) {
 type Result struct {
 	Cycles uint64 // until the last core ended
 	emu.Stats
-	Phases core.Phases // of all cores
+	Attributed
 
-	Sampled bool    // cycles are estimated, and there are no phases
+	Sampled bool    // cycles are estimated, and nothing is attributed
 	Half    float64 // half the 95 % confidence interval of the cycles
+}
+
+// Attributed is the cores' time by phase of the program and by cause, over all cores.
+type Attributed struct {
+	Phases core.Phases
+	Causes core.Causes
+}
+
+// since returns the counts since an earlier copy.
+func (a Attributed) since(before *Attributed) Attributed {
+	return Attributed{Phases: a.Phases.Since(&before.Phases), Causes: a.Causes.Since(&before.Causes)}
 }
 
 // Run executes a program to its end, with the argument of the options. The error is
@@ -556,7 +567,7 @@ func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start 
 	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
 	m.profiles.enter(m, p)
-	before, phases, began := m.Arch.Stats(), m.phases(), m.domain.After()-1
+	before, attributed, began := m.Arch.Stats(), m.attributed(), m.domain.After()-1
 	start()
 	m.startUnits()
 	m.watchdog.arm(ctx)
@@ -566,7 +577,7 @@ func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start 
 	err := m.System.Run()
 	m.Arch.FlushConsole()
 	m.settle()
-	r := Result{Stats: m.Arch.Stats().Since(before), Phases: m.phases().Since(&phases)}
+	r := Result{Stats: m.Arch.Stats().Since(before), Attributed: m.attributed().since(&attributed)}
 	if last := m.lastCycle(); last > began {
 		r.Cycles = last - began
 	}
@@ -577,13 +588,14 @@ func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start 
 	return r, err
 }
 
-// phases sums the cores' counts by phase.
-func (m *Machine) phases() (p core.Phases) {
+// attributed sums the cores' counts by phase and by cause.
+func (m *Machine) attributed() (a Attributed) {
 	for _, c := range m.Cores {
 		s := c.Counts()
-		p.Add(&s.Phases)
+		a.Phases.Add(&s.Phases)
+		a.Causes.Add(&s.Scheduler)
 	}
-	return p
+	return a
 }
 
 // errSpent is a usage error of the host program.

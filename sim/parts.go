@@ -57,12 +57,12 @@ func (t *partWatch) note(name string) {
 
 // now returns the counts of the machine.
 func (t *partWatch) now(cycle clock.Cycle) Result {
-	return Result{Cycles: cycle, Stats: t.m.Arch.Stats(), Phases: t.m.phases()}
+	return Result{Cycles: cycle, Stats: t.m.Arch.Stats(), Attributed: t.m.attributed()}
 }
 
 func (r Result) since(before *Result) Result {
 	return Result{Cycles: r.Cycles - before.Cycles, Stats: r.Stats.Since(before.Stats),
-		Phases: r.Phases.Since(&before.Phases)}
+		Attributed: r.Attributed.since(&before.Attributed)}
 }
 
 // Tick reports a part's end.

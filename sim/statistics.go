@@ -177,7 +177,13 @@ func (r *Result) Statistics() stats.Tree {
 	if r.Sampled {
 		return t
 	}
-	return append(t, stats.Walk("core.phase", &r.Phases)...)
+	t = append(t, stats.Walk("core.phase", &r.Phases)...)
+	return append(t, stats.Walk("core", &scheduled{r.Causes})...)
+}
+
+// scheduled lists a launch's causes under the names that those of a core have.
+type scheduled struct {
+	Causes core.Causes `stat:"scheduler" unit:"scheduler-cycles"`
 }
 
 // Executed returns the counts of executed instructions, which are exact for a sampled launch too.

@@ -99,6 +99,21 @@ func (c *Causes) Registers() (n uint64) {
 	return n
 }
 
+// Add adds the counts of another core.
+func (c *Causes) Add(o *Causes) {
+	for i := range c {
+		c[i] += o[i]
+	}
+}
+
+// Since returns the counts since an earlier copy.
+func (c Causes) Since(before *Causes) Causes {
+	for i := range c {
+		c[i] -= before[i]
+	}
+	return c
+}
+
 // Describe returns the name and the description of a cause's statistic.
 func (*Causes) Describe(i int) (name, doc string) { return causeDocs[i][0], causeDocs[i][1] }
 

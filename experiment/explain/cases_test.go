@@ -187,6 +187,43 @@ func sums(t *testing.T, e *explain.Explanation) {
 	require.False(t, math.IsNaN(found))
 }
 
+// The causes of each super-step sum to its cycles, and together they are those of the run. The text names the causes in
+// the super-step in which most of the difference lies, also with many super-steps.
+func TestCausesOfSuperSteps(t *testing.T) {
+	e := explained(t, "name: case\n"+two+road+walk+"compare:\n  workload.schedule: [vertex, edge]\n")
+	sums(t, e)
+	require.Greater(t, len(e.SuperSteps), 20)
+	a, b, worst := map[string]float64{}, map[string]float64{}, 0
+	for i, s := range e.SuperSteps {
+		var sumA, sumB float64
+		for _, c := range s.Causes {
+			require.GreaterOrEqual(t, min(c.A, c.B), -1e-6, c.Name)
+			sumA, sumB = sumA+c.A, sumB+c.B
+			a[c.Name], b[c.Name] = a[c.Name]+c.A, b[c.Name]+c.B
+		}
+		require.InDelta(t, s.A, sumA, 1e-6)
+		require.InDelta(t, s.B, sumB, 1e-6)
+		if s.Difference > e.SuperSteps[worst].Difference {
+			worst = i
+		}
+	}
+	for _, p := range e.Parts {
+		if p.Key != "launch" {
+			require.InDelta(t, p.A, a[p.Name], 1e-6, p.Name)
+			require.InDelta(t, p.B, b[p.Name], 1e-6, p.Name)
+		}
+	}
+	require.Contains(t, e.Text(), "\nin it    "+e.SuperSteps[worst].Causes[0].Name+" +")
+	before := e.A
+	for i := range before.Steps { // as an earlier program stored them
+		before.Steps[i].Causes = nil
+	}
+	old, err := explain.Explain(&before, &e.B)
+	require.NoError(t, err)
+	require.Nil(t, old.SuperSteps[worst].Causes)
+	require.NotContains(t, old.Text(), "\nin it ")
+}
+
 // Super-steps are matched by number. Those of one run alone are listed, and together with the others they make the time
 // on the device.
 func TestSuperStepsOfOneRunAlone(t *testing.T) {

@@ -199,7 +199,13 @@ func runOf(p *store.Point, keys []string) *Run {
 		r.Stats[s.Name] = s.Float()
 	}
 	for _, s := range p.Steps {
-		r.Steps = append(r.Steps, Launch{s.Step, s.Kernel, s.Cycles})
+		l := Launch{Step: s.Step, Kernel: s.Kernel, Cycles: s.Cycles, Causes: map[string]float64{}}
+		for _, x := range s.Stats {
+			if key, ok := strings.CutPrefix(x.Name, schedulers); ok {
+				l.Causes[key] = x.Float()
+			}
+		}
+		r.Steps = append(r.Steps, l)
 	}
 	return r
 }

@@ -33,6 +33,7 @@ type Launch struct {
 	Step   int
 	Kernel string
 	Cycles uint64
+	Causes map[string]float64 // scheduler-cycles by cause, as in Parts; none: they are not stored
 }
 
 // Part is a part of both runs' cycles. All parts of a run sum to its cycles.
@@ -69,8 +70,8 @@ type Explanation struct {
 	Warps      []Place    // by the state of all warps, in cycles of a core
 	Shared     []Place    // by cause, each empty slot shared by all warps; none: a run does not count that
 	Sharing    bool       // the parts are those of Shared, instead of one cause a slot
-	SuperSteps []Place    // in both runs, in order
-	Unmatched  []Place    // super-steps of one run alone, in order
+	SuperSteps []Step     // in both runs, in order
+	Unmatched  []Step     // super-steps of one run alone, in order
 }
 
 // Place is a part of a program, and the cycles that both runs spend there.
@@ -79,6 +80,12 @@ type Place struct {
 	A          float64 `json:"a"`
 	B          float64 `json:"b"`
 	Difference float64 `json:"difference"`
+}
+
+// Step is a super-step, and the causes of its cycles in both runs, which sum to them; none: not stored.
+type Step struct {
+	Place
+	Causes []Place `json:"causes,omitempty"` // the largest difference first
 }
 
 // Explain explains the difference between two runs, both of whose statistics must be complete: errors name the
@@ -113,10 +120,10 @@ func explain(a, b *Run, share bool) (*Explanation, error) {
 			"stats.shared_stalls: true (heddle run NAME --set stats.shared_stalls=true)", pick(okA, b, a).Point,
 			sharing)
 	}
+	e.SuperSteps, e.Unmatched = superSteps(sa, sb)
 	if share {
 		sa, sb = sharedA, sharedB
 	}
-	e.SuperSteps, e.Unmatched = superSteps(a, b)
 	e.Parts = parts(sa, sb)
 	e.Findings = findings(e.Parts, e.difference())
 	e.Evidence = evidence(a, b, e.Findings)
@@ -184,6 +191,7 @@ type stack struct {
 	launches     float64
 	active       float64 // cycles in which a core ran, the mean of all cores
 	phaseSlots   float64 // scheduler-cycles of phases to a cycle of the machine
+	slots        float64 // issue slots of the machine
 }
 
 var (
@@ -209,9 +217,9 @@ func newStack(r *Run) (*stack, error) {
 		return nil, fmt.Errorf("no statistics core0.cycles, %sissued, core.cycles or device_cycles: %w", schedulers, errOld)
 	}
 	s.instructions, s.active = s.cycles[issuedKey], active/cores
-	perCycle := total / active * cores // issue slots of the machine
+	s.slots = total / active * cores
 	for key := range s.cycles {
-		s.cycles[key] /= perCycle
+		s.cycles[key] /= s.slots
 		spent += s.cycles[key]
 	}
 	s.cycles[idleKey] = device - s.active

@@ -14,8 +14,8 @@ type Document struct {
 	Shared     []Place    `json:"shared"` // by cause, each empty slot shared by all warps
 	Kernels    []Place    `json:"kernels"`
 	Phases     []Place    `json:"phases"`
-	SuperSteps []Place    `json:"super_steps"`
-	Unmatched  []Place    `json:"unmatched_super_steps"`
+	SuperSteps []Step     `json:"super_steps"`
+	Unmatched  []Step     `json:"unmatched_super_steps"`
 	Note       string     `json:"note"`
 	WhatIf     *WhatIf    `json:"whatif,omitempty"`
 }

@@ -70,32 +70,65 @@ func compared(a, b map[string]float64) (list []Place) {
 
 // superSteps compares super-steps by number: those of both runs, and those of one alone. Cycles are those of all
 // launches in a super-step; the host's between them are left out.
-func superSteps(a, b *Run) (both, alone []Place) {
-	of := func(r *Run) (cycles map[int]float64, last int) {
-		cycles, last = map[int]float64{}, -1
-		for _, l := range r.Steps {
-			cycles[l.Step] += float64(l.Cycles)
-			last = max(last, l.Step)
-		}
-		return cycles, last
-	}
-	ca, lastA := of(a)
-	cb, lastB := of(b)
+func superSteps(a, b *stack) (both, alone []Step) {
+	ca, lastA := a.steps()
+	cb, lastB := b.steps()
 	if lastA < 0 || lastB < 0 {
 		return nil, nil
 	}
-	for step := 0; step <= max(lastA, lastB); step++ {
-		va, inA := ca[step]
-		vb, inB := cb[step]
-		p := Place{fmt.Sprint(step), va, vb, vb - va}
+	for n := 0; n <= max(lastA, lastB); n++ {
+		va, inA := ca[n]
+		vb, inB := cb[n]
+		s := Step{Place: Place{fmt.Sprint(n), va.cycles, vb.cycles, vb.cycles - va.cycles}}
+		if (!inA || va.causes != nil) && (!inB || vb.causes != nil) {
+			s.Causes = compared(va.causes, vb.causes)
+			for i := range s.Causes {
+				s.Causes[i].Name = nameOf(s.Causes[i].Name)
+			}
+		}
 		switch {
 		case inA && inB:
-			both = append(both, p)
+			both = append(both, s)
 		case inA || inB:
-			alone = append(alone, p)
+			alone = append(alone, s)
 		}
 	}
 	return both, alone
+}
+
+// stepCycles is a super-step's cycles, and these by cause; nil: not stored.
+type stepCycles struct {
+	cycles float64
+	causes map[string]float64
+}
+
+// steps returns a run's super-steps by number, and the last number; -1: there are none. What no scheduler counts is the
+// time in which cores have ended and wait for the last one.
+func (s *stack) steps() (steps map[int]stepCycles, last int) {
+	steps, last = map[int]stepCycles{}, -1
+	unknown := map[int]bool{}
+	for _, l := range s.run.Steps {
+		x := steps[l.Step]
+		if x.causes == nil {
+			x.causes = map[string]float64{}
+		}
+		x.cycles += float64(l.Cycles)
+		idle := float64(l.Cycles)
+		for key, v := range l.Causes {
+			x.causes[key] += v / s.slots
+			idle -= v / s.slots
+		}
+		x.causes[idleKey] += idle
+		unknown[l.Step] = unknown[l.Step] || len(l.Causes) == 0
+		steps[l.Step], last = x, max(last, l.Step)
+	}
+	for n := range unknown {
+		if x := steps[n]; unknown[n] {
+			x.causes = nil
+			steps[n] = x
+		}
+	}
+	return steps, last
 }
 
 // most returns the place with the largest difference in the direction of the whole; ok is false if there is none.
@@ -106,6 +139,14 @@ func most(list []Place, difference float64) (found Place, ok bool) {
 		}
 	}
 	return found, ok
+}
+
+// places returns the super-steps as places.
+func places(steps ...Step) (list []Place) {
+	for i := range steps {
+		list = append(list, steps[i].Place)
+	}
+	return list
 }
 
 // states names the states of warps in words.

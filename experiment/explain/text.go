@@ -46,7 +46,7 @@ func (e *Explanation) lines(rows int) []string {
 	lines = append(lines, e.table(rows)...)
 	for _, l := range []struct{ label, text string }{
 		{"warps", e.warpsText()}, {"shared", e.sharedText()},
-		{"changed", e.evidenceText()}, {"where", e.whereText()}, {"steps", e.unmatchedText()},
+		{"changed", e.evidenceText()}, {"where", e.whereText()}, {"in it", e.stepText()}, {"steps", e.unmatchedText()},
 	} {
 		if l.text != "" {
 			lines = append(lines, hanging(l.label, l.text)...)
@@ -263,7 +263,7 @@ func (e *Explanation) whereText() string {
 	for _, of := range []struct {
 		kind string
 		in   []Place
-	}{{"kernel", e.Kernels}, {"phase", e.Phases}, {"super-step", slices.Concat(e.SuperSteps, e.Unmatched)}} {
+	}{{"kernel", e.Kernels}, {"phase", e.Phases}, {"super-step", places(slices.Concat(e.SuperSteps, e.Unmatched)...)}} {
 		if p, ok := most(of.in, d); ok {
 			text := fmt.Sprintf("%s %s %s", of.kind, p.Name, signed(p.Difference))
 			if len(parts) == 0 {
@@ -271,6 +271,35 @@ func (e *Explanation) whereText() string {
 			}
 			parts = append(parts, text)
 		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// mostCauses bounds the causes of a super-step in the text.
+const mostCauses = 4
+
+// stepText names the causes of the super-step in which most of the difference lies; "": there is one super-step alone,
+// or its causes are not stored.
+func (e *Explanation) stepText() string {
+	steps := slices.Concat(e.SuperSteps, e.Unmatched)
+	p, ok := most(places(steps...), e.difference())
+	if !ok || len(steps) < 3 { // the first is before the super-steps
+		return ""
+	}
+	causes := steps[slices.IndexFunc(steps, func(s Step) bool { return s.Name == p.Name })].Causes
+	var parts []string
+	rest, others := 0.0, 0
+	for _, c := range causes {
+		switch {
+		case math.Abs(c.Difference) < 0.5:
+		case len(parts) < mostCauses:
+			parts = append(parts, c.Name+" "+signed(c.Difference))
+		default:
+			rest, others = rest+c.Difference, others+1
+		}
+	}
+	if others > 0 {
+		parts = append(parts, fmt.Sprintf("%d others %s", others, signed(rest)))
 	}
 	return strings.Join(parts, ", ")
 }
