@@ -168,6 +168,7 @@ const cut = `(() => {
   const out = [];
   if (document.documentElement.scrollWidth > innerWidth) out.push('the page is ' + document.documentElement.scrollWidth + ' wide');
   for (const f of document.querySelectorAll('figure')) {
+    if (f.closest('details:not([open])')) continue;
     const svg = f.querySelector('.chart svg');
     if (!svg) { out.push(f.id + ' has no figure'); continue; }
     const box = svg.getBoundingClientRect(), frame = f.getBoundingClientRect();
@@ -217,7 +218,12 @@ func TestThePageFitsScreens(t *testing.T) {
 			for v, schedule := range []string{"vertex", "edge", "warp", "weaver"} {
 				p := s.add(map[string]string{"workload.schedule": schedule, "graph.file": graph,
 					"workload.algorithm": algorithm}, float64(1000+100*i+10*j-150*v), 1+0.4*float64(v)+0.1*float64(i*j))
-				p["stats"].(map[string]float64)["core.cycles"] = 1
+				stats := p["stats"].(map[string]float64)
+				stats["core.cycles"], stats["core.scheduler.issued"] = 1, float64(10+i)
+				stats["core.scheduler.stall.ibuffer"] = float64(5 + v)
+				for n := range 200 {
+					stats[fmt.Sprintf("core%d.cycles", n)] = 1
+				}
 			}
 		}
 	}
@@ -232,7 +238,35 @@ func TestThePageFitsScreens(t *testing.T) {
 			b.keeps(fmt.Sprintf("report-%d-%s", width, scheme))
 		}
 	}
+	b.folds()
 	b.quiet()
+}
+
+// folds: the page is short, because each variant's points, the table and the statistics are closed until the reader
+// opens them, follows a link to them, or prints the page.
+func (b *tab) folds() {
+	closed := `String([...document.querySelectorAll('details')].filter(d => !d.open).length)`
+	drawn := `String(document.querySelectorAll('details.fold .chart svg').length)`
+	require.Equal(b.t, "true", b.Text(`String(document.documentElement.scrollHeight < 5000)`),
+		b.Text(`String(document.documentElement.scrollHeight)`))
+	require.Equal(b.t, "16: vertex: 9 points, edge: 9 points, warp: 9 points, weaver: 9 points",
+		b.Text(`(l => l.length + ': ' + l.slice(0, 4).map(s => s.textContent).join(', '))([...document.querySelectorAll('details.fold summary')])`),
+		"four breakdowns of four variants")
+	require.Equal(b.t, "true", b.Text(`String(document.querySelectorAll('#group-schedulers .chart svg path').length > 0)`))
+	before := b.Text(closed)
+	require.Equal(b.t, "0", b.Text(drawn))
+	b.Run(chromedp.Click("details.fold summary", chromedp.ByQuery))
+	b.Becomes(drawn, is("1"), "what is opened is drawn")
+	b.Run(chromedp.Click("details.fold summary", chromedp.ByQuery))
+	b.Becomes(closed, is(before), "it is closed")
+	b.Text(`(dispatchEvent(new Event('beforeprint')), '')`)
+	require.Equal(b.t, "0", b.Text(closed), "all is printed")
+	require.Equal(b.t, "16", b.Text(drawn))
+	require.Empty(b.t, b.Text(cut))
+	b.Text(`(dispatchEvent(new Event('afterprint')), '')`)
+	require.Equal(b.t, before, b.Text(closed))
+	b.Run(chromedp.Click(`nav a[href="#points"]`, chromedp.ByQuery))
+	b.Becomes(`String(document.querySelector('#points details').open)`, is("true"), "a link opens what it leads to")
 }
 
 // keeps saves a screenshot of the tab: HEDDLE_SCREENSHOTS is a directory.

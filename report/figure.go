@@ -36,6 +36,8 @@ type Figure struct {
 	Skip    int        `json:"skip,omitempty"`   // colours of series that are left out, so that others keep theirs
 	Cells   [][]Number `json:"cells,omitempty"`  // by row, then column
 	Line    float64    `json:"line,omitempty"`   // bars, lines: a line at the height of the reference
+
+	Fold string `json:"-"` // the page shows it when the reader asks for that; "": always
 }
 
 // Scale is an axis of a figure.

@@ -77,6 +77,7 @@ type group struct {
 	ID      string
 	Title   string
 	Choices []string
+	Fold    string // what opens it; "": it is open
 }
 
 // Page renders the report.
@@ -134,7 +135,7 @@ func policy() template.HTMLAttr {
 func groups(figures []Figure) (out []group) {
 	for _, f := range figures {
 		if len(out) == 0 || out[len(out)-1].ID != f.Group {
-			out = append(out, group{ID: f.Group, Title: f.Title})
+			out = append(out, group{ID: f.Group, Title: f.Title, Fold: f.Fold})
 		}
 		g := &out[len(out)-1]
 		g.Choices = append(g.Choices, f.Choice)

@@ -59,41 +59,109 @@ func phase(name string) (string, bool) {
 	return part, ok && cycles
 }
 
-// stacks are the breakdowns: a bar for each point.
+// foldBars is the number of points from which on a breakdown has a bar for each variant, and its points on demand.
+const foldBars = 12
+
+// stacks are the breakdowns: a bar for each point; of many points, for each variant, and each variant's points folded.
 func stacks(r *Result) (figures []Figure) {
 	points := slices.DeleteFunc(slices.Clone(r.Points), func(p *Point) bool { return !p.counts() })
-	for _, s := range stackings {
-		shown := points[:min(len(points), maxBars)]
-		f := Figure{ID: s.id, Group: s.id, Choice: s.title, Title: s.title, Kind: Stack,
-			X: Scale{Name: s.axis, Percent: s.share}}
-		if f.Series = s.series(r, shown); len(f.Series) == 0 {
+	label := func(p *Point) string { return p.Label }
+	for i := range stackings {
+		s := &stackings[i]
+		if len(points) <= foldBars {
+			figures = append(figures, s.figure(r, s.title, points, label)...)
 			continue
 		}
-		fix(f.Series, s.colours)
-		for _, p := range shown {
-			f.Columns = append(f.Columns, p.Label)
+		if len(r.Variants) < 2 {
+			for _, f := range s.figure(r, s.title, points, label) {
+				f.Fold = fmt.Sprintf("%s: %d points", s.title, len(points))
+				figures = append(figures, f)
+			}
+			continue
 		}
-		f.Note = lump(&f)
-		if len(points) > maxBars {
-			f.Note += fmt.Sprintf(" The first %d of %d points.", maxBars, len(points))
-		}
-		figures = append(figures, f)
+		figures = append(figures, s.byVariant(r, points)...)
 	}
 	return figures
 }
 
-// series are the parts that are not zero everywhere, in declared order.
-func (s *stacking) series(r *Result, points []*Point) (out []Series) {
-	totals := make([]float64, len(points))
+// byVariant is a breakdown of many points.
+func (s *stacking) byVariant(r *Result, points []*Point) (figures []Figure) {
+	var columns []string
+	var pools [][]*Point
+	for v := range r.Variants {
+		of := slices.DeleteFunc(slices.Clone(points), func(p *Point) bool { return p.Variant != v })
+		if len(of) == 0 {
+			continue
+		}
+		name := r.name(r.Variants[v])
+		columns, pools = append(columns, name), append(pools, of)
+		cell := func(p *Point) string { return cmp.Or(p.Cell, p.Label) }
+		for _, f := range s.figure(r, s.title+": "+name, of, cell) {
+			f.ID += "-" + r.Variants[v]
+			f.Group = fmt.Sprintf("%s-%d", s.id, v+1)
+			f.Fold = fmt.Sprintf("%s: %d points", name, len(of))
+			figures = append(figures, f)
+		}
+	}
+	f := s.plot(s.title+", by variant", columns, s.series(r, pools))
+	if len(f.Series) == 0 {
+		return nil
+	}
+	f.Note = strings.TrimSpace(pick(s.share, "Of all points of a variant together. ", "Means over the points of a variant. ") +
+		f.Note)
+	return append([]Figure{f}, figures...)
+}
+
+// figure has a bar for each of the first points; none without parts.
+func (s *stacking) figure(r *Result, title string, points []*Point, label func(*Point) string) []Figure {
+	shown := points[:min(len(points), maxBars)]
+	var columns []string
+	var pools [][]*Point
+	for _, p := range shown {
+		columns, pools = append(columns, label(p)), append(pools, []*Point{p})
+	}
+	f := s.plot(title, columns, s.series(r, pools))
+	if len(f.Series) == 0 {
+		return nil
+	}
+	if len(points) > maxBars {
+		f.Note += fmt.Sprintf(" The first %d of %d points.", maxBars, len(points))
+	}
+	return []Figure{f}
+}
+
+func (s *stacking) plot(title string, columns []string, series []Series) Figure {
+	f := Figure{ID: s.id, Group: s.id, Choice: s.title, Title: title, Kind: Stack, Columns: columns, Series: series,
+		X: Scale{Name: s.axis, Percent: s.share}}
+	if len(series) > 0 {
+		fix(f.Series, s.colours)
+		f.Note = lump(&f)
+	}
+	return f
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
+}
+
+// series are the parts that are not zero everywhere, in declared order; a value for each pool of points, their mean.
+func (s *stacking) series(r *Result, pools [][]*Point) (out []Series) {
+	totals := make([]float64, len(pools))
 	for _, name := range r.names() {
 		part, ok := s.part(name)
 		if !ok {
 			continue
 		}
 		one, any := Series{Name: part}, false
-		for i, p := range points {
-			v, _ := p.value(name)
-			v = max(v, 0)
+		for i, pool := range pools {
+			v := 0.0
+			for _, p := range pool {
+				x, _ := p.value(name)
+				v += max(x, 0) / float64(len(pool))
+			}
 			any = any || v > 0
 			totals[i] += v
 			one.Values = append(one.Values, Number(v))

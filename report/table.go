@@ -16,6 +16,12 @@ type table struct {
 	More int // points that are left out
 }
 
+// foldRows is the number of points from which on the page shows the table when the reader asks for it.
+const foldRows = 20
+
+// Folded reports whether the page shows the table only when the reader asks for it.
+func (t *table) Folded() bool { return len(t.Rows) > foldRows }
+
 type head struct {
 	Title   string
 	Numeric bool

@@ -252,6 +252,7 @@
     }
     figure() { return this.figures[this.choice ? Number(this.choice.value) : 0]; }
     draw() {
+      if (this.element.closest('details:not([open])')) return; // it has no size, and is drawn when it is opened
       const f = this.figure(), box = this.element.querySelector('.chart');
       this.element.querySelector('h3').textContent = f.title;
       this.element.querySelector('.note').textContent = f.note;
@@ -270,6 +271,19 @@
     }
   }
   const places = Array.from(document.querySelectorAll('figure'), (e) => new Place(e));
+  const folds = Array.from(document.querySelectorAll('details'));
+  const drawIn = (fold) => places.forEach((p) => { if (fold.contains(p.element)) p.draw(); });
+  folds.forEach((d) => d.addEventListener('toggle', () => { if (d.open) drawIn(d); }));
+  // What a link leads to is open, and so is everything on paper.
+  document.querySelectorAll('nav a').forEach((a) => a.addEventListener('click', () => {
+    document.querySelectorAll(a.getAttribute('href') + ' > details.all').forEach((d) => { d.open = true; });
+  }));
+  let unfolded = [];
+  addEventListener('beforeprint', () => {
+    unfolded = folds.filter((d) => !d.open);
+    unfolded.forEach((d) => { d.open = true; drawIn(d); });
+  });
+  addEventListener('afterprint', () => { unfolded.forEach((d) => { d.open = false; }); unfolded = []; });
   let resizing = 0;
   addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => places.forEach((p) => p.draw()), 150); });
 
