@@ -41,6 +41,7 @@ var noModel = map[string]string{
 	"experiment/about.go":      "summaries",
 	"experiment/baseline.go":   "summaries",
 	"experiment/book.go":       "keeps results",
+	"experiment/bounds.go":     "observes accesses, and changes none",
 	"experiment/checkpoint.go": "as above",
 	"experiment/collect.go":    "keeps results",
 	"experiment/cost.go":       "estimates for the user",

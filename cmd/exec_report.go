@@ -212,20 +212,12 @@ func printInstructions(w io.Writer, r *hotspots.Report) {
 		x := &shown[i]
 		t.AppendRow(append(counted(r, &x.Counts, issued, stalled), fitted(x.Text)))
 		t.AppendRow(below(&x.Counts, strings.TrimSpace(fmt.Sprintf("%08x %s", x.PC, x.Where()))))
-		if from := origin(x); from != "" {
+		if from := x.Origin(); from != "" {
 			t.AppendRow(table.Row{"", "", "", "", "", fitted(from)})
 		}
 	}
 	t.SetColumnConfigs(append(rightFrom(1, 3), rightFrom(5, 5)...))
 	t.Render()
-}
-
-// origin returns the source line of an instruction, or its program if there are several.
-func origin(x *hotspots.Instruction) string {
-	if x.Line > 0 {
-		return fmt.Sprintf("%s:%d", filepath.Base(x.File), x.Line)
-	}
-	return x.Program
 }
 
 func printLines(w io.Writer, r *hotspots.Report) {

@@ -124,7 +124,8 @@ func (f *runFlags) add(c *cobra.Command) {
 	fl.Lookup("jobs").DefValue = "as many as processors" // documentation must not depend on the host
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a point after that many cycles (0: no limit)")
 	fl.BoolVar(&f.invariants, "check", false,
-		"check the invariants of every message between units (without it: the units' own counts only)")
+		"check the invariants of every message between units, and that a program of your own accesses no memory but its "+
+			"own (without it: the units' counts only)")
 	fl.DurationVar(&f.timeLimit, "time-limit", 0, "stop a point after that time on the host, such as 10m (0: no limit)")
 	fl.Var(&f.memoryLimit, "memory-limit", "stop the point begun last when the process has more memory, such as "+
 		"8GiB, `size` (0: no limit)")

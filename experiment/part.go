@@ -87,6 +87,9 @@ type counted struct {
 
 	sample *sampledRun `checkpoint:"assembled"` // nil: every launch is simulated; a sampled run has no checkpoints
 
+	check  bool         `checkpoint:"assembled"` // accesses of a user's program are checked
+	bounds *boundsCheck `checkpoint:"assembled"` // nil: they are not
+
 	warming      bool // a run before the one that counts
 	begun, ended bool
 	times        host.Times // of the region
@@ -197,6 +200,9 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 		if c.sample != nil && err == nil && c.sample.cycleBound > 0 && c.times.Total() > c.sample.cycleBound {
 			err = &AbandonedError{c.times.Total()}
 		}
+	}
+	if out := c.bounds.err(); out != nil && ctx.Err() == nil { // what else has gone wrong may follow from it
+		err = out
 	}
 	return r, err
 }

@@ -2,10 +2,12 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"heddle/graph"
 	"heddle/isa"
+	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/workload"
@@ -108,6 +110,9 @@ func (o ownProgramWork) run(ctx context.Context, d *counted, g *graph.Graph) (r 
 	if err != nil {
 		return r, err
 	}
+	if d.check {
+		d.bounds = checkBounds(d.machine, run.Accessible(), p.Lines)
+	}
 	err = run.Do(ctx)
 	r = workResult{
 		launched: run.Launched(), prefix: programKernel, steps: run.Steps, seen: balanceStatistics,
@@ -115,12 +120,25 @@ func (o ownProgramWork) run(ctx context.Context, d *counted, g *graph.Graph) (r 
 		layout: run.Layout,
 	}
 	if err != nil {
-		return r, err
+		return r, inSource(err, p.Lines)
 	}
 	d.end() // launches that check the result are not counted
 	checked, err := run.Verify(ctx, d)
+	err = inSource(err, p.Lines)
 	r.verified, r.unchecked = checked && err == nil, !checked
 	return r, err
+}
+
+// inSource adds the source line of a trap's instruction to its error, if it is known.
+func inSource(err error, lines *isa.Lines) error {
+	var trap *emu.Trap
+	if !errors.As(err, &trap) {
+		return err
+	}
+	if file, line, ok := lines.At(trap.PC); ok {
+		return fmt.Errorf("%s:%d: %w", file, line, err)
+	}
+	return err
 }
 
 // ProgramLines returns the source lines of the instructions of a user's program; nil: none, or without line

@@ -360,7 +360,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		device = recordingDevice{d, rec}
 	}
 	c := newCounted(device, d, cfg, w.untimed())
-	c.monitored, c.checkpointer = shown, keep
+	c.monitored, c.checkpointer, c.check = shown, keep, opt.Check
 	if r.Abandon != nil && c.sample != nil {
 		c.sample.cycleBound = r.cycleLimit(i)
 	}

@@ -98,6 +98,12 @@ func (p *Program) NewRun(d host.Device, g *graph.Graph, w workload.Workload) (*R
 	return r, nil
 }
 
+// Accessible returns everything that the program may access: its arrays, itself, the stacks, the scratchpads and what
+// lies below all programs.
+func (r *Run) Accessible() []graph.Region {
+	return slices.Concat(r.Layout, graph.Reserved(r.device.Shape().Lanes(), r.program.image))
+}
+
 // sourceOf returns the vertex at which heddle's own kernels would start: the given one, or one drawn from the largest
 // component, or 0 if no component has an edge.
 func sourceOf(g *graph.Graph, w *workload.Workload) (uint32, error) {

@@ -96,6 +96,7 @@ type Instruction struct {
 	PC      uint32 `json:"pc"`
 	Symbol  string `json:"symbol,omitempty"` // the last before it
 	Offset  uint32 `json:"offset"`           // from there
+	Phase   string `json:"phase,omitempty"`
 	Text    string `json:"text"`
 	File    string `json:"file,omitempty"` // where it comes from
 	Line    int    `json:"line,omitempty"`
@@ -110,6 +111,14 @@ func (x *Instruction) Where() string {
 		name = fmt.Sprintf("%s+0x%x", name, x.Offset)
 	}
 	return name
+}
+
+// Origin returns where it comes from: the line of a source, or else its program, if there are several, and its phase.
+func (x *Instruction) Origin() string {
+	if x.Line > 0 {
+		return fmt.Sprintf("%s:%d", filepath.Base(x.File), x.Line)
+	}
+	return strings.TrimSpace(x.Program + " " + x.Phase)
 }
 
 // Line holds the counts of a line's instructions.
@@ -195,12 +204,16 @@ var causes = func() (out []cause) {
 // take adds a program's counts.
 func (r *Report) take(p *sim.Profile, program string, lines *isa.Lines) {
 	rows, none := p.Counts()
+	marks, err := p.Program.PhaseMarks()
 	r.Idle += countsOf(&none).Stalled
 	for i := range rows {
 		x := Instruction{Program: program, PC: rows[i].PC, Text: text(p.Program, rows[i].PC),
 			Counts: countsOf(&rows[i])}
 		x.Symbol, x.Offset, _ = p.Program.Where(x.PC)
 		x.File, x.Line, _ = lines.At(x.PC)
+		if err == nil && len(marks) > 0 {
+			x.Phase = isa.PhaseAt(marks, x.PC).String()
+		}
 		r.Instructions = append(r.Instructions, x)
 	}
 }
