@@ -55,7 +55,7 @@ type runFlags struct {
 	results     []string
 	reuse       []string
 	recheck     percentage
-	alone       bool // no results of other experiments, unless --results names them
+	grows       bool // points are added while it runs, by a search
 	monitor     monitorFlags
 	clusterFlags
 }
@@ -208,10 +208,7 @@ func (f *runFlags) search(dir string) experiment.Search {
 		folder = f.out
 	}
 	folders := append([]string{folder}, f.results...)
-	if f.alone {
-		folders = f.results
-	}
-	return experiment.Search{Folders: folders, Reuse: f.reuse}
+	return experiment.Search{Folders: folders, Reuse: f.reuse, Grows: f.grows}
 }
 
 // allOf marks all points.
@@ -750,7 +747,7 @@ func (s *session) Finished(o experiment.Outcome) {
 // tellFirst shows the first failure when it happens, since others may take hours yet. All are shown in the end.
 func (s *session) tellFirst(o *experiment.Outcome) {
 	class := experiment.Class(o.Err)
-	if class == "" || class == experiment.Interrupted || len(s.runner.Points) == 1 || s.flags.alone {
+	if class == "" || class == experiment.Interrupted || len(s.runner.Points) == 1 || s.flags.grows {
 		return // a search has failures as a matter of course
 	}
 	s.firstFailure.Do(func() {

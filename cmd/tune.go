@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"heddle/experiment/config"
 	"heddle/experiment/tune"
 	"heddle/internal/files"
+	"heddle/internal/fit"
 	"heddle/internal/version"
 	"heddle/kernels/workload"
 )
@@ -56,6 +58,7 @@ On a machine with a graph unit, its schedules are searched.
 
 The search is the same on any host, whatever --jobs is. Candidates are stored as they
 end, as points of results/<name>-tune; the same command continues after an interruption.
+What other experiments in results have simulated is taken from them, to the same outcome.
 In that directory, best.yaml is an experiment that compares the best with the experiment's
 own choices, and tune.json contains the printed tables.
 
@@ -224,7 +227,7 @@ type tuning struct {
 
 // begin opens the session, and resumes an earlier search.
 func (t *tuning) begin(c *cobra.Command) error {
-	t.flags.alone = true // what a search simulates and leaves would depend on what else is stored
+	t.flags.grows = true
 	t.command, t.room = c, t.flags.limitMemory()
 	t.runner = t.flags.runner(nil)
 	if !t.flags.fresh {
@@ -281,7 +284,9 @@ func (t *tuning) number(candidate int, whole bool) (int, error) {
 	if err != nil {
 		return 0, failed(err)
 	}
-	t.book.Grow()
+	if err := t.book.Grow(); err != nil {
+		return 0, err
+	}
 	t.numbers[label] = n
 	return n, nil
 }
@@ -322,6 +327,7 @@ func (t *tuning) run(c *cobra.Command) (*tune.Outcome, error) {
 	}
 	_, err := find(ctx)
 	t.watch.Close()
+	t.tellGrown(c.ErrOrStderr())
 	summary, endErr := t.end(nil)
 	if endErr != nil {
 		return nil, endErr
@@ -358,40 +364,76 @@ func (t *tuning) evaluate(ctx context.Context, list []int, most uint64, whole bo
 			return nil, err
 		}
 	}
-	if len(todo) > 0 {
-		t.runner.Abandon = func(int) uint64 { return most }
-		outcomes := t.runner.RunSome(ctx, todo)
-		if err := context.Cause(ctx); err != nil {
-			return nil, failed(err)
-		}
-		for _, n := range todo {
-			if err := outcomes[n].Err; err != nil && experiment.Class(err) != experiment.Limit {
-				return nil, t.failure(n, err)
-			}
-		}
+	if err := t.simulateSome(ctx, todo, most); err != nil {
+		return nil, err
 	}
 	var trials []tune.Trial
 	for i, n := range numbers {
-		trial, _ := t.trial(list[i], n, 0)
+		trial, _ := t.trial(list[i], n, most)
 		trials = append(trials, trial)
 	}
 	return trials, nil
 }
 
+// tellGrown reports the candidates that other experiments have simulated.
+func (t *tuning) tellGrown(stderr io.Writer) {
+	k := t.book.Known()
+	if k.Grown == 0 {
+		return
+	}
+	text := k.Text(len(t.runner.Points))
+	t.logf("%s", text)
+	if !t.session.flags.quiet {
+		_ = fit.Print(stderr, text+"\n") // a failed write has no remedy
+	}
+}
+
+// simulateSome simulates points, and abandons those with more than most cycles; 0: none.
+func (t *tuning) simulateSome(ctx context.Context, todo []int, most uint64) error {
+	if len(todo) == 0 {
+		return nil
+	}
+	t.runner.Abandon = func(int) uint64 { return most }
+	outcomes := t.runner.RunSome(ctx, todo)
+	if err := context.Cause(ctx); err != nil {
+		return failed(err)
+	}
+	for _, n := range todo {
+		if err := outcomes[n].Err; err != nil && experiment.Class(err) != experiment.Limit {
+			return t.failure(n, err)
+		}
+	}
+	return nil
+}
+
 // trial returns the stored result of a candidate; ok reports whether it is sufficient to decide whether the candidate
-// has more than most cycles.
+// has more than most cycles; 0: any. One that has is abandoned, also if its whole result is stored: a search must not
+// depend on what else has been simulated.
 func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok bool) {
 	o := t.book.Outcome(number)
 	trial = tune.Trial{Candidate: candidate, Cycles: o.Cycles, Half: o.Half}
+	spent := t.spent(&o)
 	switch {
 	case o.Counts():
-		return trial, true
-	case experiment.Class(o.Err) != experiment.Limit:
-		return trial, false
+		ok, trial.Abandoned = true, most > 0 && spent > most
+	case experiment.Class(o.Err) == experiment.Limit:
+		trial.Abandoned = true
+		given := t.runner.MaxCycles // in the machine's time
+		ok = most > 0 && spent >= most || given > 0 && o.Cycles >= given
 	}
-	trial.Abandoned = true
-	most = experiment.LeastLimit(most, t.runner.MaxCycles)
-	return trial, most > 0 && o.Cycles >= most
+	if trial.Abandoned && most > 0 {
+		trial.Cycles, trial.Half = min(trial.Cycles, most), 0
+	}
+	return trial, ok
+}
+
+// spent returns the cycles of an outcome that Runner.Abandon bounds.
+func (t *tuning) spent(o *experiment.Outcome) uint64 {
+	host, counted := o.Stats.Get("launch.overhead_cycles")
+	if n, _ := host.Uint(); counted && !t.runner.Points[o.Point].Config.Sample.On() {
+		return o.Cycles - min(o.Cycles, n)
+	}
+	return o.Cycles
 }
 
 // write writes the files of the search.

@@ -71,6 +71,7 @@ func (f *tuneFlags) program(c *cobra.Command, l *schema.Loaded[config.Experiment
 	o := &programOutcome{}
 	err = t.labels(c, p, o)
 	t.watch.Close()
+	t.tellGrown(c.ErrOrStderr())
 	if _, endErr := t.end(nil); endErr != nil {
 		return endErr
 	}

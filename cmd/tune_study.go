@@ -77,6 +77,7 @@ func (f *tuneFlags) solve(c *cobra.Command, name, dir string, s, taken *tune.Stu
 	label := fmt.Sprintf("%0*d%s", len(fmt.Sprint(len(points))), i+1, dashed(p.Axes))
 	own := *f
 	own.out, own.whole = dir, true
+	own.results = append(slices.Clone(f.results), f.out)
 	axes, more := problemAxes(p, shared)
 	if len(more) > 0 {
 		variant += " " + experiment.Label(more)

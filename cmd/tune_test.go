@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,48 @@ func TestTune(t *testing.T) {
 	for _, line := range strings.Split(out, "\n") {
 		require.LessOrEqual(t, len([]rune(line)), 80, line)
 	}
+}
+
+// TestTuneKnowsPoints: a search takes what other experiments have simulated, comes to the same as one that has nothing to
+// take, and gives its own results to others. What auto stands for is known as what it is, and as auto.
+func TestTuneKnowsPoints(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
+	search := func(args ...string) (o tune.Outcome, errs string) {
+		t.Helper()
+		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only",
+			"schedule=vertex,edge", "--only", "layout=csr,coo", "--only", "fusion=none", "--only", "unroll=1,4"}, args...)...)
+		require.Zero(t, code, errs)
+		require.NoError(t, json.Unmarshal([]byte(out), &o))
+		return o, errs
+	}
+	sweep := []string{"run", "t.yaml", "--set", "name=sweep", "--set", "compare={workload.schedule: [vertex, edge]}", "--set",
+		"sweep={workload.unroll: ['1', '4'], workload.active_set: [auto, bytemap]}"}
+	_, errs, code := heddle(t, sweep...)
+	require.Zero(t, code, errs)
+	alone, errs := search("--out", "alone")
+	require.NotContains(t, errs, "known")
+	require.Positive(t, alone.Abandoned)
+	shared, errs := search()
+	require.Regexp(t, `(?m)^[1-9][0-9]* of [0-9]+ points known \([1-9][0-9]* from sweep\)$`, errs)
+	require.Equal(t, alone, shared)
+	again, errs := search("--out", "alone")
+	require.Equal(t, alone, again)
+	require.NotContains(t, errs, "from")
+	whole, errs := search("--exhaustive", "--set", "name=whole")
+	require.Contains(t, errs, "from t-tune")
+	require.LessOrEqual(t, whole.Best.Cycles, alone.Best.Cycles)
+	last, errs := search("--set", "name=last")
+	require.Equal(t, alone, last, "with every candidate known to its end")
+	n := fmt.Sprint(last.Simulated)
+	require.Contains(t, errs, n+" of "+n+" points known")
+	stored := results(t, "sql", "last-tune", "SELECT point FROM points WHERE verified")
+	require.Contains(t, stored, n)
+
+	_, errs, code = heddle(t, append(sweep, "--set", "name=other", "--recheck", "100%")...)
+	require.Zero(t, code, errs)
+	require.Contains(t, errs, "8 of 8 points known", "of the sweep or the search, simulated again to the same")
+	require.Contains(t, errs, "8 of them are simulated again")
 }
 
 func TestTuneRefuses(t *testing.T) {

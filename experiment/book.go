@@ -136,13 +136,24 @@ func (b *Book) Put(o Outcome) error {
 	return err
 }
 
-// Grow adds entries for points that have been added to the runner since.
-func (b *Book) Grow() {
+// Grow adds entries for points that have been added to the runner since, with the outcomes of those that are known
+// (Search.Grows). No point may be running.
+func (b *Book) Grow() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := len(b.outcomes); i < len(b.runner.Points); i++ {
 		b.outcomes = append(b.outcomes, Outcome{Point: i, Err: ErrNotRun})
 	}
+	found, err := b.ledger.Grow()
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	for i, o := range found {
+		b.outcomes[i] = o
+	}
+	graphs, err := b.ledger.Graphs()
+	maps.Copy(b.runner.Known, graphs)
+	return err
 }
 
 // Outcome returns the current outcome of a point; its error is ErrNotRun if the point has not started.

@@ -61,7 +61,7 @@ type Crash struct {
 
 func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
 
-// AbandonedError ends a sampled point between two launches once its cycles exceed the bound of a search.
+// AbandonedError ends a point whose cycles exceed the bound of a search; a sampled one, between two launches.
 type AbandonedError struct{ Cycles uint64 }
 
 func (e *AbandonedError) Error() string {

@@ -10,6 +10,7 @@ import (
 
 	"heddle/experiment/config"
 	"heddle/graph/graphspec"
+	"heddle/kernels/compose"
 )
 
 // Key is KeyOf the point's configuration.
@@ -65,6 +66,9 @@ func resultConfig(e config.Experiment) config.Experiment {
 	e.Name, e.Graph, e.Run, e.Report = "", graphspec.Graph{}, d.Run, d.Report
 	e.Compare, e.Sweep, e.Exclude, e.Seeds = nil, nil, nil, nil
 	w := &e.Workload
+	if workOf(&e, nil).resolvesAuto() { // auto and what it stands for are the same kernels
+		*w = compose.Resolve(*w)
+	}
 	if w.Trace != "" {
 		w.Trace = "trace"
 	}

@@ -23,6 +23,8 @@ type Search struct {
 	// Reuse lists prefixes of versions or models (version.Text, version.Model) of other programs whose results are
 	// accepted as this program's. Points record which program has simulated them.
 	Reuse []string
+	// Grows keeps what was found there, for points that are added later (Book.Grow).
+	Grows bool
 }
 
 // leastReuse is the length of the shortest prefix of a version, as git abbreviates commits.
@@ -80,6 +82,9 @@ type Known struct {
 	Others  int
 	Other   string
 	Skipped []error // stores that could not be read, and were left out
+	Grown   int     // known points among those that were added later
+
+	finder *finder // of Search.Grows; nil: nothing more is found
 }
 
 // knownPoint locates the result of a point.
@@ -218,7 +223,7 @@ func (r *Runner) Find(dir string, search Search, model string) (*Known, error) {
 	if !slices.ContainsFunc(sources, func(s *storedSource) bool { return len(s.entries) > 0 }) {
 		return k, nil
 	}
-	if err := f.want(); err != nil {
+	if err := f.want(0); err != nil {
 		return nil, err
 	}
 	for _, s := range sources {
@@ -227,7 +232,38 @@ func (r *Runner) Find(dir string, search Search, model string) (*Known, error) {
 	for _, s := range sources {
 		f.reuse(s)
 	}
+	if search.Grows {
+		f.others = slices.DeleteFunc(sources, func(s *storedSource) bool { return s.own })
+		k.finder = &f
+	}
 	return k, nil
+}
+
+// grow looks for the results of points that have been added to the runner since, in other stores, and returns those of
+// which there are.
+func (k *Known) grow() (found []int, err error) {
+	f := k.finder
+	if f == nil {
+		return nil, nil
+	}
+	from := len(k.wanted)
+	k.wanted = append(k.wanted, make([]string, len(f.r.Points)-from)...)
+	k.graphs = append(k.graphs, make([]graphDescription, len(f.r.Points)-from)...)
+	if err := f.want(from); err != nil {
+		return nil, err
+	}
+	for _, s := range f.others {
+		f.take(s)
+	}
+	for _, s := range f.others {
+		f.reuse(s)
+	}
+	for i := from; i < len(f.r.Points); i++ {
+		if _, ok := k.points[i]; ok {
+			found = append(found, i)
+		}
+	}
+	return found, nil
 }
 
 // storedSource is a store whose results may be taken.
@@ -245,6 +281,7 @@ type finder struct {
 	k        *Known
 	model    string
 	search   Search
+	others   []*storedSource             // for grow
 	contents map[string]graphDescription // of generated graphs, by specOf
 	at       map[string][]int            // points by identity
 
@@ -302,10 +339,10 @@ func (f *finder) read(path string) *storedSource {
 	return out
 }
 
-// want computes the identities of the points.
-func (f *finder) want() error {
+// want computes the identities of the points with index from and above, which take and reuse then look for.
+func (f *finder) want(from int) error {
 	f.at, f.inputs = map[string][]int{}, map[string][]int{}
-	for i := range f.r.Points {
+	for i := from; i < len(f.r.Points); i++ {
 		p := &f.r.Points[i]
 		d, err := f.content(&p.Config)
 		if err != nil {

@@ -106,16 +106,55 @@ func (l *Ledger) arrange(e store.Experiment) error {
 	}
 	delete(by, l.known.own)
 	for _, path := range slices.Sorted(maps.Keys(by)) {
-		err := l.store.TakeRows(path, l.moves(by[path]))
-		if store.Full(err) {
+		if err := l.takeRows(path, by[path]); err != nil {
 			return err
 		}
-		if err != nil { // it has changed or is damaged: what is not there is simulated
-			l.known.Skipped = append(l.known.Skipped, err)
-			for _, i := range by[path] {
-				delete(l.known.points, i)
-			}
+	}
+	return nil
+}
+
+// Grow copies the results of points that have been added to the runner since from other stores, and returns their
+// outcomes.
+func (l *Ledger) Grow() (map[int]Outcome, error) {
+	found, err := l.known.grow()
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	all := map[int]Outcome{}
+	by := map[string][]int{}
+	for _, i := range found {
+		path := l.known.points[i].path
+		by[path] = append(by[path], i)
+	}
+	for _, path := range slices.Sorted(maps.Keys(by)) {
+		if err := l.takeRows(path, by[path]); err != nil {
+			return nil, err
 		}
+		for _, i := range by[path] {
+			if _, taken := l.known.points[i]; !taken {
+				continue
+			}
+			p, _, err := l.store.Point(i)
+			if err != nil {
+				return nil, err
+			}
+			p.Steps = nil // the store has them
+			all[i] = outcome(p)
+			l.known.Grown++
+		}
+	}
+	return all, nil
+}
+
+// takeRows copies points from another store. If it has changed or is damaged, what is not there is simulated.
+func (l *Ledger) takeRows(path string, points []int) error {
+	err := l.store.TakeRows(path, l.moves(points))
+	if err == nil || store.Full(err) {
+		return err
+	}
+	l.known.Skipped = append(l.known.Skipped, err)
+	for _, i := range points {
+		delete(l.known.points, i)
 	}
 	return nil
 }

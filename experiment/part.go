@@ -90,6 +90,8 @@ type counted struct {
 	check  bool         `checkpoint:"assembled"` // accesses of a user's program are checked
 	bounds *boundsCheck `checkpoint:"assembled"` // nil: they are not
 
+	cycleBound uint64 `checkpoint:"assembled"` // beyond which the run is abandoned; 0: none
+
 	warming      bool // a run before the one that counts
 	begun, ended bool
 	times        host.Times // of the region
@@ -191,20 +193,46 @@ func (c *counted) Frontier(n int, vertices, edges uint64) {
 
 // Launch runs a program, and counts it if the region is open.
 func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	bounded := c.boundLaunch()
 	r, err := c.Device.Launch(ctx, p, arg)
 	if c.begun && !c.ended {
 		if c.sample != nil && err == nil {
 			c.sample.estimate(p, &r)
 		}
 		c.times.Add(r, c.overhead)
-		if c.sample != nil && err == nil && c.sample.cycleBound > 0 && c.times.Total() > c.sample.cycleBound {
+		if c.sample != nil && err == nil && c.cycleBound > 0 && c.times.Total() > c.cycleBound {
 			err = &AbandonedError{c.times.Total()}
 		}
+		err = c.abandoned(bounded, err)
 	}
 	if out := c.bounds.err(); out != nil && ctx.Err() == nil { // what else has gone wrong may follow from it
 		err = out
 	}
 	return r, err
+}
+
+// boundLaunch makes the next launch end when it exceeds what the run's bound leaves, if it counts. A sampled launch is
+// compared with the bound when it has been estimated.
+func (c *counted) boundLaunch() bool {
+	if c.cycleBound == 0 || c.sample != nil {
+		return false
+	}
+	if !c.begun || c.ended {
+		c.machine.Bound(0)
+		return false
+	}
+	c.machine.Bound(max(1, c.cycleBound-min(c.cycleBound, c.times.Cycles)))
+	return true
+}
+
+// abandoned returns the error of a launch, which is an *AbandonedError if it has exceeded the run's bound: then that
+// many cycles count.
+func (c *counted) abandoned(bounded bool, err error) error {
+	if !bounded || !errors.As(err, new(*sim.BoundError)) {
+		return err
+	}
+	c.times.Cycles = max(c.times.Cycles, c.cycleBound)
+	return &AbandonedError{c.times.Total()}
 }
 
 // LaunchParts runs a program and counts its parts. A run that is one launch has no region, so everything counts.
@@ -215,12 +243,13 @@ func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: this device does not tell " +
 			"when a kernel has ended within a launch: expected none")
 	}
+	bounded := c.boundLaunch()
 	rest, err := parted.LaunchParts(ctx, p, arg, func(part sim.Part) error {
 		c.times.Cycles += part.Cycles
 		return ended(part)
 	})
 	c.times.Add(rest, c.overhead)
-	return rest, err
+	return rest, c.abandoned(bounded, err)
 }
 
 // LaunchUntimed executes a program functionally, after the region has ended.
@@ -231,7 +260,6 @@ func (c *counted) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32)
 // sampledRun estimates the launches of a sampled run.
 type sampledRun struct {
 	lastLaunch func() *sim.Sampled // the intervals of the last launch
-	cycleBound uint64              // bound on the cycles, beyond which the run is abandoned; 0: none
 	estimates  sampled.Estimator
 	totals     stats.Tree // estimates, summed over launches
 }

@@ -84,8 +84,9 @@ type Runner struct {
 	// Threads is the number of processors that simulate a point; 0: a share of those that concurrent points leave.
 	Threads   int
 	MaxCycles uint64 // limit for each point; 0: none
-	// Abandon returns a further limit, asked when the point starts; nil: none. A search sets it to the cycles of its
-	// best point.
+	// Abandon returns a limit of the cycles that count (of a sampled point: and of the host), asked when the point
+	// starts; nil: none. A search sets it to the cycles of its best point. Points that exceed it end with a failure of
+	// the class Limit, the others as if there were none.
 	Abandon     func(point int) uint64
 	Check       bool          // check the invariants of every message between units, at a cost of host time
 	TimeLimit   time.Duration // for each point on the host; 0: none
@@ -245,14 +246,6 @@ func (r *Runner) simulate(ctx context.Context, i int) (o Outcome) {
 	return r.execute(ctx, i, g, nil)
 }
 
-// cycleLimit returns the limit of a point's cycles; 0: none.
-func (r *Runner) cycleLimit(i int) uint64 {
-	if r.Abandon == nil {
-		return r.MaxCycles
-	}
-	return LeastLimit(r.MaxCycles, r.Abandon(i))
-}
-
 // LeastLimit returns the stricter of two limits, where 0 means none.
 func LeastLimit(a, b uint64) uint64 {
 	if a == 0 || b == 0 {
@@ -263,12 +256,9 @@ func LeastLimit(a, b uint64) uint64 {
 
 // options returns the options of a point's machine.
 func (r *Runner) options(i int) sim.Options {
-	cfg, most := &r.Points[i].Config, r.MaxCycles
-	if !cfg.Sample.On() { // for a sampled point, counted.Launch compares the estimated cycles instead
-		most = r.cycleLimit(i)
-	}
+	cfg := &r.Points[i].Config
 	return sim.Options{
-		MaxCycles: most, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
+		MaxCycles: r.MaxCycles, Check: r.Check, Progress: func(p sim.Progress) { r.Observer.Running(i, p) },
 		MaxEdges: cfg.Stop.MaxEdges, Sampling: sampling(cfg), Threads: r.threads(cfg.Machine.Sockets),
 		Shared: cfg.Stats.Shared,
 	}
@@ -361,8 +351,11 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	}
 	c := newCounted(device, d, cfg, w.untimed())
 	c.monitored, c.checkpointer, c.check = shown, keep, opt.Check
-	if r.Abandon != nil && c.sample != nil {
-		c.sample.cycleBound = r.cycleLimit(i)
+	if r.Abandon != nil {
+		c.cycleBound = r.Abandon(i)
+		if c.sample != nil { // whose cycles are estimates, and not the machine's
+			c.cycleBound = LeastLimit(r.MaxCycles, c.cycleBound)
+		}
 	}
 	res, err := runWork(ctx, c, g, w, cfg.Region)
 	c.end()

@@ -111,3 +111,29 @@ func TestAMachineIsSpentAfterAnError(t *testing.T) {
 	_, err = m.Run(context.Background(), source(t, counter))
 	require.ErrorContains(t, err, "ended with an error")
 }
+
+// TestBound: a launch ends in the cycle after its bound if it has not ended by then, wherever the machine's time is, and
+// no other launch does.
+func TestBound(t *testing.T) {
+	p := source(t, counter)
+	m := machine(t, load(t, "vortex-6c32w32t"))
+	first := launch(t, m, p, 1).Cycles
+	m.Bound(10 * first)
+	cycles := launch(t, m, p, 1).Cycles
+	same := func(bound uint64) (sim.Result, error) {
+		m := machine(t, load(t, "vortex-6c32w32t"))
+		launch(t, m, p, 1)
+		m.Bound(bound)
+		return m.Launch(context.Background(), p, 1)
+	}
+	r, err := same(cycles)
+	require.NoError(t, err)
+	require.Equal(t, cycles, r.Cycles, "it takes no more than its bound")
+	r, err = same(cycles - 1)
+	var bound *sim.BoundError
+	require.ErrorAs(t, err, &bound)
+	require.Equal(t, cycles-1, bound.Cycles)
+	require.LessOrEqual(t, r.Cycles, cycles-1)
+	m.Bound(0)
+	launch(t, m, p, 1)
+}

@@ -570,7 +570,7 @@ func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start 
 	before, attributed, began := m.Arch.Stats(), m.attributed(), m.domain.After()-1
 	start()
 	m.startUnits()
-	m.watchdog.arm(ctx)
+	m.watchdog.arm(ctx, began)
 	if m.sampler != nil {
 		m.sampler.wake(began)
 	}

@@ -55,6 +55,8 @@ type watchdog struct {
 	m      *Machine
 	handle clock.Handle
 	limit  uint64          `checkpoint:"assembled"`
+	bound  uint64          `checkpoint:"assembled"` // of the next launch's cycles; 0: none
+	until  uint64          `checkpoint:"assembled"` // the cycle in which a launch exceeds its bound; 0: none
 	edges  uint64          `checkpoint:"assembled"` // to end the run at; 0: never
 	tell   func(Progress)  `checkpoint:"assembled"`
 	told   clock.Cycle     // when
@@ -75,9 +77,12 @@ func (w *watchdog) join(m *Machine, opt Options) error {
 	return nil
 }
 
-// arm starts looking.
-func (w *watchdog) arm(ctx context.Context) {
-	w.ctx, w.err = ctx, nil
+// arm starts looking at a launch that begins after a cycle.
+func (w *watchdog) arm(ctx context.Context, began uint64) {
+	w.ctx, w.err, w.until = ctx, nil, 0
+	if w.bound > 0 {
+		w.until = began + w.bound
+	}
 	w.moved = w.m.domain.Cycle()
 	w.handle.Wake()
 }
@@ -116,6 +121,8 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.err = w.ctx.Err()
 	case w.limit > 0 && now >= w.limit && working:
 		w.err = &CycleLimitError{w.limit, w.m.Where()}
+	case w.until > 0 && now >= w.until && working:
+		w.err = &BoundError{w.bound}
 	case w.edges > 0 && working && w.m.Arch.Stats().Edges >= w.edges:
 		w.err = &EdgeLimitError{w.edges, w.m.Arch.Stats().Edges, now}
 	case now-w.moved >= stallAfter && (working || w.m.pending() > 0):
@@ -133,12 +140,24 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	if draining {
 		next = now + 1
 	}
-	if w.limit > 0 {
-		next = min(next, max(w.limit, now+1))
+	for _, end := range [...]uint64{w.limit, w.until} {
+		if end > 0 {
+			next = min(next, max(end, now+1))
+		}
 	}
 	w.handle.WakeAt(next)
 	return false
 }
+
+// BoundError is the end of a launch that takes more cycles than Machine.Bound allows.
+type BoundError struct{ Cycles uint64 }
+
+func (e *BoundError) Error() string {
+	return fmt.Sprintf("the launch takes more than %d cycles", e.Cycles)
+}
+
+// Bound makes launches end with a *BoundError if they take more than so many cycles; 0: however long they take.
+func (m *Machine) Bound(cycles uint64) { m.watchdog.bound = cycles }
 
 // Interrupt ends the run after the current instant, with an error. It is for use by observers.
 func (m *Machine) Interrupt(err error) {

@@ -137,7 +137,10 @@ func (p *Plan) arrange() {
 	}
 }
 
-// resolve replaces auto by the value that best suits the other choices.
+// Resolve replaces auto by the value that best suits the other choices. A workload without a recipe has the same kernels
+// as before.
+func Resolve(w workload.Workload) workload.Workload { return resolve(w) }
+
 func resolve(w workload.Workload) workload.Workload {
 	a, err := algorithm.ByName(string(w.Algorithm))
 	if err != nil {
