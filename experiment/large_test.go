@@ -15,6 +15,7 @@ import (
 	"heddle/experiment"
 	"heddle/experiment/config"
 	"heddle/experiment/store"
+	"heddle/internal/resources"
 	"heddle/internal/testenv"
 	"heddle/internal/version"
 	"heddle/sim/stats"
@@ -110,4 +111,31 @@ func TestLargeSweeps(t *testing.T) {
 	require.Less(t, one, 30_000.0, "names of statistics, and two points")
 	t.Logf("%d points: %.1f s to store, %.1f s to take over, %.1f s of these to lay them out and %.2f s to look them up; summary.json %d bytes a point; %.0f allocations to read one",
 		n, stored.Seconds(), rerun.Seconds(), laid.Seconds(), found.Seconds(), summary.Size()/int64(n), one)
+}
+
+// TestLookupOfManyPoints: 10,000 points that another experiment has simulated are found within a second of processor
+// time. What follows, their rows copied, is no part of the look-up.
+func TestLookupOfManyPoints(t *testing.T) {
+	testenv.NeedLong(t, "it stores 10,000 points; TestLargeSweeps looks up 500")
+	const n = 10_000
+	results := t.TempDir()
+	l, r := largeSweep(t, n)
+	b, err := experiment.OpenBook(filepath.Join(results, "a"), l, r, experiment.BookOptions{Jobs: 1})
+	require.NoError(t, err)
+	for i := range n {
+		require.NoError(t, b.Put(outcomeOfMany(i)))
+	}
+	require.NoError(t, b.Close())
+	b, r = nil, nil //nolint:ineffassign,wastedassign // not kept while the look-up is measured
+	runtime.GC()
+
+	_, r = largeSweep(t, n)
+	before := resources.ProcessorSeconds()
+	known, err := r.Find(filepath.Join(results, "b"), experiment.Search{Folders: []string{results}}, version.Model())
+	spent := resources.ProcessorSeconds() - before
+	require.NoError(t, err)
+	require.Equal(t, n, known.Len())
+	require.Equal(t, "10000 of 10000 points known (10000 from a)", known.Text(n))
+	t.Logf("%.2f s of processor time to look up %d points of another experiment", spent, n)
+	require.Less(t, spent, 1.0)
 }
