@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,11 +15,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/configs"
+	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/experiment/config"
 	"heddle/internal/files"
 	"heddle/internal/fit"
 	"heddle/internal/plain"
+	"heddle/internal/suggest"
 	"heddle/report/diagram"
 )
 
@@ -49,13 +52,25 @@ func newConfigCheck() *cobra.Command {
 		Use: "check CONFIG", Short: "Check a machine or an experiment with all its points; silent if it is valid",
 		Args:    cobra.ExactArgs(1),
 		Example: "  heddle config check my-machine.yaml\n  heddle config check my-experiment.yaml",
-		RunE: func(_ *cobra.Command, args []string) error {
-			_, err := loadAny(args[0], f.set)
+		RunE: func(c *cobra.Command, args []string) error {
+			l, err := loadAny(args[0], f.set)
+			if e, ok := l.(*schema.Loaded[config.Experiment]); ok && err == nil {
+				err = vet(c.Context(), e, f.set)
+			}
 			return err
 		},
 	}
 	f.add(c)
 	return c
+}
+
+// vet returns an error if a point of an experiment cannot run on its graph.
+func vet(ctx context.Context, l *schema.Loaded[config.Experiment], set []string) error {
+	points, err := experiment.Points(l, set)
+	if err != nil {
+		return err
+	}
+	return (&experiment.Runner{Points: points, Observer: experiment.Quiet{}}).Vet(ctx, l, nil)
 }
 
 func newConfigShow() *cobra.Command {
@@ -136,7 +151,13 @@ type annotated interface{ AnnotatedYAML() []byte }
 // loadAny loads a machine or an experiment, whose points it expands as a check.
 func loadAny(name string, set []string) (annotated, error) {
 	if !isExperiment(name) {
-		return configs.LoadMachine(name, os.Environ(), set)
+		l, err := configs.LoadMachine(name, os.Environ(), set)
+		near := suggest.Nearest(name, config.Names())
+		if err != nil && near != "" && suggest.Nearest(name, configs.MachineNames()) == "" {
+			return nil, fmt.Errorf("no machine or experiment %q; did you mean %s? (heddle config list lists them all)",
+				name, near)
+		}
+		return l, err
 	}
 	l, err := loadExperiment(name, set)
 	if err != nil {

@@ -181,7 +181,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 	}
 	var about strings.Builder
 	if err := r.DescribePoint(&about, 0); err != nil {
-		return err
+		return experiment.AtOrigin(l, err)
 	}
 	if err := f.monitor.listen(); err != nil {
 		return err

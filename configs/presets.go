@@ -102,19 +102,43 @@ func Variables(fields []*schema.Field) (out []string) {
 func MachineNames() []string { return PresetNames("machine") }
 
 // MachinesWith returns the names of the machine presets whose cores have such a graph unit, sorted.
-func MachinesWith(u *accel.Kind) []string { return slices.Clone(machinesByUnit()[u.Name]) }
+func MachinesWith(u *accel.Kind) (names []string) {
+	for _, m := range machinesByUnit()[u.Name] {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// MachinesLike is MachinesWith with the presets first that have as many cores, warps and lanes as a machine.
+func MachinesLike(like *Machine, u *accel.Kind) (names []string) {
+	shape := func(m *Machine) [4]int { return [4]int{m.Sockets, m.CoresPerSocket, m.Core.Warps, m.Core.Threads} }
+	for _, equal := range []bool{true, false} {
+		for _, m := range machinesByUnit()[u.Name] {
+			if equal == (shape(&m.Value) == shape(like)) {
+				names = append(names, m.name)
+			}
+		}
+	}
+	return names
+}
+
+// unitMachine is a machine preset with a graph unit.
+type unitMachine struct {
+	*schema.Loaded[Machine]
+	name string
+}
 
 // machinesByUnit lists presets by their unit. Many configurations of a search may be refused, each with a list of
 // these.
-var machinesByUnit = sync.OnceValue(func() map[string][]string {
-	of := map[string][]string{}
+var machinesByUnit = sync.OnceValue(func() map[string][]unitMachine {
+	of := map[string][]unitMachine{}
 	for _, name := range MachineNames() {
 		l, err := LoadMachine(name, nil, nil)
 		if err != nil {
 			continue
 		}
 		if u := accel.KindOf(l.Value.Core.Unit.Spec); u != nil {
-			of[u.Name] = append(of[u.Name], name)
+			of[u.Name] = append(of[u.Name], unitMachine{l, name})
 		}
 	}
 	return of

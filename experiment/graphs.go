@@ -3,7 +3,9 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"runtime/debug"
 	"sync"
 
@@ -122,6 +124,9 @@ func (c *graphCache) load(l *cachedGraph, spec graphspec.Graph) {
 	}()
 	if g, d.err = graph.Load(spec); d.err == nil {
 		d.about, d.hash, d.numbering = aboutGraph(g), g.Hash(), g.Numbering()
+	} else if errors.Is(d.err, fs.ErrNotExist) && spec.File != "" {
+		d.err = keyError("graph.file", ": %s: no such file: expected a path, from where heddle runs, or the name of a "+
+			"graph that it ships (heddle graph list)", spec.File)
 	}
 }
 

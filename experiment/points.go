@@ -303,6 +303,9 @@ func arguments(settings []Setting, set []string, over ...string) []string {
 	return args
 }
 
+// AtOrigin prefixes an error of a key with the place where the experiment gives it.
+func AtOrigin(l *schema.Loaded[config.Experiment], err error) error { return withOrigin(l, err, nil) }
+
 // withOrigin prefixes an error of a key with the place where the key was given, unless a point's own settings give it.
 func withOrigin(l *schema.Loaded[config.Experiment], err error, settings []Setting) error {
 	var key *compose.KeyError

@@ -278,8 +278,26 @@ func (r *resolver) report(f *Field, err error) {
 	case errors.As(err, &blame):
 		r.reportField(join(f.Path, blame.FieldKey()), blame.FieldMsg())
 	default:
+		if key, msg, ok := r.keyOf(f, err.Error()); ok {
+			r.reportField(join(f.Path, key), msg)
+			return
+		}
 		r.bad.add(r.origins[f], f.Path, "%v", err)
 	}
+}
+
+// keyOf takes apart the error of a component's own check, "core issue.slices = 4: expected 1..2": the component is the
+// section, and what follows may be a key of it.
+func (r *resolver) keyOf(f *Field, text string) (key, msg string, ok bool) {
+	key, msg, ok = strings.Cut(text, " = ")
+	if _, name, named := strings.Cut(key, " "); named {
+		key = name
+	}
+	if !ok || strings.Contains(key, " ") {
+		return "", "", false
+	}
+	_, ok = r.tree.lookup(join(f.Path, key))
+	return key, msg, ok
 }
 
 // reportField reports an error at the key at path. If that does not exist, as when a section's check is that of a

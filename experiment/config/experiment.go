@@ -80,7 +80,7 @@ func (e Experiment) Validate() error {
 		return nil
 	}
 	if u := e.Workload.Schedule.Kind(); u != nil && !e.Machine.Core.Unit.Is(u.Name) && !e.variesUnit(u) {
-		return missingUnit(e.Workload.Schedule, u)
+		return missingUnit(&e.Machine, e.Workload.Schedule, u)
 	}
 	return nil
 }
@@ -253,9 +253,9 @@ func (e *Experiment) NeedsRandom() error {
 }
 
 // missingUnit returns the error for a machine without the unit that a schedule needs.
-func missingUnit(s workload.Schedule, u *accel.Kind) error {
+func missingUnit(m *configs.Machine, s workload.Schedule, u *accel.Kind) error {
 	msg := fmt.Sprintf("%s: the machine's cores have no %s; give machine.core.%s", s, u.Title, u.Key)
-	if names := configs.MachinesWith(u); len(names) > 0 {
+	if names := configs.MachinesLike(m, u); len(names) > 0 {
 		const most = 3
 		msg += fmt.Sprintf(" (or use a preset that has it: %s)", strings.Join(names[:min(len(names), most)], ", "))
 	}
