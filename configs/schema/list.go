@@ -13,13 +13,13 @@ import (
 	"heddle/internal/fit"
 )
 
-// Text lists all keys for a terminal of that many columns (0: unlimited): key, type, range or values, default. Where
-// the table has no room, everything but the key moves to the lines below it.
+// Text lists all keys for a terminal of that many columns (0: unlimited): key, type, range or values, default, the first
+// sentence of the meaning. Where the table has no room, everything but the key moves to the lines below it.
 func (s *Schema[T]) Text(columns int) []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, f := range s.Fields() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Path, f.typeUnit(), f.allowed(), f.defaultText())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Path, f.typeUnit(), f.allowed(), f.defaultText(), f.gist())
 	}
 	w.Flush() // to memory
 	text := trimLines(b.Bytes())
@@ -32,8 +32,22 @@ func (s *Schema[T]) Text(columns int) []byte {
 	for _, f := range s.Fields() {
 		fmt.Fprintln(&b, f.Path)
 		below(&b, f.facts(), columns)
+		if f.Doc != "" {
+			below(&b, cut(f.gist(), columns-indent), columns)
+		}
 	}
 	return b.Bytes()
+}
+
+// gist returns the first sentence of a key's meaning.
+func (f *Field) gist() string { return sentences(f.Doc, f.Values())[0] }
+
+// cut shortens a text to so many characters, between words.
+func cut(text string, columns int) string {
+	if utf8.RuneCountInString(text) <= columns {
+		return text
+	}
+	return strings.TrimRight(fit.Lines(text, columns-2)[0], " ,;:") + " …"
 }
 
 // Explain lists the keys whose path matches, with their meaning, in lines of at most columns characters.
