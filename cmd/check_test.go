@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -41,4 +42,25 @@ func TestConfigCheckFinds(t *testing.T) {
 		require.Zero(t, code, errs)
 		require.Empty(t, out+errs)
 	}
+}
+
+// TestTablesBreakNoWords: with more axes than there is room for at 80 columns, values stand side by side, whole.
+func TestTablesBreakNoWords(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("x.yaml", []byte(`name: x
+machine: vortex-1c4w4t
+graph: {rmat: {scale: 4}, clean: {symmetrise: true}}
+workload: {algorithm: bfs}
+compare: {machine.memory.preset: [hbm2-2gbps, hbm2-2gbps-jedec]}
+sweep: {workload.schedule: [vertex, edge], machine.core.warps: [2, 4], workload.algorithm: [bfs, cc]}
+`), 0o644))
+	_, errs, code := heddle(t, "run", "./x.yaml")
+	require.Zero(t, code, errs)
+	out := results(t, "list", "x", "--columns", "80")
+	for _, line := range strings.Split(out, "\n") {
+		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
+	}
+	require.Contains(t, out, "preset schedule warps")
+	require.Contains(t, out, "│ hbm2-2gbps-jedec edge 4 cc ")
+	require.Contains(t, results(t, "list", "x", "--columns", "200"), "│ hbm2-2gbps-jedec │ edge ")
 }

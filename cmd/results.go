@@ -288,21 +288,50 @@ func (f *resultsFlags) listPoints(w io.Writer, name string) error {
 		axes = append(axes, settings(&points[i]))
 	}
 	titles, values := experiment.AxisColumns(axes)
+	speedups := store.Speedups(points)
+	rest := [][]any{{"cycles", "speedup", "verified", "seconds"}}
+	for i := range points {
+		p := &points[i]
+		rest = append(rest, []any{experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position), verdictText(p),
+			fmt.Sprintf("%.2f", p.Seconds)})
+	}
+	titles, values, rest = joined(titles, values, rest, fit.Columns(w))
 	header := []any{"point"}
 	for _, title := range titles {
 		header = append(header, title)
 	}
-	header = append(header, "cycles", "speedup", "verified", "seconds")
-	t, speedups := fit.Keeping(w, len(header)-1, header...), store.Speedups(points)
+	kept := len(header) + 3
+	header = append(header, rest[0]...)
+	t := fit.Keeping(w, kept, header...)
 	for i := range points {
-		p := &points[i]
-		row := append(table.Row{p.Position + 1}, values[i]...)
-		t.AppendRow(append(row, experiment.Cycles(p.Cycles, p.Half), speedupText(speedups, p.Position), verdictText(p),
-			fmt.Sprintf("%.2f", p.Seconds)))
+		t.AppendRow(append(append(table.Row{points[i].Position + 1}, values[i]...), rest[i+1]...))
 	}
-	t.SetColumnConfigs(rightFrom(len(header)-3, len(header)-2))
+	t.SetColumnConfigs(rightFrom(kept-2, kept-1))
 	t.Render()
 	return nil
+}
+
+// joined puts the columns of experiment.AxisColumns into one where a table has no room for them beside the others, of
+// which the last is left out: the values of each point, and the titles in the same order, side by side.
+func joined(titles []string, rows, rest [][]any, columns int) ([]string, [][]any, [][]any) {
+	head := make([]any, len(titles))
+	for i, t := range titles {
+		head[i] = t
+	}
+	without := make([][]any, len(rest))
+	for i := range rest {
+		without[i] = rest[i][:len(rest[i])-1]
+	}
+	own := fit.Width(append([][]any{head}, rows...)) - 1
+	if columns == 0 || len(titles) < 2 || own+fit.Width(without)+fit.Width([][]any{{"point"}})-1 <= columns {
+		return titles, rows, rest
+	}
+	text := func(cells []any) string { return strings.Trim(fmt.Sprintln(cells...), "\n") }
+	texts := make([][]any, len(rows))
+	for i, r := range rows {
+		texts[i] = []any{text(r)}
+	}
+	return []string{text(head)}, texts, without
 }
 
 // settings returns the values of a stored point's axes.

@@ -191,7 +191,7 @@ func (f *runFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	if !f.json && !f.quiet {
-		fmt.Fprint(c.OutOrStdout(), about.String(), s.memory)
+		_ = fit.Print(c.OutOrStdout(), about.String()+s.memory) // a failed write has no remedy
 	}
 	s.page = f.monitor.serve(c, l.Value.Name, len(points), len(r.Done), points)
 	s.page.join(r)

@@ -34,6 +34,23 @@ func Keeping(w io.Writer, kept int, header ...any) table.Writer {
 	return t
 }
 
+// Width returns the width that the columns of these rows take in a table, with the lines between them.
+func Width(rows [][]any) (sum int) {
+	var widest []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widest) {
+				widest = append(widest, 0)
+			}
+			widest[i] = max(widest[i], text.StringWidthWithoutEscSequences(plain.Line(fmt.Sprint(cell))))
+		}
+	}
+	for _, n := range widest {
+		sum += n + len(" | ")
+	}
+	return sum + 1
+}
+
 // AppendRow adds a row, each cell on one line.
 func (t *measured) AppendRow(row table.Row, config ...table.RowConfig) {
 	t.Writer.AppendRow(t.measure(plainRow(row)), config...)
