@@ -409,7 +409,7 @@ func (s *Study) schedules(b *strings.Builder) {
 	markdown(b, append(append([]string{"problem"}, names...), "tuned"), rows)
 }
 
-// Options describes how far apart the candidates of the first variant are, as GRAssembler (CGO 2024, §6.2) counts it,
+// Options describes how far apart the candidates of the first variant are, as GRAssembler (PACT '22, §6.2) counts it,
 // over the candidates that were simulated to their ends.
 type Options struct {
 	Second     float64 // the second's time over the best's, geometric mean

@@ -1,5 +1,5 @@
 // Package activeset holds the data structures for a super-step's active vertices: the code that traverses, tests and
-// fills them, and their host side (GRAssembler, CGO 2024, §5.2; UGF).
+// fills them, and their host side (GRAssembler, PACT '22, §5.2; UGF).
 //
 // The set being filled is never the set being read. A map rotates through three roles (read in one super-step, zeroed
 // in the next, filled in the one after), so zeroing is a share of an existing kernel and costs no launch.

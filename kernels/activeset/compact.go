@@ -6,7 +6,7 @@ import (
 )
 
 // Sets that are filled as a map and traversed as a queue, which a separate kernel builds from the map before a gather:
-// GRAssembler's QnB and RQnB (CGO 2024, Table 4), UGF's unfused frontier creation (UNFUSED_BITMAP, UNFUSED_BOOLMAP).
+// GRAssembler's QnB and RQnB (PACT '22, Table 4), UGF's unfused frontier creation (UNFUSED_BITMAP, UNFUSED_BOOLMAP).
 // GRAssembler's names are GSwitch's (PPoPP 2019; filter.cuh), whose filter lists the active vertices of a bitmap for a
 // forward expansion, and the inactive ones for a backward one.
 var (

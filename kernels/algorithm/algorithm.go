@@ -1,4 +1,4 @@
-// Package algorithm holds graph algorithms as their user-defined functions (GRAssembler, CGO 2024, Table 2): init,
+// Package algorithm holds graph algorithms as their user-defined functions (GRAssembler, PACT '22, Table 2): init,
 // gather, sum, apply, filters, and termination. Each is written once and knows no schedule, layout or active set.
 package algorithm
 

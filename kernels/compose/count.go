@@ -12,7 +12,7 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// Factor is a kind of choice in GRAssembler's Table 3 (CGO 2024), with the options that heddle has.
+// Factor is a kind of choice in GRAssembler's Table 3 (PACT '22), with the options that heddle has.
 type Factor struct {
 	Name      string   `json:"name"`
 	Count     int      `json:"count"`     // as Table 3 counts: a number or a switch counts as two

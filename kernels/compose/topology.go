@@ -14,7 +14,7 @@ import (
 )
 
 // Arrays of the rows of listed vertices, if the layout has virtual vertices: the new active set of GRAssembler's
-// initTopology (CGO 2024, §4.2).
+// initTopology (PACT '22, §4.2).
 const (
 	activeRows = "active.rows"
 	rowsSize   = "active.rows.size"

@@ -151,7 +151,7 @@ func (s Summing) Doc() string {
 	case InRegister:
 		return "a thread that alone has a destination keeps the sum in a register between a load and a store a row"
 	case InMemory:
-		return "it loads and stores the sum for every edge (GRAssembler, CGO 2024, §5.1)"
+		return "it loads and stores the sum for every edge (GRAssembler, PACT '22, §5.1)"
 	}
 	return "it uses an atomic for every edge, as where several threads have a destination"
 }

@@ -4,7 +4,7 @@ package layout
 const DefaultShard = 4096
 
 // gShard lists edges shard by shard, each with the value that it contributes beside it (G-Shards: Khorasani, Vora,
-// Gupta, Bhuyan: CuSha, HPDC 2014, as in GRAssembler, CGO 2024, §4.2 and §6.5).
+// Gupta, Bhuyan: CuSha, HPDC 2014, as in GRAssembler, PACT '22, §4.2 and §6.5).
 var gShard = shards(DefaultSizes())
 
 // shards returns gShard with shards of that size.

@@ -1,4 +1,4 @@
-// Package layout holds topology layouts: how edges lie in memory, and the code that reads them (GRAssembler, CGO 2024,
+// Package layout holds topology layouts: how edges lie in memory, and the code that reads them (GRAssembler, PACT '22,
 // Table 2: getNeighbor, getEdge, searchVID).
 //
 // A layout knows no schedule and no algorithm.

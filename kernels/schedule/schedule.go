@@ -1,4 +1,4 @@
-// Package schedule holds edge schedules, which map edges to threads (GRAssembler, CGO 2024, §2.2 and Table 2;
+// Package schedule holds edge schedules, which map edges to threads (GRAssembler, PACT '22, §2.2 and Table 2;
 // SparseWeaver, HPCA 2025, §III-A). Each has a function EachEdge that emits registration, distribution, and the walk
 // over a thread's edges.
 //
