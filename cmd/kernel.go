@@ -112,7 +112,7 @@ func newKernelList() *cobra.Command {
 
 --count counts the combinations of each algorithm: of software's schedules, where each
 number that a kernel heeds (the size of thread blocks, those of a layout) counts as two, as
-GRAssembler (CGO 2024) counts in its Table 3; of all schedules; of all manners in which
+GRAssembler (PACT '22) counts in its Table 3; of all schedules; of all manners in which
 kernels are written; and of those that run fused, too. Below are the factors, whose product
 counts all choices, legal or not, as the published 4,480 does.`,
 		Example: "  heddle kernel list\n  heddle kernel list --count\n  heddle kernel list --count --json",

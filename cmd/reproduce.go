@@ -18,6 +18,7 @@ import (
 	"heddle/experiment/config"
 	"heddle/internal/files"
 	"heddle/internal/resources"
+	"heddle/internal/version"
 	"heddle/report/reproduce"
 )
 
@@ -72,7 +73,7 @@ not hold wholly; 130 interrupted.`,
 	fl.StringVar(&f.graphs, "graphs", "graphs", "`directory` with the graphs of full variants")
 	fl.BoolVar(&f.json, "json", false, "print the outcome, or the list of packs, as JSON")
 	fl.StringVar(&f.record, "record", "", "write the outcome and its data to a `directory` of documentation, and "+
-		"generate reproduction.md from it")
+		"generate reproduction.md from it; refused of a build with changes that are not committed")
 	fl.BoolVar(&f.strict, "strict", false, "exit code 4 unless the statement holds wholly")
 	c.MarkFlagsMutuallyExclusive("quick", "full")
 	c.MarkFlagsMutuallyExclusive("set", "record")
@@ -125,6 +126,10 @@ func (f *reproduceFlags) variant() config.Variant {
 func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 	if err := f.check(); err != nil {
 		return err
+	}
+	if f.record != "" && !reproduce.Committed(version.Text()) {
+		return fmt.Errorf("--record: this program (%s) was built with changes that are not committed, so that nobody "+
+			"could build it again: commit them, and build in a clean tree (go build ./cmd/heddle)", version.Text())
 	}
 	p, err := config.LoadPack(name)
 	if err != nil {
@@ -353,6 +358,13 @@ const recorded = "reproduction"
 
 // write generates the documentation from the recorded outcomes.
 func (f *reproduceFlags) write() error {
+	all, err := packs()
+	if err == nil {
+		err = reproduce.Rejudge(all, filepath.Join(f.record, recorded))
+	}
+	if err != nil {
+		return err
+	}
 	pages, err := reproductionDoc(f.record)
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
 		err = errors.Join(err, files.Write(filepath.Join(f.record, filepath.FromSlash(name)), pages[name]))

@@ -104,6 +104,7 @@ func TestReproduceExitCodes(t *testing.T) {
 		{[]string{tinyPack, "--jobs", "0"}, exitUsage, "--jobs 0"},
 		{[]string{tinyPack, "--set", "machine.core.warps=0"}, exitUsage, "--set machine.core.warps"},
 		{[]string{tinyPack, "--set", "workload.schedule=cta", "--record", dir}, exitUsage, "none of the others can be"},
+		{[]string{tinyPack, "--record", dir}, exitUsage, "changes that are not committed"},
 		{[]string{tinyPack, "--max-cycles", "100"}, exitNoProgress, "limit"},
 	} {
 		_, errs, code := heddle(t, append([]string{"reproduce", "--out", t.TempDir()}, c.args...)...)

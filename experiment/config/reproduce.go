@@ -45,6 +45,7 @@ type PackHead struct {
 	ReadingNames []string `key:"readings" default:""`
 	FullReadings []string `key:"full_readings" default:"" doc:"The same for the full variant, which costs more."`
 	Apart        []string `key:"apart" default:"" doc:"Names of experiments that are run only as described."`
+	Repeats      string   `key:"repeats" default:"" doc:"A pack whose statements these are too: they count there alone."`
 	QuickSeconds int      `key:"quick_seconds" required:"true" min:"0" max:"100000" unit:"seconds"`
 	FullHours    float64  `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours"`
 }
@@ -102,6 +103,7 @@ type Check struct {
 	Direction string            `key:"direction" default:""`
 	Holds     string            `key:"holds" required:"true"`
 	Partly    string            `key:"partly" default:"" doc:"Rule by which it holds partly, if it does not hold."`
+	Built     string            `key:"by_construction" default:"" lines:"true"`
 	Decides   bool              `key:"decides" default:"true"`
 	Variants  []workload.Choice `key:"variants" default:"quick, full" oneof:"quick,full" doc:"Where it is checked."`
 }
@@ -122,11 +124,12 @@ func (Check) Docs() map[string]string {
 			"each problem: slowest, second: the largest, or the second smallest, over the smallest (geometric " +
 			"mean). most-second: the same as second (highest). second-differs: 1 if the second smallest has another " +
 			"value of differs than the smallest, else 0 (mean).",
-		"direction": "Rule by which the statement holds at least in direction. Default: a ratio or speedup with a " +
-			"published value holds in direction if it is on the same side of 1; other statements if they hold, at " +
-			"least partly.",
+		"direction": "Rule by which the statement holds at least in direction. Default: an effect of 5 % on the " +
+			"published value's side of 1, or, without one, on the side that the rule in holds asks for. A statement " +
+			"whose value or rule has no such effect has no direction.",
 		"holds": "Rule by which the statement holds: '>= X', '<= X', 'between X Y', or 'within X': the relative " +
 			"difference from the published value is at most X.",
+		"by_construction": "Why the machine cannot fail the statement, if it cannot. It is shown, and not counted.",
 		"decides": "false: the check is shown, but does not count for the pack, as it concerns an addition to the " +
 			"paper's machine, or another machine.",
 	}
@@ -291,8 +294,16 @@ func (p *Pack) parse(file string, text []byte) error {
 	p.lists = map[Variant]*schema.Node{Quick: parts["quick"], Full: parts["full"]}
 	var bad []error
 	p.PackHead = loadPart(packSchema, file, "", head, &bad).Value
+	said := map[string]bool{}
 	for i, c := range loadList(checkSchema, file, "checks", parts["checks"], &bad) {
 		p.Checks = append(p.Checks, c.Value)
+		for _, v := range c.Value.Variants {
+			if at, _ := c.Origin("says"); said[string(v)+c.Value.Says] {
+				bad = append(bad, fmt.Errorf("%s: checks[%d].says: %q stands twice in the %s variant: name each "+
+					"statement", at, i, c.Value.Says, v))
+			}
+			said[string(v)+c.Value.Says] = true
+		}
 		if _, known := p.Published[c.Value.Published]; c.Value.Published != "" && !known {
 			at, _ := c.Origin("published")
 			bad = append(bad, fmt.Errorf("%s: checks[%d].published: no value %q in %s", at, i, c.Value.Published,

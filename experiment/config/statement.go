@@ -102,6 +102,20 @@ func ParseRule(text string) (r Rule, err error) {
 // Relative reports whether the rule compares with a published value.
 func (r Rule) Relative() bool { return r.op == "within" }
 
+// Range is the interval of numbers that satisfy the rule; all numbers if it compares with a published value.
+func (r Rule) Range() (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	switch r.op {
+	case ">=":
+		low = r.a
+	case "<=":
+		high = r.a
+	case "between":
+		low, high = r.a, r.b
+	}
+	return low, high
+}
+
 // Met reports whether x satisfies the rule, given the published value.
 func (r Rule) Met(x, published float64) bool {
 	switch r.op {

@@ -37,11 +37,33 @@ func (o *Outcome) Save(dir string) error {
 			return err
 		}
 	}
+	return o.write(dir)
+}
+
+func (o *Outcome) write(dir string) error {
 	text, err := json.MarshalIndent(o, "", " ")
 	if err != nil {
 		return err
 	}
-	return files.Write(filepath.Join(dir, name+".json"), append(text, '\n'))
+	return files.Write(filepath.Join(dir, File(o.Pack, o.Variant)+".json"), append(text, '\n'))
+}
+
+// Rejudge brings the outcomes recorded in a directory up to date with the packs' present rules (Outcome.Judge).
+func Rejudge(packs []*config.Pack, dir string) error {
+	var bad []error
+	for _, p := range packs {
+		for _, v := range variants {
+			o, err := Read(dir, p.Name, v)
+			if err == nil && o != nil {
+				err = o.Judge(p)
+			}
+			if err == nil && o != nil {
+				err = o.write(dir)
+			}
+			bad = append(bad, err)
+		}
+	}
+	return errors.Join(bad...)
 }
 
 // maxOutcome bounds the size of an outcome's file.

@@ -2,8 +2,9 @@ package reproduce
 
 import (
 	"math"
+	"slices"
 
-	"heddle/kernels/workload"
+	"heddle/experiment/config"
 )
 
 // estimate is a number with half the width of its 95 % interval, which is 0 where nothing was sampled. Estimates of
@@ -27,28 +28,50 @@ func (e estimate) relative() float64 {
 	return e.half / math.Abs(e.value)
 }
 
-// half returns half the width of the interval of the reduced samples. Statements about series have none.
-func half(how workload.Choice, list []sample, reduced float64) float64 {
+// half returns half the width of the interval of the reduced samples.
+func half(c *config.Check, list []sample, reduced float64) float64 {
 	sum := 0.0
-	switch how {
-	case "geomean":
+	switch {
+	case c.Along != "" || len(c.Among) > 0:
+		return moved(c, list, reduced)
+	case c.Reduce == "geomean":
 		for _, s := range list {
 			sum += s.relative() * s.relative()
 		}
 		return math.Abs(reduced) * math.Sqrt(sum) / float64(len(list))
-	case "mean":
+	case c.Reduce == "mean":
 		for _, s := range list {
 			sum += s.half * s.half
 		}
 		return math.Sqrt(sum) / float64(len(list))
-	case "min", "max":
-		for _, s := range list {
-			if s.value == reduced {
-				return s.half
-			}
+	}
+	for _, s := range list {
+		if s.value == reduced {
+			return s.half
 		}
 	}
 	return 0
+}
+
+// moved is half the width for reductions without a formula: how far the result moves when one sample goes to an end of
+// its interval, as the root of the sum of squares over samples.
+func moved(c *config.Check, list []sample, reduced float64) float64 {
+	sum := 0.0
+	for i := range list {
+		most := 0.0
+		for _, end := range []float64{-list[i].half, list[i].half} {
+			if end == 0 {
+				continue
+			}
+			shifted := slices.Clone(list)
+			shifted[i].value += end
+			if x, ok := reduce(c, shifted); ok {
+				most = max(most, math.Abs(x-reduced))
+			}
+		}
+		sum += most * most
+	}
+	return math.Sqrt(sum)
 }
 
 // unchanged reports whether a reading leaves all points of a group, and their partners, as described.

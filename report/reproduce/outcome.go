@@ -2,13 +2,11 @@ package reproduce
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"heddle/experiment"
 	"heddle/experiment/config"
-	"heddle/internal/tolerance"
 	"heddle/kernels/workload"
 	"heddle/report"
 )
@@ -22,15 +20,18 @@ const (
 	Partly Verdict = "partly"
 	No     Verdict = "no"
 	NotRun Verdict = "not run" // no point has a verified result for it
+
+	// Undecided is the verdict where a sampled number's interval straddles the rule.
+	Undecided Verdict = "undecided"
 )
 
 // Outcome is the outcome of a variant of a pack: the output of --json, and the source of the documentation. Keys are
 // stable; more may be added.
 type Outcome struct {
+	Format   int              `json:"format,omitempty"` // withIntervals in outcomes of today
 	Pack     string           `json:"pack"`
 	Variant  config.Variant   `json:"variant"`
 	Holds    Verdict          `json:"holds"` // as described
-	Best     Verdict          `json:"best"`  // each statement under the reading that suits it best
 	Readings []ReadingOutcome `json:"readings"`
 	Checks   []CheckOutcome   `json:"checks"`
 	Figures  []FigureOutcome  `json:"figures"`  // as described
@@ -44,6 +45,9 @@ type Outcome struct {
 	Version  string           `json:"version"`
 	Host     Host             `json:"host"`
 }
+
+// withIntervals is the format from which on numbers of series have intervals.
+const withIntervals = 1
 
 // Host is the cost on the host.
 type Host struct {
@@ -67,11 +71,15 @@ type ReadingOutcome struct {
 // CheckOutcome is one check: ours, under each reading, beside the published number.
 type CheckOutcome struct {
 	Says      string   `json:"says"`
-	Published *float64 `json:"published"` // null: the paper prints none
+	Quantity  string   `json:"quantity"` // identifies what the numbers are
+	Mark      Mark     `json:"mark"`
+	Reason    string   `json:"reason,omitempty"` // of by construction
+	Null      *float64 `json:"null"`             // the number if nothing mattered; null: there is none
+	Published *float64 `json:"published"`        // null: the paper prints none
 	Where     string   `json:"where,omitempty"`
 	Unit      string   `json:"unit,omitempty"`
 	Rule      string   `json:"rule"`
-	Direction string   `json:"direction"` // the rule by which it holds in direction
+	Direction string   `json:"direction"` // the rule by which it holds in direction; "": it has none
 	Decides   bool     `json:"decides"`
 	Readings  []Number `json:"readings"` // in the order of the outcome's
 }
@@ -79,10 +87,11 @@ type CheckOutcome struct {
 // Number is a check's outcome under one reading.
 type Number struct {
 	Ours        *float64 `json:"ours"`
-	Half        float64  `json:"half,omitempty"` // half the width of its 95 % interval, where points were sampled
-	Ratio       *float64 `json:"ratio"`          // ours over published
-	Values      int      `json:"values"`         // that ours is made of
-	Same        bool     `json:"same,omitempty"` // all of them as described: the reading changes none
+	Half        float64  `json:"half,omitempty"`       // half the width of its 95 % interval, where points were sampled
+	Arithmetic  float64  `json:"arithmetic,omitempty"` // the arithmetic mean, where ours is the geometric one of several
+	Ratio       *float64 `json:"ratio"`                // ours over published
+	Values      int      `json:"values"`               // that ours is made of
+	Same        bool     `json:"same,omitempty"`       // all of them as described: the reading changes none
 	Holds       Verdict  `json:"holds"`
 	Direction   bool     `json:"in_direction"`          // by the check's rule
 	Near        bool     `json:"within_25_percent"`     // of the published value
@@ -104,12 +113,9 @@ type FigureOutcome struct {
 	figure *report.Figure
 }
 
-// near is the share of a published value by which ours may differ and be near it.
-const near = 0.25
-
 // Evaluate checks a pack's statements, given the points of a variant, of all readings.
 func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error) {
-	o := &Outcome{Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}}
+	o := &Outcome{Format: withIntervals, Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}}
 	under := map[string][]Point{}
 	for i := range points {
 		under[points[i].Reading] = append(under[points[i].Reading], points[i])
@@ -132,9 +138,8 @@ func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error
 			o.Figures = append(o.Figures, out)
 		}
 	}
-	for k, r := range p.Readings[v] {
+	for _, r := range p.Readings[v] {
 		out := ReadingOutcome{Name: r.Name, Says: flow(r.Says), Source: flow(r.Source), After: r.After}
-		out.Holds = overall(o.Checks, func(c *CheckOutcome) Verdict { return c.Readings[k].Holds })
 		for i := range under[r.Name] {
 			if !under[r.Name][i].Same {
 				out.Points++
@@ -142,29 +147,18 @@ func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error
 		}
 		o.Readings = append(o.Readings, out)
 	}
-	o.Holds, o.Best = o.Readings[0].Holds, overall(o.Checks, (*CheckOutcome).best)
+	o.conclude()
 	o.describe(points)
 	return o, nil
 }
 
-// best is the verdict under the reading that suits the statement best.
-func (c *CheckOutcome) best() Verdict {
-	best := NotRun
-	for _, v := range []Verdict{No, Partly, Yes} {
-		if slices.ContainsFunc(c.Readings, func(n Number) bool { return n.Holds == v }) {
-			best = v
-		}
-	}
-	return best
-}
-
-// overall is the pack's verdict, of the checks that decide: yes if all hold, no if none does,
+// overall is the pack's verdict, of the checks that count: yes if all hold, no if none does,
 // else partly. What was not run leaves it open.
 func overall(checks []CheckOutcome, of func(*CheckOutcome) Verdict) Verdict {
 	count := map[Verdict]int{}
 	n := 0
 	for i := range checks {
-		if checks[i].Decides {
+		if checks[i].counted() {
 			count[of(&checks[i])]++
 			n++
 		}
@@ -174,32 +168,26 @@ func overall(checks []CheckOutcome, of func(*CheckOutcome) Verdict) Verdict {
 		return NotRun
 	case count[Yes] == n:
 		return Yes
-	case count[Yes]+count[Partly] == 0:
+	case count[Yes]+count[Partly]+count[Undecided] == 0:
 		return No
 	}
 	return Partly
 }
 
 func evaluate(p *config.Pack, v config.Variant, c *config.Check, under map[string][]Point) (o CheckOutcome, err error) {
-	o = CheckOutcome{Says: c.Says, Rule: rule(c), Direction: direction(p, c), Decides: c.Decides}
-	published := math.NaN()
-	if said, ok := p.Published[c.Published]; ok {
-		published = said.Value
-		o.Published, o.Where, o.Unit = &said.Value, said.Where, said.Unit
-	}
+	var numbers []Number
 	for _, r := range p.Readings[v] {
-		n, err := comesTo(c, o.Direction, published, under[r.Name])
+		n, err := comesTo(c, under[r.Name])
 		if err != nil {
 			return o, fmt.Errorf("%s: %w", r.Name, err)
 		}
-		o.Readings = append(o.Readings, n)
+		numbers = append(numbers, n)
 	}
-	return o, nil
+	return judge(p, c, numbers, false), nil
 }
 
-// comesTo evaluates a check under one reading.
-func comesTo(c *config.Check, direction string, published float64, points []Point) (n Number, err error) {
-	n.Holds = NotRun
+// comesTo computes a check's number under one reading.
+func comesTo(c *config.Check, points []Point) (n Number, err error) {
 	list, err := samples(&c.Quantity, c.Metric, points)
 	if err == nil {
 		err = together(checkNames(c), list)
@@ -213,57 +201,11 @@ func comesTo(c *config.Check, direction string, published float64, points []Poin
 		n.Explanation = "no verified points have a value for it"
 		return n, nil
 	}
-	n.Ours, n.Half = &ours, half(c.Reduce, list, ours)
-	if published != 0 && !math.IsNaN(published) {
-		ratio := ours / published
-		n.Ratio, n.Near = &ratio, tolerance.Within(ours, published, near*math.Abs(published))
+	n.Ours, n.Half = &ours, half(c, list, ours)
+	if c.Reduce == "geomean" && len(list) > 1 {
+		n.Arithmetic = mean(values(list))
 	}
-	n.Holds = verdict(c, ours, published)
-	n.Direction = n.Holds == Yes || met(direction, ours, published)
 	return n, nil
-}
-
-// direction is the rule by which a statement holds in direction.
-func direction(p *config.Pack, c *config.Check) string {
-	v, has := p.Published[c.Published]
-	sides := c.Measure == "ratio" || c.Measure == "speedup"
-	switch {
-	case c.Direction != "":
-		return c.Direction
-	case has && sides && v.Value > 1:
-		return ">= 1"
-	case has && sides && v.Value < 1:
-		return "<= 1"
-	case c.Partly != "":
-		return c.Partly
-	}
-	return c.Holds
-}
-
-func rule(c *config.Check) string {
-	if c.Partly == "" {
-		return c.Holds
-	}
-	return c.Holds + "; partly " + c.Partly
-}
-
-func verdict(c *config.Check, ours, published float64) Verdict {
-	switch {
-	case met(c.Holds, ours, published):
-		return Yes
-	case c.Partly != "" && met(c.Partly, ours, published):
-		return Partly
-	}
-	return No
-}
-
-// met reports whether a number fits a rule that was checked.
-func met(rule string, ours, published float64) bool {
-	parsed, err := config.ParseRule(rule)
-	if err != nil {
-		panic(fmt.Sprintf("BUG: reproduce: a rule that was checked: %v", err))
-	}
-	return parsed.Met(ours, published)
 }
 
 // describe records the points that were run.

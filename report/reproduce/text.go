@@ -37,8 +37,7 @@ func (o *Outcome) Write(w io.Writer, p *config.Pack) {
 	paragraph(w, "scaled: "+flow(p.ScaledIn(o.Variant)), "  ")
 	paragraph(w, "atomics: "+strings.Join(o.Atomics, ", "), "  ")
 	paragraph(w, o.points()+", "+o.Host.text(), "  ")
-	paragraph(w, fmt.Sprintf("The statement holds: %s; each part under the reading that suits it best: %s", o.Holds,
-		o.Best), "  ")
+	paragraph(w, fmt.Sprintf("The statement holds: %s", o.Holds), "  ")
 }
 
 // standard is the line width if the terminal's is unknown.
@@ -110,7 +109,7 @@ func newTable(w io.Writer) table.Writer {
 func flow(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (c *CheckOutcome) says() string {
-	if c.Decides {
+	if c.counted() {
 		return flow(c.Says)
 	}
 	return "(not counted) " + flow(c.Says)
@@ -124,7 +123,15 @@ func (n *Number) text() string {
 	case n.Same:
 		return "="
 	}
-	return n.ours() + " " + string(n.Holds)
+	return n.ours() + n.other() + " " + string(n.Holds)
+}
+
+// other is the arithmetic mean in brackets, where it differs from the geometric one in what is printed.
+func (n *Number) other() string {
+	if n.Arithmetic == 0 || number(n.Arithmetic) == number(*n.Ours) {
+		return ""
+	}
+	return fmt.Sprintf(" (arithmetic %s)", number(n.Arithmetic))
 }
 
 // ours is the number with its interval.
