@@ -121,7 +121,8 @@ func variantKey(p *experiment.Point) string {
 	return strings.Join(values, " ")
 }
 
-// variantNames returns short names of variants: those of their graph units, or software, if they are distinct.
+// variantNames returns short names of variants: their own, or those of their graph units, or software, if they are
+// distinct.
 func variantNames(points []experiment.Point) map[string]string {
 	short, full := map[string]string{}, map[string]string{}
 	taken := map[string]bool{}
@@ -132,7 +133,10 @@ func variantNames(points []experiment.Point) map[string]string {
 			continue
 		}
 		full[key], short[key] = cmp.Or(key, "kernels"), "software"
-		if u := accel.KindOf(p.Config.Machine.Core.Unit.Spec); u != nil {
+		switch u := accel.KindOf(p.Config.Machine.Core.Unit.Spec); {
+		case len(p.Variant) == 1 && p.Variant[0].Key == schema.VariantKey:
+			short[key] = p.Variant[0].Value
+		case u != nil:
 			short[key] = u.Name
 		}
 		taken[short[key]] = true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/experiment/tune"
 )
@@ -125,6 +126,18 @@ func TestTuneRefuses(t *testing.T) {
 		require.Equal(t, exitUsage, code, errs)
 		require.Contains(t, errs, says)
 	}
+}
+
+// TestVariantNames: variants of a study have the names that an experiment gives them, which may tell two machines with
+// the same unit apart.
+func TestVariantNames(t *testing.T) {
+	named := func(name string) experiment.Point {
+		return experiment.Point{Variant: []experiment.Setting{{Key: schema.VariantKey, Value: name}}}
+	}
+	names := variantNames([]experiment.Point{named("eghw-lines"), named("eghw-plain")})
+	require.Equal(t, map[string]string{"eghw-lines": "eghw-lines", "eghw-plain": "eghw-plain"}, names)
+	machine := experiment.Point{Variant: []experiment.Setting{{Key: "machine", Value: "vortex-1c4w4t"}}}
+	require.Equal(t, map[string]string{"vortex-1c4w4t": "software"}, variantNames([]experiment.Point{machine}))
 }
 
 // TestStudy: an experiment with axes is a search at each of its points, on machines with units over their schedules;
