@@ -160,6 +160,35 @@ func TestShippedPacks(t *testing.T) {
 	}
 }
 
+// The shortest packs are simulated again, as described and under all readings: the recorded numbers are what the
+// simulator has now, to the last digit. With HEDDLE_LONG these are more packs.
+func TestRecordedNumbersAgain(t *testing.T) {
+	seconds, again := int(testenv.Cases(t, 2, 15)), 0
+	all, err := packs()
+	require.NoError(t, err)
+	for _, p := range all {
+		if p.QuickSeconds > seconds {
+			continue
+		}
+		was, err := reproduce.Read(filepath.Join("../docs/results", recorded), p.Name, config.Quick)
+		require.NoError(t, err)
+		out, errs, code := heddle(t, "reproduce", p.Name, "--out", t.TempDir(), "--json")
+		require.Equal(t, exitOK, code, errs)
+		var now reproduce.Outcome
+		require.NoError(t, json.Unmarshal([]byte(out), &now))
+		require.Len(t, now.Checks, len(was.Checks))
+		for i := range now.Checks {
+			for k, n := range now.Checks[i].Readings {
+				w := was.Checks[i].Readings[k]
+				assert.Equal(t, []any{w.Ours, w.Half}, []any{n.Ours, n.Half}, "%s: %s, %s: heddle reproduce %s --record "+
+					"docs/results records it again", p.Name, now.Checks[i].Says, now.Readings[k].Name, p.Name)
+				again++
+			}
+		}
+	}
+	require.Positive(t, again)
+}
+
 // docs/results/reproduction.md follows from the outcomes beside it, which are of the packs' present checks.
 func TestReproductionDocIsCurrent(t *testing.T) {
 	const docs = "../docs/results"

@@ -85,17 +85,21 @@ direction* needs an effect of 5 %; of statements that state an effect.
 func tally(b *bytes.Buffer, list []claim) {
 	b.WriteString(tallyHead)
 	counts := chosen(list, func(c *claim) bool { return c.settled.counted() })
-	of := func(mark Mark, numbered bool) []claim {
-		return chosen(counts, func(c *claim) bool { return c.settled.Mark == mark && c.numbered == numbered })
+	of := func(numbered bool, marks ...Mark) []claim {
+		return chosen(counts, func(c *claim) bool {
+			return slices.Contains(marks, c.settled.Mark) && c.numbered == numbered
+		})
 	}
 	for _, l := range []struct {
 		name string
 		list []claim
 	}{
-		{"**evidence, with a published number**", of(Evidence, true)},
-		{"no effect, with a published number", of(NoEffect, true)},
-		{"**evidence, without a number**", of(Evidence, false)},
-		{"no effect, without a number", of(NoEffect, false)},
+		{"**evidence, with a published number**", of(true, Evidence)},
+		{"no effect, with a published number", of(true, NoEffect)},
+		{"with a published number, all", of(true, Evidence, NoEffect)},
+		{"**evidence, without a number**", of(false, Evidence)},
+		{"no effect, without a number", of(false, NoEffect)},
+		{"without a number, all", of(false, Evidence, NoEffect)},
 	} {
 		us, none := ours(l.list), nothing(l.list)
 		holds, direction := "–", "–"
