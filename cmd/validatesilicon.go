@@ -63,7 +63,9 @@ of sssp are not known.
 
 docs/results/silicon/h100-heddle.csv: the same kind of GPU on 2026-11-26 under heddle's own
 kernels, exported as CUDA (heddle kernel export --cuda), on 20 graphs: the same program, source
-and weights on both sides.
+and weights on both sides. h100-durations.csv: again, on 7 graphs; configurations that end in
+-kernels have the kernels' own durations (DURATIONS=1 of measure.sh), which have no launches in
+them: us_null is 0.
 
 Points run as heddle run runs them, and are stored in silicon/MACHINE/GRAPH below --out, an
 ordinary experiment of all algorithms and schedules: the same command goes on, and another

@@ -285,7 +285,10 @@ func (k *Case) evaluate(scale float64) {
 	least, most := of(k.Points, atLeast), of(k.Points, atMost)
 	k.FloorTau = Number(Tau(least, most))
 	k.Floor = Order(truth, least, most)
-	k.WithTau = Number(Tau(of(k.Points, withNull), of(k.Points, launched)))
+	k.WithTau = Number(math.NaN()) // durations of kernels alone have no launches to leave in
+	if k.Launches > 0 {
+		k.WithTau = Number(Tau(of(k.Points, withNull), of(k.Points, launched)))
+	}
 	vertex := slices.IndexFunc(k.Points, func(p Point) bool { return p.Schedule == Schedules[0] })
 	for i := range k.Points {
 		p := &k.Points[i]

@@ -3,7 +3,7 @@
 // factor.
 //
 // Two rules, set before a machine was compared. Launches are left out on both sides: a time is the median less that of
-// as many empty launches, and cycles are those on the device, since what the host adds to a launch is a constant that
+// as many empty launches, or the sum of the kernels' own durations, and cycles are those on the device, since what the host adds to a launch is a constant that
 // a machine is given (workload.launch_overhead), not something that is simulated. And one factor turns all cycles of a
 // comparison into time: it does not depend on graph, algorithm or schedule.
 package silicon

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,37 +21,83 @@ const results = "../../docs/results/"
 
 // page is a page of docs/results: what the recorded times and the recorded cycles come to.
 type page struct {
-	file, times, cycles, scatter string
-	variants                     []string
-	head                         string
+	file, times, cycles, scatter          string
+	variants, machines, configs, selected []string // selected: flags that choose graphs and algorithms
+	head                                  string
 }
+
+var seen = []string{"--graph=facebook --graph=wiki-Vote"}
+
+// Graphs and algorithms were drawn, of 30 pairs of a graph that nothing had been looked for on and an algorithm: see
+// the page.
+var drawn = []string{
+	"--graph=Pubmed-Diabetes --algorithms=bfs,pr-pull", "--graph=p2p-Gnutella31 --algorithms=bfs,sssp",
+	"--graph=email-Enron --algorithms=pr-pull,sssp", "--graph=bio-CE-CX --algorithms=cc,sssp",
+}
+
+const sameKernels = "The kernels on silicon are heddle's own, printed as CUDA from the representation that the " +
+	"simulated ones are compiled\nfrom: the same program, source and weights on both sides. nvcc unrolls them.\n"
 
 var pages = []page{
 	{"silicon.md", "h100.csv", "cycles.csv", "scatter.svg", []string{"as is", "vertex not unrolled"},
-		"The kernels on silicon were written apart from heddle's, after the same descriptions: " +
-			"[silicon-own.md](silicon-own.md) has heddle's own.\n"},
-	{"silicon-own.md", "h100-heddle.csv", "cycles-heddle.csv", "scatter-heddle.svg", []string{"heddle kernel export"},
-		"The kernels on silicon are heddle's own, printed as CUDA from the representation that the simulated ones are " +
-			"compiled\nfrom: the same program, source and weights on both sides. nvcc unrolls them.\n"},
+		[]string{"vortex-6c32w32t", "gpu-60sm"}, []string{"full1024", "sm60", "sm6"}, seen,
+		"The kernels on silicon were written apart from heddle's, after the same descriptions, and their times are those " +
+			"of\nevents on the host's side: [silicon-own.md](silicon-own.md) has heddle's own, by their durations.\n"},
+	{"silicon-own.md", "h100-durations.csv", "cycles-heddle.csv", "scatter-heddle.svg",
+		[]string{"heddle kernel export"}, []string{"vortex-6c32w32t", "gpu-60sm"},
+		[]string{"full1024-kernels", "sm60-kernels", "full1024"}, seen, sameKernels + `
+These graphs are those on which faults of gpu-60sm were looked for, so agreement on them is no prediction:
+[silicon-kept.md](silicon-kept.md) has others.
+
+Three disagreements, by counters of both sides (Nsight Compute on 60 blocks; facebook; 2026-11-26; heddle's cycles at
+silicon's 1.98 GHz):
+
+- BFS under cta: 27 µs on silicon, 36 here. 1.06 million warp instructions there, 2.25 million here, and 11,600 load
+  requests beside 87,500 load instructions: every warp loads up to ten arguments of the kernel through the LSU, which
+  nvcc's code has as operands in constant memory. The instruction set simulated has no such operands.
+- CC under vertex: 1,270 µs on silicon, 641 here. Load requests are 158,000 and 183,000, but silicon needs six
+  super-steps and heddle four: labels that are lowered in a super-step are seen in the same one, and by how many
+  vertices depends on the order of warps. A super-step takes 212 µs and 160 µs.
+- SpMV's gather under vertex: 55 µs on silicon, 35 here, where PageRank's, without weights, takes 29 and 28. Silicon's
+  L1 serves 493,000 sectors instead of 316,000 at the same hit rate (88 %), and takes nearly twice the time for them;
+  nothing that was counted explains why. Not resolved.
+`},
+	{"silicon-kept.md", "h100-durations.csv", "cycles-kept.csv", "scatter-kept.svg",
+		[]string{"heddle kernel export"}, []string{"gpu-60sm"},
+		[]string{"full1024-kernels", "sm60-kernels", "full1024"}, drawn, sameKernels + `
+Eight pairs of a graph and an algorithm, drawn (Python's random.Random(20261126).sample) after the last change to
+machine, compiler and rules, of the 30 of five graphs on which nothing had been looked for: Pubmed-Diabetes, bio-CE-CX,
+p2p-Gnutella31, email-Enron, ws16. The five were chosen for having at most 500,000 edges and few super-steps, as
+simulation takes long. PageRank on Pubmed-Diabetes had been compared before, by other times.
+`},
 }
 
 // command makes a page, with graphs in graphs/; it takes hours.
 func (p *page) command() string {
-	variants := ""
+	variants, machines, configs := "", "", ""
 	for _, v := range p.variants {
 		variants += " --variant='" + v + "'"
 	}
-	return "heddle validate --silicon=docs/results/silicon/" + p.times +
-		" --machine=vortex-6c32w32t --machine=gpu-60sm \\\n" +
-		"      --config=full1024 --config=sm60 --config=sm6" + variants + " \\\n" +
-		"      --graph=facebook --graph=wiki-Vote --cycles=docs/results/silicon/" + p.cycles + " \\\n" +
+	for _, m := range p.machines {
+		machines += " --machine=" + m
+	}
+	for _, c := range p.configs {
+		configs += " --config=" + c
+	}
+	validate := "heddle validate --silicon=docs/results/silicon/" + p.times + machines + " \\\n" +
+		"      " + strings.TrimSpace(configs+variants) + " \\\n      "
+	if len(p.selected) > 1 {
+		return "for s in '" + strings.Join(p.selected, "' \\\n        '") + "'; do\n      " + validate +
+			"$s --cycles=part.csv\n    done\n\nand `go test ./experiment/silicon -run Page -update` from all parts"
+	}
+	return validate + p.selected[0] + " \\\n      --cycles=docs/results/silicon/" + p.cycles + " \\\n" +
 		"      --scatter=docs/results/silicon/" + p.scatter + " --markdown=docs/results/" + p.file
 }
 
 // against are the rows that it compares with.
 func (p *page) against() (all []silicon.Against) {
 	for _, v := range p.variants {
-		for _, c := range []string{"full1024", "sm60", "sm6"} {
+		for _, c := range p.configs {
 			all = append(all, silicon.Against{Variant: v, Config: c})
 		}
 	}
@@ -73,6 +120,10 @@ func (p *page) test(t *testing.T) {
 	recorded, err := os.ReadFile(results + "silicon/" + p.cycles)
 	require.NoError(t, err)
 	r := c.NewReport(cycles(t, recorded), p.against())
+	if *update { // in the order of validate
+		require.NoError(t, os.WriteFile(results+"silicon/"+p.cycles, r.Cycles(), 0o644))
+		recorded = r.Cycles()
+	}
 	require.Equal(t, string(recorded), string(r.Cycles()))
 	var first []*silicon.Comparison
 	for _, k := range r.Comparisons {
