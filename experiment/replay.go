@@ -87,6 +87,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	defer m.Close() //nolint:errcheck // nothing is left to be lost
 	if err := errors.Join(r.watch(m), player.Attach(m)); err != nil {
 		return Outcome{Err: err}
 	}

@@ -335,6 +335,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	defer d.Machine.Close() //nolint:errcheck // nothing is left to be lost
 	from.limit(d.Machine, threads)
 	defer func() { keep.ended(o.Err) }()
 	if err := r.watch(d.Machine); err != nil {

@@ -68,7 +68,7 @@ func drawn(t *testing.T, seed uint64, n int) (list []config) {
 	r := rand.New(rand.NewPCG(seed, 41))
 	for len(list) < n {
 		c := config{warps: 1 + r.IntN(16), threads: 1 << r.IntN(6)}
-		d := schema.Drawing[weaver.Spec]{Rand: r, Most: map[string]int64{"st_entries": 300, "table_latency": 40},
+		d := schema.Drawing[weaver.Spec]{Rand: r, Keep: []string{"model"}, Most: map[string]int64{"st_entries": 300, "table_latency": 40},
 			Fit: func(s *weaver.Spec) { s.DTEntries = max(s.DTEntries, c.warps*c.threads) }}
 		s, err := specs.Draw(specs.Default(), d)
 		require.NoError(t, err)

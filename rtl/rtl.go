@@ -4,6 +4,7 @@
 package rtl
 
 import (
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -90,6 +91,20 @@ func (u Unit) Write(dir string) (names []string, err error) {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	return names, nil
+}
+
+// Digest identifies the unit's sources.
+func (u Unit) Digest() (string, error) {
+	h := sha256.New()
+	err := fs.WalkDir(sources, u.Top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := sources.ReadFile(path)
+		fmt.Fprintf(h, "%s %d\n%s", path, len(text), text)
+		return err
+	})
+	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 
 func rank(name string) int {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	akita "github.com/sarchlab/akita/v3/sim"
 
@@ -162,6 +163,16 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 		}
 	}
 	return m, m.sample(opt.Sampling)
+}
+
+// Close ends the processes that the machine's units may have, until it is used again.
+func (m *Machine) Close() (err error) {
+	for _, u := range m.Units {
+		if c, ok := u.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
 }
 
 // builder connects the units, from the cores outwards, level by level. Between the calls that add a level, out holds

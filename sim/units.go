@@ -11,6 +11,7 @@ import (
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
+	_ "heddle/rtl/verilated" // core.weaver.model: rtl
 	"heddle/sim/stats"
 )
 

@@ -70,7 +70,8 @@ func drawing(r *rand.Rand, unit string) schema.Drawing[config.Experiment] {
 	return schema.Drawing[config.Experiment]{
 		Rand: r, Most: maxDrawn, Fit: func(e *config.Experiment) { fit(&e.Machine, unit) },
 		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report",
-			"trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule", "workload.features"},
+			"trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule", "workload.features",
+			"machine.core.weaver.model"}, // a build of seconds for each machine
 	}
 }
 

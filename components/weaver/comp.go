@@ -35,7 +35,22 @@ func New(name string, s Spec, warps, threads int) (*Weaver, error) {
 	}
 	w := &Weaver{Base: clock.NewBase(name), identity: s.identity(warps, threads), fsm: NewFSM(s, warps, threads)}
 	w.fsm.self.Unit = name
+	c, err := s.circuit(name, warps, threads)
+	if err != nil {
+		return nil, err
+	}
+	if c != nil {
+		w.fsm.circuit = &follower{circuit: c}
+	}
 	return w, nil
+}
+
+// Close ends the unit's circuit, if it has one.
+func (w *Weaver) Close() error {
+	if w.fsm.circuit == nil {
+		return nil
+	}
+	return w.fsm.circuit.circuit.Close()
 }
 
 // Plug connects the unit to the core's socket.
@@ -61,6 +76,10 @@ func (w *Weaver) Tick(now clock.Cycle) bool {
 	step := w.fsm.Cycle(now, head, w.socket.Room())
 	if w.watch != nil && w.fsm.at != before {
 		w.watch("fsm", -1, "%s -> %s", before, w.fsm.at)
+	}
+	if step.Fault != nil {
+		w.socket.Abort(step.Fault)
+		return false
 	}
 	if step.Took {
 		w.take(head, step.Err)

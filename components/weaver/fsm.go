@@ -64,6 +64,8 @@ type FSM struct {
 	ahead rowRead                       // prefetched row
 	reads queue.Timed[*emu.UnitRequest] // weaver.dec.loc in the DT's read pipeline, one per stage at most
 
+	circuit *follower // decides instead of the states; nil: they do
+
 	// Inputs and results of the current cycle.
 	head *emu.UnitRequest
 	room bool
@@ -83,6 +85,7 @@ type Step struct {
 	Took   bool             // the unit has taken the request at the head of the queue
 	Err    error            // the request is a program error
 	Answer *emu.UnitRequest // leaves for the core, with its Out and NewMask
+	Fault  error            // of a circuit: the run cannot go on
 }
 
 // NewFSM returns the FSM for a core of that shape, at cycle 0. The spec must be valid and derived.
@@ -97,6 +100,9 @@ func (f *FSM) Launch() {
 	f.Reset()
 	f.at, f.warp = S0, nil
 	f.reads.Clear()
+	if f.circuit != nil {
+		f.circuit.launch()
+	}
 }
 
 // Cycle runs one cycle. head is the oldest request, or nil; room reports whether an answer may leave. Cycles may be
@@ -104,6 +110,9 @@ func (f *FSM) Launch() {
 func (f *FSM) Cycle(now uint64, head *emu.UnitRequest, room bool) Step {
 	f.Settle(now)
 	f.self.Now, f.head, f.room, f.step = now, head, room, Step{}
+	if f.circuit != nil {
+		return f.follow(now)
+	}
 	f.accept()
 	f.finishRead()
 	f.at = states[f.at](f)

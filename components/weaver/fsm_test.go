@@ -39,7 +39,7 @@ var specSchema = schema.New[Spec]("")
 func newRig(t *testing.T, seed uint64) *rig {
 	r := rand.New(rand.NewPCG(seed, 7))
 	warps, threads := 1+r.IntN(8), 1+r.IntN(32)
-	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"st_entries": 300, "table_latency": 25},
+	d := schema.Drawing[Spec]{Rand: r, Keep: []string{"model"}, Most: map[string]int64{"st_entries": 300, "table_latency": 25},
 		Fit: func(s *Spec) {
 			s.DTEntries = max(s.DTEntries, warps*threads)
 		}}

@@ -22,7 +22,11 @@ module weaver_od #(
   input  logic                emit_i,    // the edges leave
   output logic [Lanes-1:0]    filled_o,
   output logic [Lanes*32-1:0] od_vid_o,  // -1 in lanes without an edge
-  output logic [Lanes*32-1:0] od_eid_o
+  output logic [Lanes*32-1:0] od_eid_o,
+  // Visible from outside alone.
+  output logic                skip_hit_o,
+  output logic                skipping_o,
+  output logic                drop_o
 );
 
   localparam int unsigned RankW = $clog2(Lanes + 1);
@@ -32,7 +36,7 @@ module weaver_od #(
   logic [Lanes-1:0]    filled_q, filled_d, gets;
   logic [Lanes*32-1:0] vid_q, vid_d, eid_q, eid_d;
   logic [RankW-1:0]    given, most;     // edges that are given, and of which there are for all lanes at most
-  logic                match, drop;
+  logic                match, hit, drop;
 
   always_comb begin
     match = 1'b0;
@@ -41,7 +45,8 @@ module weaver_od #(
     end
   end
 
-  assign drop = drop_q || (skip_i && match && ced_q.deg != '0);
+  assign hit  = skip_i && match && ced_q.deg != '0;
+  assign drop = drop_q || hit;
 
   assign most = (ced_q.deg > 32'(Lanes)) ? RankW'(Lanes) : RankW'(ced_q.deg);
 
@@ -93,8 +98,11 @@ module weaver_od #(
     eid_q <= eid_d;
   end
 
-  assign ced_o    = ced_q;
-  assign filled_o = filled_q;
+  assign ced_o      = ced_q;
+  assign filled_o   = filled_q;
+  assign skip_hit_o = hit && !drop_q;
+  assign skipping_o = drop_q;
+  assign drop_o     = fill_i && drop;
 
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin

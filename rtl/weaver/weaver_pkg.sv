@@ -48,6 +48,9 @@ package weaver_pkg;
     logic [31:0] filled;    // lanes of the OD that hold an edge
     logic [15:0] dt_reads;  // reads of the DT under way
     logic        st_read;   // a read of the ST starts
+    logic        skip_hit;  // a skip finds its vertex being decoded
+    logic        skipping;  // such a skip is pending
+    logic        drop;      // what is left of the current entry is dropped
   } trace_t;
 
 endpackage

@@ -54,6 +54,7 @@ module weaver_unit #(
   weaver_pkg::entry_t entry, ced;
   logic take_decode, epoch_begin, request, take, fill, answer, answer_head;
   logic left, ready, load, full, err_slot, err_twice, registering, epoch, st_read;
+  logic skip_hit, skipping, drop;
   logic [CursorW-1:0]  cursor;
   logic [Lanes-1:0]    filled;
   logic [Lanes*32-1:0] od_vid, od_eid, dt_eid;
@@ -154,21 +155,24 @@ module weaver_unit #(
   ) u_od (
     .clk_i,
     .rst_ni,
-    .clear_i (launch_i || (is_reg && epoch)),
-    .take_i  (take && ready),
-    .load_i  (load),
-    .entry_i (entry),
-    .skip_i  (is_skip),
-    .mask_i  (head_mask_i),
-    .vid_i   (head_a_i),
-    .ced_o   (ced),
-    .fill_i  (fill),
-    .want_i  (mask_q),
-    .full_o  (full),
-    .emit_i  (answer),
-    .filled_o(filled),
-    .od_vid_o(od_vid),
-    .od_eid_o(od_eid)
+    .clear_i   (launch_i || (is_reg && epoch)),
+    .take_i    (take && ready),
+    .load_i    (load),
+    .entry_i   (entry),
+    .skip_i    (is_skip),
+    .mask_i    (head_mask_i),
+    .vid_i     (head_a_i),
+    .ced_o     (ced),
+    .fill_i    (fill),
+    .want_i    (mask_q),
+    .full_o    (full),
+    .emit_i    (answer),
+    .filled_o  (filled),
+    .od_vid_o  (od_vid),
+    .od_eid_o  (od_eid),
+    .skip_hit_o(skip_hit),
+    .skipping_o(skipping),
+    .drop_o    (drop)
   );
 
   weaver_dt #(
@@ -211,6 +215,9 @@ module weaver_unit #(
     trace_o.filled   = 32'(filled);
     trace_o.dt_reads = 16'(dt_count);
     trace_o.st_read  = st_read;
+    trace_o.skip_hit = skip_hit;
+    trace_o.skipping = skipping;
+    trace_o.drop     = drop;
   end
 
   always_ff @(posedge clk_i) begin
