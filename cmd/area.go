@@ -20,13 +20,19 @@ import (
 
 // areaReport is the output of heddle area --json.
 type areaReport struct {
-	Machine string         `json:"machine"`
-	Cores   int            `json:"cores"`
-	Unit    string         `json:"unit,omitempty"`
-	Mapping *area.Mapping  `json:"mapping,omitempty"` // of a core's unit
-	Missing string         `json:"missing,omitempty"` // why there is none
-	Total   *area.Part     `json:"total,omitempty"`
-	Storage []area.Storage `json:"storage"`
+	Machine string        `json:"machine"`
+	Cores   int           `json:"cores"`
+	Unit    string        `json:"unit,omitempty"`
+	Mapping *area.Mapping `json:"mapping,omitempty"` // of a core's unit
+	Missing string        `json:"missing,omitempty"` // why there is none
+	Total   *area.Part    `json:"total,omitempty"`
+	Silicon *area.MM2     `json:"mm2_28nm,omitempty"` // of the unit
+	Storage []storageArea `json:"storage"`
+}
+
+type storageArea struct {
+	area.Storage
+	Silicon area.MM2 `json:"mm2_28nm"` // of all copies
 }
 
 func newArea() *cobra.Command {
@@ -37,8 +43,8 @@ func newArea() *cobra.Command {
 		Use: "area MACHINE", Short: "Estimate what a machine's graph unit takes in hardware", Args: cobra.ExactArgs(1),
 		Long: `Map the graph unit of a machine's cores, where there is one in SystemVerilog, to
 flip-flops, to LUTs of six inputs and to gates, with Yosys, and list the storage that the
-configuration implies: docs/guide/cost.md says what the numbers mean. Yosys takes minutes for a
-unit of 32 lanes.`,
+configuration implies, with areas at 28 nm: docs/guide/cost.md says what the numbers mean. Yosys
+takes some 20 s for a unit of 32 lanes, once: the user's cache keeps the result.`,
 		Example: "  heddle area vortex-6c32w32t-weaver\n  heddle area vortex-1c4w4t-weaver --liberty cells.lib --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := configs.LoadMachine(args[0], os.Environ(), f.set)
@@ -64,7 +70,10 @@ unit of 32 lanes.`,
 }
 
 func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string) (*areaReport, error) {
-	r := &areaReport{Machine: name, Cores: m.Sockets * m.CoresPerSocket, Storage: area.StorageOf(m)}
+	r := &areaReport{Machine: name, Cores: m.Sockets * m.CoresPerSocket}
+	for _, s := range area.StorageOf(m) {
+		r.Storage = append(r.Storage, storageArea{s, s.Silicon()})
+	}
 	kind := accel.KindOf(m.Core.Unit.Spec)
 	if kind == nil {
 		r.Missing = "the cores have no graph unit"
@@ -89,15 +98,15 @@ func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string
 	if err != nil {
 		return nil, err
 	}
-	total := r.Mapping.Total()
-	r.Total = &total
+	total, silicon := r.Mapping.Total(), r.Mapping.Silicon()
+	r.Total, r.Silicon = &total, &silicon
 	return r, nil
 }
 
 // areaParts say what modules are.
 var areaParts = map[string]string{
-	"weaver": "error", "weaver_unit": "ports", "weaver_fsm": "FSM", "weaver_st": "ST", "weaver_od": "CED and OD",
-	"weaver_dt": "DT", "weaver_fifo": "queues",
+	"weaver": "error", "weaver_unit": "ports", "weaver_fsm": "FSM", "weaver_st": "ST", "weaver_slot": "ST, row",
+	"weaver_od": "CED", "weaver_lane": "OD", "weaver_dt": "DT", "weaver_fifo": "queues",
 }
 
 func (r *areaReport) print(w io.Writer) {
@@ -109,22 +118,27 @@ func (r *areaReport) print(w io.Writer) {
 		fmt.Fprintln(w, r.Missing)
 	}
 	fmt.Fprintln(w, "\nStorage of the machine, from its configuration")
-	t := newTable(w, "what", "number", "bits of each", "which are")
+	t := newTable(w, "what", "number", "bits of each", "mm² at 28 nm, all", "which are")
+	var all area.MM2
 	for _, s := range r.Storage {
-		t.AppendRow(table.Row{s.What, s.Number, thousands(s.Bits), s.Meaning})
+		t.AppendRow(table.Row{s.What, s.Number, thousands(s.Bits), s.Silicon, s.Meaning})
+		all = all.Plus(s.Silicon)
 	}
-	t.SetColumnConfigs(rightFrom(2, 3))
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"total", "", "", all, ""})
+	t.SetColumnConfigs(rightFrom(2, 4))
 	t.Render()
 }
 
 func (r *areaReport) printMapping(w io.Writer, m *area.Mapping) {
-	header := []any{"part", "flip-flops", "LUT6", "gates (NAND2)"}
+	header := []any{"part", "flip-flops", "LUT6", "gates (NAND2)", "µm² at 28 nm"}
 	if m.Liberty != "" {
 		header = append(header, "cells' area")
 	}
 	t := newTable(w, header...)
 	row := func(p area.Part, name string) {
-		cells := table.Row{name, thousands(p.Registers), thousands(p.LUTs), thousands(int(p.Gates + 0.5))}
+		cells := table.Row{name, thousands(p.Registers), thousands(p.LUTs), thousands(int(p.Gates + 0.5)),
+			micrometres(p.Silicon())}
 		if m.Liberty != "" {
 			cells = append(cells, fmt.Sprintf("%.1f", p.Cells))
 		}
@@ -141,18 +155,27 @@ func (r *areaReport) printMapping(w io.Writer, m *area.Mapping) {
 		fmt.Fprintf(w, "Liberty file: SHA-256 %s\n", m.Liberty)
 	}
 	fmt.Fprintln(w, "\nIts memories, counted apart, each bank with a port to write and one to read")
-	t = newTable(w, "of", "banks", "bits of a bank", "bits")
-	all := 0
+	t = newTable(w, "of", "banks", "bits of a bank", "bits", "µm² at 28 nm")
+	bits, silicon := 0, area.MM2{}
 	for _, b := range m.Memories {
-		t.AppendRow(table.Row{areaParts[b.Module], b.Banks, thousands(b.Bits), thousands(b.Banks * b.Bits)})
-		all += b.Banks * b.Bits
+		t.AppendRow(table.Row{areaParts[b.Module], b.Banks, thousands(b.Bits), thousands(b.Banks * b.Bits),
+			micrometres(b.Silicon())})
+		bits += b.Banks * b.Bits
+		silicon = silicon.Plus(b.Silicon())
 	}
 	t.AppendSeparator()
-	t.AppendRow(table.Row{"total", "", "", thousands(all)})
-	t.SetColumnConfigs(rightFrom(2, 4))
+	t.AppendRow(table.Row{"total", "", "", thousands(bits), micrometres(silicon)})
+	t.SetColumnConfigs(rightFrom(2, 5))
 	t.Render()
+	fmt.Fprintf(w, "\nThe unit of a core, memories included: %s mm² at 28 nm\n", r.Silicon)
 	fmt.Fprintln(w, "\nSparseWeaver, Table IV (Stratix 10): 678 registers and 3,109 ALMs. An ALM is one LUT of"+
 		"\nsix inputs or two smaller ones, with two adders; LUT6s here have none.")
 }
 
 func thousands(n int) string { return experiment.Thousands(uint64(n)) }
+
+// micrometres is an area in µm².
+func micrometres(a area.MM2) string {
+	whole := func(mm2 float64) string { return thousands(int(mm2*1e6 + 0.5)) }
+	return whole(a.Low) + " to " + whole(a.High)
+}

@@ -18,7 +18,7 @@ func TestAreaWithoutSystemVerilog(t *testing.T) {
 		out, errs, code := heddle(t, "area", machine)
 		require.Zero(t, code, errs)
 		require.Contains(t, out, reason)
-		require.Regexp(t, `register file +│ +1 │ +32,768 │ +4 warps × 4 lanes × 64 registers × 32`, out)
+		require.Regexp(t, `register file +│ +1 │ +32,768 │ +0.0054 to 0.011 │ +4 warps × 4 lanes × 64 registers × 32`, out)
 	}
 	_, errs, code := heddle(t, "area", "vortex-1c4w4t-weaver", "--set", "core.weaver.st_row=3")
 	require.Equal(t, exitUsage, code)
@@ -35,5 +35,9 @@ func TestArea(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, "Weaver", r.Unit)
 	require.Equal(t, r.Mapping.Total(), *r.Total)
+	require.Equal(t, r.Mapping.Silicon(), *r.Silicon)
+	out, errs, code = heddle(t, args[:len(args)-1]...)
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "The unit of a core, memories included: "+r.Silicon.String()+" mm² at 28 nm\n")
 	require.Greater(t, r.Total.Registers, 400) // a kept row of two entries, and two lanes' output
 }

@@ -20,19 +20,23 @@ func TestTheWeaverInSystemVerilog(t *testing.T) {
 	}
 	units := [][]string{
 		nil,
-		{"core.weaver.prefetch=false", "core.weaver.skip_empty=false", "core.weaver.st_row=8", "core.weaver.mask_by_unit=true"},
-		{"core.weaver.st_entries=20", "core.weaver.table_latency=30", "core.weaver.request_queue=1", "sockets=2", "core.threads=8"},
+		{"core.weaver.prefetch=false", "core.weaver.skip_empty=false", "core.weaver.st_row=8",
+			"core.weaver.mask_by_unit=true"},
+		{"core.weaver.st_entries=20", "core.weaver.table_latency=30", "core.weaver.request_queue=1",
+			"sockets=2", "core.threads=8"},
 		{"core.weaver.st_row=1", "core.weaver.table_latency=2", "core.weaver.prefetch=false"},
 	}
-	for _, unit := range units[:testenv.Cases(t, 2, uint64(len(units)))] { // a build of seconds for each, kept in the cache
+	for _, unit := range units[:testenv.Cases(t, 2, uint64(len(units)))] { // a build of seconds for each, kept
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp"} {
-			set := []string{"machine=vortex-1c4w4t-weaver", "workload.schedule=weaver", "workload.algorithm=" + algorithm}
+			set := []string{"machine=vortex-1c4w4t-weaver", "workload.schedule=weaver",
+				"workload.algorithm=" + algorithm}
 			for _, s := range unit {
 				set = append(set, "machine."+s)
 			}
 			p := points(t, small+"compare: {machine.core.weaver.model: [go, rtl]}\n", set...)
 			require.NotEqual(t, p[0].Key(), p[1].Key(), "results are kept by model")
-			o := (&experiment.Runner{Points: p, Jobs: 1, Check: true, Observer: experiment.Quiet{}}).Run(context.Background())
+			run := &experiment.Runner{Points: p, Jobs: 1, Check: true, Observer: experiment.Quiet{}}
+			o := run.Run(context.Background())
 			for i := range o {
 				require.NoError(t, o[i].Err)
 				require.True(t, o[i].Verified)

@@ -50,6 +50,7 @@ type output struct {
 	State, DTReads, Cursor, Filled uint32
 	CED                            weaver.Entry
 	STReads                        uint32 // that start in this cycle
+	SkipHit, Dropped               bool   // a skip finds its vertex, and the current entry is dropped, in this cycle
 }
 
 // stimulus drives a unit. It sees the Go model.
@@ -72,7 +73,7 @@ type driver struct {
 	pending *request
 	asked   map[int]*request // by tag
 	before  output           // the inside after the last cycle
-	rows    uint64           // of the ST, read until then
+	counts  weaver.Stats     // until then
 	over    bool             // recorded: the unit comes to rest, to end the run
 	ins     []input
 	outs    []output
@@ -134,8 +135,10 @@ func (d *driver) Tick(now clock.Cycle) bool {
 	if err := d.socket.Err(); err != nil {
 		out.Err = errorCode(err)
 	}
-	rows := d.unit.Stats(now).RowsRead
-	out.STReads, d.rows = uint32(rows-d.rows), rows
+	counts := d.unit.Stats(now)
+	out.STReads = uint32(counts.RowsRead - d.counts.RowsRead)
+	out.SkipHit, out.Dropped = counts.SkipHits > d.counts.SkipHits, counts.EdgesDropped > d.counts.EdgesDropped
+	d.counts = counts
 
 	var in input
 	var end bool
@@ -290,6 +293,8 @@ func (c *campaign) draw(d *driver) *request {
 	case c.phase == filling && len(c.left) == 0:
 		c.phase = decoding
 		return nil
+	case c.phase == filling && c.mistakes && c.rand.IntN(40) == 0: // perhaps for the second time
+		return c.register(d, r)
 	case c.phase == filling:
 		r.warp, c.left = c.left[0], c.left[1:]
 		return c.register(d, r)

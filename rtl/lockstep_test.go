@@ -128,7 +128,8 @@ func lockstep(t testing.TB, configs []config) string {
   input logic rsp_ready_i, output logic req_ready_o, output logic rsp_valid_o, output logic [15:0] rsp_tag_o,
   output logic [1023:0] rsp_data_o, output logic rsp_set_mask_o, output logic [31:0] rsp_mask_o, output logic [1:0] err_o,
   output logic [3:0] state_o, output logic [31:0] ced_vid_o, output logic [31:0] ced_loc_o, output logic [31:0] ced_deg_o,
-  output logic [16:0] cursor_o, output logic [31:0] filled_o, output logic [15:0] dt_reads_o, output logic st_read_o);
+  output logic [16:0] cursor_o, output logic [31:0] filled_o, output logic [15:0] dt_reads_o, output logic st_read_o,
+  output logic skip_hit_o, output logic drop_o);
   weaver_pkg::trace_t trace;
   assign state_o = trace.state;
   assign {ced_vid_o, ced_loc_o, ced_deg_o} = trace.ced;
@@ -136,6 +137,8 @@ func lockstep(t testing.TB, configs []config) string {
   assign filled_o = trace.filled;
   assign dt_reads_o = trace.dt_reads;
   assign st_read_o = trace.st_read;
+  assign skip_hit_o = trace.skip_hit;
+  assign drop_o = trace.drop;
 `)
 	cases := ""
 	for i, c := range configs {
@@ -260,6 +263,7 @@ func decode(r io.Reader) (o output, err error) {
 	f := w[0]
 	o = output{
 		Ready: f&1 != 0, Valid: f&2 != 0, STReads: f >> 3 & 1, Err: f >> 4 & 3, State: f >> 8 & 15, DTReads: f >> 16,
+		SkipHit: f>>6&1 != 0, Dropped: f>>7&1 != 0,
 		CED: weaver.Entry{VID: w[1], Loc: w[2], Deg: w[3]}, Cursor: w[4], Filled: w[5],
 	}
 	if !o.Valid {

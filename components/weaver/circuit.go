@@ -73,7 +73,7 @@ func (s Spec) circuit(name string, warps, threads int) (Circuit, error) {
 	case s.Model != ModelRTL:
 		return nil, nil
 	case newCircuit == nil:
-		return nil, errors.New("core.weaver.model = rtl: this program has been built without the package heddle/rtl/verilated")
+		return nil, errors.New("core.weaver.model = rtl: this program has been built without heddle/rtl/verilated")
 	}
 	c, err := newCircuit(name, s, warps, threads)
 	if err != nil {

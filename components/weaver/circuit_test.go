@@ -15,8 +15,10 @@ func TestACircuitDecides(t *testing.T) {
 	weaver.UseTwins(nil)
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 10))
-		s := weaver.Spec{STEntries: 24, DTEntries: 24, TableLatency: 3 + r.IntN(20), STRow: 1 << r.IntN(4), RequestQueue: 1 + r.IntN(6),
-			Prefetch: r.IntN(2) == 0, SkipEmpty: r.IntN(2) == 0, MaskByUnit: r.IntN(2) == 0}
+		s := weaver.Spec{
+			STEntries: 24, DTEntries: 24, TableLatency: 3 + r.IntN(20), STRow: 1 << r.IntN(4), RequestQueue: 1 + r.IntN(6),
+			Prefetch: r.IntN(2) == 0, SkipEmpty: r.IntN(2) == 0, MaskByUnit: r.IntN(2) == 0,
+		}
 		var logs [2][]string
 		var stats [2]weaver.Stats
 		for i, model := range []weaver.Model{weaver.ModelGo, weaver.ModelRTL} {
@@ -48,7 +50,10 @@ func TestACircuitIsWatched(t *testing.T) {
 			func(o *weaver.Outputs) bool { return o.State == 6 && !o.Took && !o.Answered },
 			func(o *weaver.Outputs) { o.Took = true },
 		},
-		"err_o = 3":         {func(o *weaver.Outputs) bool { return o.Took && o.State == 0 }, func(o *weaver.Outputs) { o.Mistake = 3 }},
+		"err_o = 3": {
+			func(o *weaver.Outputs) bool { return o.Took && o.State == 0 },
+			func(o *weaver.Outputs) { o.Mistake = 3 },
+		},
 		"none was expected": {answers(true), func(o *weaver.Outputs) { o.Tag ^= 8 }},
 		"rsp_mask_o":        {answers(false), func(o *weaver.Outputs) { o.Mask ^= 2 }},
 		"rsp_data_o":        {answers(false), func(o *weaver.Outputs) { o.Data[1]++ }},
@@ -61,7 +66,8 @@ func TestACircuitIsWatched(t *testing.T) {
 				done = true
 			}
 		})
-		s := weaver.Spec{STEntries: 24, DTEntries: 24, TableLatency: 5, STRow: 4, RequestQueue: 4, SkipEmpty: true, Model: weaver.ModelRTL}
+		s := weaver.Spec{STEntries: 24, DTEntries: 24, TableLatency: 5, STRow: 4, RequestQueue: 4, SkipEmpty: true,
+			Model: weaver.ModelRTL}
 		d, sys := newDriver(t, 1, s, true)
 		d.unit.Architecture().Launch()
 		d.ClockHandle().Wake()

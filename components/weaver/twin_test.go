@@ -39,8 +39,8 @@ func (t *twin) Cycle(in Inputs, out *Outputs) error {
 	step := f.Cycle(t.now, head, in.Room)
 	*out = Outputs{
 		Took: step.Took, RowRead: f.RowsRead > before.RowsRead, SkipHit: f.SkipHits > before.SkipHits,
-		State: f.at, CED: f.ced, Skipping: f.drop, Cursor: f.cursor, Filled: f.filled, Reads: f.reads.Len(), Fills: true,
-		VID: f.odVID, EID: f.odEID,
+		State: f.at, CED: f.ced, Skipping: f.drop, Cursor: f.cursor, Filled: f.filled, Reads: f.reads.Len(),
+		Fills: true, VID: f.odVID, EID: f.odEID,
 	}
 	out.Dropped = skipped && !f.drop || f.EdgesDropped > before.EdgesDropped
 	if step.Err != nil {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"heddle/internal/files"
 	"heddle/rtl"
 )
 
@@ -56,45 +58,88 @@ func (m *Mapping) Total() (t Part) {
 // ErrNoYosys says that Yosys is not installed.
 var ErrNoYosys = errors.New("yosys is not installed (Debian: apt-get install yosys)")
 
-// Map maps a unit; liberty is a file with a library of cells, or empty.
+// Map maps a unit, once: the user's cache keeps the result. liberty is a file with a library of cells, or empty.
 func Map(ctx context.Context, u rtl.Unit, liberty string) (*Mapping, error) {
 	yosys, err := exec.LookPath("yosys")
 	if err != nil {
 		return nil, ErrNoYosys
 	}
-	dir, err := os.MkdirTemp("", "heddle-area-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what is left is the system's to remove
-	names, err := u.Write(dir)
-	if err != nil {
-		return nil, err
-	}
-	m := &Mapping{Parameters: u.Parameters}
-	if liberty != "" {
-		text, err := os.ReadFile(liberty)
-		if err != nil {
-			return nil, fmt.Errorf("--liberty: %w", err)
-		}
-		m.Liberty = fmt.Sprintf("%x", sha256.Sum256(text))
-		if err := os.WriteFile(filepath.Join(dir, "cells.lib"), text, 0o600); err != nil {
-			return nil, err
-		}
-	}
 	version, err := exec.CommandContext(ctx, yosys, "-V").Output()
 	if err != nil {
 		return nil, fmt.Errorf("yosys -V: %w", err)
 	}
+	m := &Mapping{Parameters: u.Parameters}
 	m.Tool, _, _ = strings.Cut(strings.TrimSpace(string(version)), " (")
-	if err := execute(ctx, yosys, dir, script(u, names, liberty != "")); err != nil {
-		if liberty != "" && ctx.Err() == nil {
+	var cells []byte
+	if liberty != "" {
+		if cells, err = os.ReadFile(liberty); err != nil {
+			return nil, fmt.Errorf("--liberty: %w", err)
+		}
+		m.Liberty = fmt.Sprintf("%x", sha256.Sum256(cells))
+	}
+	kept, err := m.cache(u, version)
+	if err == nil && m.load(kept) {
+		return m, nil
+	}
+	if err := m.compute(ctx, yosys, u, cells, liberty); err != nil {
+		return nil, err
+	}
+	if text, failed := json.Marshal(m); err == nil && failed == nil {
+		files.Write(kept, text) //nolint:errcheck // without it the next call maps again
+	}
+	return m, nil
+}
+
+// cache returns the file that keeps the mapping: its name follows from everything that it depends on.
+func (m *Mapping) cache(u rtl.Unit, version []byte) (file string, err error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	sources, err := u.Digest()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.Sum256(fmt.Appendf(nil, "1 %s %s %s %s", version, sources, m.Liberty, script(u, nil, m.Liberty != "")))
+	dir = filepath.Join(dir, "heddle", "area")
+	return filepath.Join(dir, fmt.Sprintf("%s-%.12x.json", u.Top, h)), os.MkdirAll(dir, 0o755)
+}
+
+// load reads a mapping that was kept.
+func (m *Mapping) load(file string) bool {
+	text, err := os.ReadFile(file)
+	var kept Mapping
+	if err != nil || json.Unmarshal(text, &kept) != nil || len(kept.Parts) == 0 {
+		return false
+	}
+	m.Parts, m.Memories = kept.Parts, kept.Memories
+	return true
+}
+
+// compute maps the unit, with the text of a Liberty file or nil.
+func (m *Mapping) compute(ctx context.Context, yosys string, u rtl.Unit, cells []byte, liberty string) error {
+	dir, err := os.MkdirTemp("", "heddle-area-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // what is left is the system's to remove
+	names, err := u.Write(dir)
+	if err != nil {
+		return err
+	}
+	if cells != nil {
+		if err := os.WriteFile(filepath.Join(dir, "cells.lib"), cells, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := execute(ctx, yosys, dir, script(u, names, cells != nil)); err != nil {
+		if cells != nil && ctx.Err() == nil {
 			err = fmt.Errorf("--liberty %s: the library needs a flip-flop with an asynchronous reset, and delays as tables\n%w",
 				liberty, err)
 		}
-		return nil, err
+		return err
 	}
-	return m, m.read(dir, u.Top, liberty != "")
+	return m.read(dir, u.Top, cells != nil)
 }
 
 // script is what Yosys does: it counts memories before they become black boxes, and maps the rest two or three times.

@@ -78,6 +78,7 @@ func (m *Mapping) read(dir, top string, liberty bool) error {
 	m.memories(files["memories"], top+"_ram")
 	parts := map[string]*Part{}
 	for _, name := range []string{"luts", "gates", "cells"} {
+		times := instances(files[name], top)
 		for _, s := range files[name] {
 			title := plain(s.name)
 			if title == top+"_ram" {
@@ -86,7 +87,7 @@ func (m *Mapping) read(dir, top string, liberty bool) error {
 			if parts[title] == nil {
 				parts[title] = &Part{Module: title}
 			}
-			if err := parts[title].add(name, s); err != nil {
+			if err := parts[title].add(name, s, times[s.name]); err != nil {
 				return err
 			}
 		}
@@ -98,9 +99,30 @@ func (m *Mapping) read(dir, top string, liberty bool) error {
 	return nil
 }
 
-func (p *Part) add(pass string, s module) error {
-	p.Cells += s.area
+// instances returns how often each module is in the top module.
+func instances(list []module, top string) map[string]int {
+	times, inside := map[string]int{}, map[string]module{}
+	for _, m := range list {
+		inside[m.name] = m
+	}
+	var visit func(name string, n int)
+	visit = func(name string, n int) {
+		times[name] += n
+		for cell, k := range inside[name].cells {
+			if _, is := inside[cell]; is {
+				visit(cell, n*k)
+			}
+		}
+	}
+	visit(top, 1)
+	return times
+}
+
+// add counts a module that is there so many times.
+func (p *Part) add(pass string, s module, times int) error {
+	p.Cells += s.area * float64(times)
 	for cell, n := range s.cells {
+		n *= times
 		switch {
 		case pass == "luts" && cell == "$lut":
 			p.LUTs += n

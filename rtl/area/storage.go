@@ -17,11 +17,13 @@ type Storage struct {
 	Meaning string `json:"meaning"`
 }
 
+const registerFile = "register file"
+
 // StorageOf returns the storage that a machine's configuration implies, exact to the bit in what Meaning says.
 func StorageOf(m *configs.Machine) []Storage {
 	c, cores := &m.Core, m.Sockets*m.CoresPerSocket
 	list := []Storage{{
-		"register file", cores, c.Warps * c.Threads * isa.NumRegs * 32,
+		registerFile, cores, c.Warps * c.Threads * isa.NumRegs * 32,
 		fmt.Sprintf("%d warps × %d lanes × %d registers × 32", c.Warps, c.Threads, isa.NumRegs),
 	}}
 	if c.Scratchpad {

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     top.eval();
     if (!reset) {
       out[0] = top.req_ready_o | top.rsp_valid_o << 1 | top.rsp_set_mask_o << 2 | top.st_read_o << 3 |
-               top.err_o << 4 | top.state_o << 8 | top.dt_reads_o << 16;
+               top.err_o << 4 | top.skip_hit_o << 6 | top.drop_o << 7 | top.state_o << 8 | top.dt_reads_o << 16;
       out[1] = top.ced_vid_o;
       out[2] = top.ced_loc_o;
       out[3] = top.ced_deg_o;

@@ -29,8 +29,8 @@ var options = strings.Fields("--cc --exe --build --assert --top-module harness -
 	"-O3 --x-assign fast --x-initial fast -CFLAGS -O2 --prefix Vharness")
 
 // ErrNoTools reports that a tool is missing.
-var ErrNoTools = errors.New("the SystemVerilog is simulated by a program that Verilator builds, which needs verilator, g++ and make " +
-	"(Debian: apt-get install verilator g++ make)")
+var ErrNoTools = errors.New("the SystemVerilog is simulated by a program that Verilator builds, which needs " +
+	"verilator, g++ and make (Debian: apt-get install verilator g++ make)")
 
 // requiredTools are the programs that a build needs.
 var requiredTools = []string{"verilator", "g++", "make"}

@@ -209,7 +209,8 @@ func start(program, name string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{name: name, to: to, from: from, writing: int(to.Fd()), reading: int(from.Fd()), done: make(chan struct{})}
+	p := &process{name: name, to: to, from: from, writing: int(to.Fd()), reading: int(from.Fd()),
+		done: make(chan struct{})}
 	cmd := exec.Command(program)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &p.errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of the terminal is heddle's alone

@@ -18,8 +18,8 @@ import (
 
 const warps, lanes = 3, 4
 
-var spec = weaver.Spec{STEntries: 12, DTEntries: 12, TableLatency: 5, STRow: 2, Prefetch: true, SkipEmpty: true, MaskByUnit: true,
-	RequestQueue: 3, Model: weaver.ModelRTL}
+var spec = weaver.Spec{STEntries: 12, DTEntries: 12, TableLatency: 5, STRow: 2, Prefetch: true, SkipEmpty: true,
+	MaskByUnit: true, RequestQueue: 3, Model: weaver.ModelRTL}
 
 func needTools(t *testing.T) {
 	for _, name := range requiredTools {
@@ -118,7 +118,7 @@ type requests struct {
 }
 
 func (d *requests) draw(a *weaver.Outputs) bool {
-	q := &emu.UnitRequest{Warp: d.IntN(warps), Mask: 1<<lanes - 1, A: make([]uint32, lanes), B: make([]uint32, lanes), C: make([]uint32, lanes)}
+	q := newRequest(d.IntN(warps), 1<<lanes-1)
 	switch {
 	case a.State == weaver.S8 && d.registered == warps && d.IntN(4) == 0:
 		d.registered = 0
@@ -140,6 +140,11 @@ func (d *requests) draw(a *weaver.Outputs) bool {
 	}
 	d.head = q
 	return true
+}
+
+func newRequest(warp int, mask uint32) *emu.UnitRequest {
+	words := make([]uint32, 3*lanes)
+	return &emu.UnitRequest{Warp: warp, Mask: mask, A: words[:lanes], B: words[lanes : 2*lanes], C: words[2*lanes:]}
 }
 
 // TestProcesses end with their circuit, and one that ends too early ends the run with what it has said.
@@ -167,7 +172,7 @@ func TestProcesses(t *testing.T) {
 
 	c = newCircuit(t)
 	require.NoError(t, c.Launch())
-	err = c.Cycle(weaver.Inputs{New: true, Head: &emu.UnitRequest{A: make([]uint32, lanes), B: make([]uint32, lanes), C: make([]uint32, lanes)}}, &out)
+	err = c.Cycle(weaver.Inputs{New: true, Head: newRequest(0, 0)}, &out)
 	if err == nil {
 		err = c.Cycle(weaver.Inputs{}, &out)
 	}

@@ -34,8 +34,8 @@ module weaver_od #(
   weaver_pkg::entry_t  ced_q, ced_d;
   logic                drop_q, drop_d;  // a skip of the current entry is pending
   logic [Lanes-1:0]    filled_q, filled_d, gets;
-  logic [Lanes*32-1:0] vid_q, vid_d, eid_q, eid_d;
   logic [RankW-1:0]    given, most;     // edges that are given, and of which there are for all lanes at most
+  logic [Lanes*RankW-1:0] rank;         // by lane: edges that are given to lower ones
   logic                match, hit, drop;
 
   always_comb begin
@@ -54,16 +54,28 @@ module weaver_od #(
   always_comb begin
     gets  = '0;
     given = '0;
-    vid_d = vid_q;
-    eid_d = eid_q;
     for (int unsigned l = 0; l < Lanes; l++) begin
+      rank[l*RankW +: RankW] = given;
       if (fill_i && !drop && want_i[l] && !filled_q[l] && given < most) begin
-        gets[l]            = 1'b1;
-        vid_d[l*32 +: 32] = ced_q.vid;
-        eid_d[l*32 +: 32] = ced_q.loc + 32'(given);
-        given              = given + RankW'(1);
+        gets[l] = 1'b1;
+        given   = given + RankW'(1);
       end
     end
+  end
+
+  for (genvar l = 0; l < Lanes; l++) begin : gen_lanes
+    weaver_lane #(
+      .RankW(RankW)
+    ) u_lane (
+      .clk_i,
+      .gets_i  (gets[l]),
+      .vid_i   (ced_q.vid),
+      .loc_i   (ced_q.loc),
+      .rank_i  (rank[l*RankW +: RankW]),
+      .filled_i(filled_q[l]),
+      .vid_o   (od_vid_o[l*32 +: 32]),
+      .eid_o   (od_eid_o[l*32 +: 32])
+    );
   end
 
   assign full_o = (want_i & ~(filled_q | gets)) == '0;
@@ -93,23 +105,11 @@ module weaver_od #(
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    vid_q <= vid_d;
-    eid_q <= eid_d;
-  end
-
   assign ced_o      = ced_q;
   assign filled_o   = filled_q;
   assign skip_hit_o = hit && !drop_q;
   assign skipping_o = drop_q;
   assign drop_o     = fill_i && drop;
-
-  always_comb begin
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      od_vid_o[l*32 +: 32] = filled_q[l] ? vid_q[l*32 +: 32] : '1;
-      od_eid_o[l*32 +: 32] = filled_q[l] ? eid_q[l*32 +: 32] : '1;
-    end
-  end
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -180,7 +180,7 @@ module weaver_st #(
   // Storage. Either a warp's lanes or a row fill all banks; the other is an aligned group of them.
 
   logic [Banks*EntryW-1:0] bank_data;
-  logic [Row*EntryW-1:0]   ram_row, row_data;
+  logic [Row*EntryW-1:0]   ram_row;
   logic [AddrW-1:0]        waddr, raddr;
   logic [RowW-1:0]         out_row;  // the row at the banks' outputs
 
@@ -227,30 +227,27 @@ module weaver_st #(
     end
   end
 
-  if (Ahead) begin : gen_ahead
-    // The current row, once the banks' outputs are the prefetched one's.
-    logic [Row*EntryW-1:0] kept_q;
-    logic                  kept_vld_q;
+  // With Ahead, slots keep the current row once the banks' outputs are the prefetched one's.
 
+  logic kept_vld;
+
+  if (Ahead) begin : gen_ahead
+    logic kept_vld_q;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) kept_vld_q <= 1'b0;
       else if (read_ahead) kept_vld_q <= 1'b1;
       else if (promote || begin_i || launch_i) kept_vld_q <= 1'b0;
     end
-
-    always_ff @(posedge clk_i) begin
-      if (read_ahead) kept_q <= ram_row;
-    end
-
-    assign row_data = kept_vld_q ? kept_q : ram_row;
+    assign kept_vld = kept_vld_q;
   end else begin : gen_no_ahead
-    assign row_data = ram_row;
+    assign kept_vld = 1'b0;
   end
 
   // Taking an entry: the slot at the cursor or, with SkipEmpty, the row's next slot with an edge.
 
-  logic [Row-1:0]     row_valid, candidate;
-  logic [CursorW-1:0] pick, row_end;
+  logic [Row-1:0]        row_valid, some, candidate, first;
+  logic [Row*EntryW-1:0] entries;
+  logic [CursorW-1:0]    pick, row_end;
 
   always_comb begin
     row_valid = '0;
@@ -259,20 +256,38 @@ module weaver_st #(
     end
     if (cur_row == at_row) row_valid = row_valid & above;
     for (int unsigned i = 0; i < Row; i++) begin
-      if (SkipEmpty) candidate[i] = row_valid[i] && row_data[i*EntryW +: 32] != '0;
+      if (SkipEmpty) candidate[i] = row_valid[i] && some[i];
       else candidate[i] = row_valid[i] && CursorW'(i) == cursor_q % CursorW'(Row);
-    end
-    pick    = '0;
-    entry_o = '0;
-    for (int unsigned i = Row; i > 0; i--) begin
-      if (candidate[i-1]) begin
-        pick    = CursorW'(i - 1);
-        entry_o = row_data[(i-1)*EntryW +: EntryW];
-      end
     end
   end
 
-  assign load_o  = candidate != '0;
+  for (genvar i = 0; i < Row; i++) begin : gen_slots
+    weaver_slot #(
+      .Ahead(Ahead)
+    ) u_slot (
+      .clk_i,
+      .ram_i     (ram_row[i*EntryW +: EntryW]),
+      .keep_i    (read_ahead),
+      .kept_vld_i(kept_vld),
+      .pick_i    (first[i]),
+      .some_o    (some[i]),
+      .entry_o   (entries[i*EntryW +: EntryW])
+    );
+  end
+
+  // One bit for the first candidate: its entry is the OR of all, without a chain of multiplexers.
+  assign first  = candidate & (~candidate + Row'(1));
+  assign load_o = candidate != '0;
+
+  always_comb begin
+    pick    = '0;
+    entry_o = '0;
+    for (int unsigned i = 0; i < Row; i++) begin
+      pick    = pick | (CursorW'(i) & {CursorW{first[i]}});
+      entry_o = entry_o | entries[i*EntryW +: EntryW];
+    end
+  end
+
   assign row_end = (CursorW'(cur_row) + CursorW'(1)) * CursorW'(Row);
 
   always_comb begin

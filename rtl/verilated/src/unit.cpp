@@ -51,8 +51,8 @@ void edge(Vharness &top) {
   top.clk_i = 0;
 }
 
-// cycle plays one cycle, and fills out: flags; tag and reads of the DT; mask; the CED; cursor; filled lanes; the answer;
-// the lanes after a filling. It returns the number of words.
+// cycle plays one cycle, and fills out: flags; tag and reads of the DT; mask; the CED; cursor; filled lanes; the
+// answer; the lanes after a filling. It returns the number of words.
 size_t cycle(Vharness &top, uint32_t *out) {
   top.eval();
   const bool replies = top.rsp_valid_o, fills = top.state_o == kFill;
