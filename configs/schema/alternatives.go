@@ -45,7 +45,7 @@ func (b *builder) alternatives(f *Field, t reflect.Type, list []Alternative, ind
 		}
 		c := b.named(f, a.Key, a.Doc)
 		c.Optional, c.index, c.taken, c.aliases = true, index, a.Taken, a.Aliases
-		f.Fields = append(f.Fields, c)
+		f.Fields, f.declared = append(f.Fields, c), append(f.declared, c)
 		b.subsection(c, p.Elem(), outer)
 	}
 }

@@ -141,6 +141,8 @@ func (c *checker) field(s source, f *Field, n *yaml.Node, from Origin) {
 
 func (c *checker) section(s source, f *Field, n *yaml.Node, from Origin) {
 	switch {
+	case f.group:
+		c.group(s, f, n, from, map[*Field]int{})
 	case n.Kind == yaml.MappingNode:
 		c.mapping(s, f, n, from)
 	case f.Optional && isNull(n) && n.Value != "":
@@ -166,21 +168,31 @@ func (c *checker) mapping(s source, f *Field, n *yaml.Node, from Origin) {
 		}
 	}
 	c.emit(opPresent, f, noValue, from)
-	extended := seen[extendsKey] != 0
+	extended, lines := seen[extendsKey] != 0, map[*Field]int{}
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Value == extendsKey && extended {
 			extended = false // any other is a duplicate
 			continue
 		}
-		if key := c.key(s, f, k, seen); key != nil {
-			c.field(s, key, v, s.at(k))
-		}
+		c.entry(s, f, k, v, seen, lines)
+	}
+}
+
+// entry checks a key of a section or group with its value. lines are those of the keys that the section has had, by
+// whichever name.
+func (c *checker) entry(s source, f *Field, k, v *yaml.Node, seen map[string]int, lines map[*Field]int) {
+	switch key := c.key(s, f, k, seen, lines); {
+	case key == nil:
+	case key.group:
+		c.group(s, key, v, s.at(k), lines)
+	default:
+		c.field(s, key, v, s.at(k))
 	}
 }
 
 // key finds the field of a key; nil when the key is refused.
-func (c *checker) key(s source, f *Field, k *yaml.Node, seen map[string]int) *Field {
+func (c *checker) key(s source, f *Field, k *yaml.Node, seen map[string]int, lines map[*Field]int) *Field {
 	if !c.fresh(s, f, k, seen) {
 		return nil
 	}
@@ -189,15 +201,24 @@ func (c *checker) key(s source, f *Field, k *yaml.Node, seen map[string]int) *Fi
 		c.bad.More++ // without the work of a hint
 	} else if found == nil {
 		c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "unknown key%s", c.tree.hintKey(f, k.Value))
-	} else if found.Key != k.Value { // an alias
-		if line := seen[found.Key]; line != 0 {
-			c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "is another name of %s, which is on line %d", found.Path,
-				line)
-			return nil
-		}
-		seen[found.Key] = k.Line
+	} else if !found.group && !c.once(s, found, k, join(f.Path, clip(k.Value)), lines) {
+		return nil
 	}
 	return found
+}
+
+// once refuses a key that the section has had by another name. called is what this one is called.
+func (c *checker) once(s source, f *Field, k *yaml.Node, called string, lines map[*Field]int) bool {
+	switch line := lines[f]; {
+	case line != 0 && called == f.Path:
+		c.bad.add(s.at(k), called, "duplicate key; first on line %d, by another name", line)
+		return false
+	case line != 0:
+		c.bad.add(s.at(k), called, "is another name of %s, which is on line %d", f.Path, line)
+		return false
+	}
+	lines[f] = k.Line
+	return true
 }
 
 // fresh refuses keys that are no names, or that stand twice.

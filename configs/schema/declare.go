@@ -23,10 +23,10 @@ type Field struct {
 	Optional bool     // a section that may be absent
 	Required bool     // a leaf without default
 	Presets  string   // kind of the presets that may stand for the section
-	Fields   []*Field // of a section, as declared
+	Fields   []*Field // of a section, as declared; of a group, its keys
 
 	parent *Field
-	index  []int        // in the parent's struct, through embedded ones
+	index  []int        // in the parent's struct, through embedded ones; none of a group, whose keys are the struct's
 	typ    reflect.Type // of the value; of a section the struct's, without pointer
 	scalar scalar       // of a leaf
 	list   bool
@@ -41,6 +41,12 @@ type Field struct {
 
 	taken   string   // of an alternative: why no other can be there
 	aliases []string // further names of Key
+
+	group    bool              // see group.go
+	main     *Field            // of a group: the key that a value in place of the group sets; nil: none
+	was      string            // of a group's key: its name in the section around it, in Canonical; else empty
+	declared []*Field          // of a section: the leaves and sections of its struct, in the struct's order
+	former   map[string]*Field // of a section: its keys by their former names
 }
 
 // tree is a schema without the type of its root.
@@ -84,11 +90,15 @@ func declare(presets string, t reflect.Type) *tree {
 	for path := range b.defaults {
 		b.bug("defaults name %s, which is no leaf", path)
 	}
+	b.fields = b.root.walk(nil)
 	return &b.tree
 }
 
-// Fields lists all keys in declared order, without the root.
-func (s *Schema[T]) Fields() []*Field { return s.tree().fields[1:] }
+// Fields lists all keys in declared order, a group's together, without the root and without groups that a value may
+// stand for: those have the path of their main key.
+func (s *Schema[T]) Fields() []*Field {
+	return slices.DeleteFunc(slices.Clone(s.tree().fields[1:]), func(f *Field) bool { return f.main != nil })
+}
 
 // Lookup finds a key by its path.
 func (s *Schema[T]) Lookup(path string) (*Field, bool) { return s.tree().lookup(path) }
@@ -103,7 +113,7 @@ func (t *tree) lookup(path string) (*Field, bool) {
 			return nil, false
 		}
 	}
-	return f, true
+	return f.meant(), true
 }
 
 // around returns the innermost section that a path which is no key lies in.
@@ -129,13 +139,17 @@ func (f *Field) Type() string {
 		return "variants"
 	case f.exclusions:
 		return "list of points"
+	case f.main != nil:
+		return f.main.Type() + " or " + sectionType
 	case f.scalar == nil:
-		return "section"
+		return sectionType
 	case f.list:
 		return "list of " + f.scalar.name() + "s"
 	}
 	return f.scalar.name()
 }
+
+const sectionType = "section"
 
 // Range returns a number's range in words; empty if unlimited.
 func (f *Field) Range() string {
@@ -173,7 +187,12 @@ func (f *Field) child(key string) *Field {
 			return c
 		}
 	}
-	return nil
+	if group, own, ok := strings.Cut(key, "."); ok {
+		if g := f.child(group); g != nil && g.group {
+			return g.child(own)
+		}
+	}
+	return f.former[key]
 }
 
 func join(path, key string) string {
@@ -249,21 +268,19 @@ func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Ty
 			continue
 		}
 		if c := b.declare(f, sf, index, docs); c != nil {
-			f.Fields = append(f.Fields, c)
+			c.parent.Fields = append(c.parent.Fields, c)
+			f.declared = append(f.declared, c)
 			b.field(c, sf.Type, outer)
 		}
 	}
 	for key := range docs { // those of an embedded struct, whose method is promoted, are keys of f too
-		if b.where = t.String(); f.child(key) == nil {
+		if b.where = t.String(); !f.describes(key) {
 			b.bug("Docs describes %q, which is no key", key)
 		}
 	}
 }
 
-func (b *builder) add(f *Field) {
-	b.fields = append(b.fields, f)
-	b.byPath[f.Path] = f
-}
+func (b *builder) add(f *Field) { b.byPath[f.Path] = f }
 
 // declare reads the tags that all fields have; nil: sf is not part of the configuration.
 func (b *builder) declare(parent *Field, sf reflect.StructField, index []int, docs map[string]string) *Field {
@@ -284,8 +301,17 @@ func (b *builder) declare(parent *Field, sf reflect.StructField, index []int, do
 		}
 		doc = long
 	}
+	section := parent
+	if group, own, ok := strings.Cut(key, "."); ok {
+		parent, key = b.group(section, group, docs[group]), own
+	}
 	f := b.named(parent, key, doc)
 	f.Unit, f.Presets, f.index = b.tags["unit"], b.tags["presets"], index
+	if parent.group {
+		b.grouped(section, f)
+	} else if b.tags["main"]+b.tags["was"] != "" {
+		b.bug("main and was are for keys of groups")
+	}
 	return f
 }
 
@@ -323,7 +349,7 @@ func (b *builder) parseTags(text string) {
 // allow refuses tags that have no effect, which are mostly misspelt.
 func (b *builder) allow(groups ...[]string) {
 	for tag := range b.tags {
-		if !slices.Contains(append(slices.Concat(groups...), "key", "doc"), tag) {
+		if !slices.Contains(append(slices.Concat(groups...), "key", "doc", "main", "was"), tag) {
 			b.bug("tag %s means nothing on this field", tag)
 		}
 	}
@@ -385,8 +411,11 @@ func (b *builder) leaf(f *Field, t reflect.Type) {
 	if t.Kind() == reflect.Slice && !isText(t) {
 		f.list, elem = true, t.Elem()
 	}
-	if f.scalar = b.scalar(elem); f.list && elem == mappingType {
+	switch f.scalar = b.scalar(elem); {
+	case f.list && elem == mappingType:
 		b.bug("a list of mappings")
+	case f.isMain() && (f.list || elem == mappingType):
+		b.bug("the main key of a group is a single value")
 	}
 	if x, ok := reflect.Zero(elem).Interface().(Explained); ok {
 		f.Doc = x.Explain(f.Doc)
@@ -590,6 +619,8 @@ func splitList(text string) []string {
 // expected describes the values that the field accepts.
 func (f *Field) expected() string {
 	switch {
+	case f.main != nil:
+		return f.main.scalar.expected() + ", or a section"
 	case f.axes:
 		return expectedAxes
 	case f.variants:

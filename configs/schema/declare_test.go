@@ -65,9 +65,15 @@ func TestMalformedDeclarations(t *testing.T) {
 		}, `.A: key "aB" is not lower snake case`},
 		{func() {
 			New[struct {
-				A int `key:"a.b" doc:"d"`
+				A int `key:"a.b.c" doc:"d"`
 			}]("")
-		}, `.A: key "a.b" is not lower snake case`},
+		}, `.A: no doc`},
+		{func() { New[groupKey]("") }, `.A: key "b.c" is not lower snake case`},
+		{func() { New[twoMain]("") }, `.B: a is the main key of g already`},
+		{func() { New[wasKey]("") }, `.B: was:"a" is a key`},
+		{func() { New[undottedMain]("") }, `.A: main and was are for keys of groups`},
+		{func() { New[listMain]("") }, `.A: the main key of a group is a single value`},
+		{func() { New[notGroup]("") }, `.B: "a" is a key already, and no group`},
 		{func() {
 			New[struct {
 				A int `key:"a__b" doc:"d"`

@@ -9,7 +9,7 @@
 //
 // # Tags
 //
-//	key       name in YAML: lower snake case, no dots, no double underscore.
+//	key       name in YAML: lower snake case, no double underscore; "group.name" puts it into a group (group.go).
 //	          "-" keeps a field out of the configuration.
 //	doc       required everywhere: the meaning, and the source of the default. Longer
 //	          descriptions are in the struct's method Docs: see Documented.

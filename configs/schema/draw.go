@@ -75,11 +75,12 @@ func depthIfSection(f *Field) int {
 }
 
 func (d *Drawing[T]) keeps(f *Field) bool {
-	if f.special() || f.isSection() && !f.Optional || slices.Contains(d.Keep, f.Key) {
+	own := f.Path[strings.LastIndexByte(f.Path, '.')+1:]
+	if f.special() || f.isSection() && !f.Optional || slices.Contains(d.Keep, own) {
 		return true
 	}
 	for p := f; p != nil; p = p.parent {
-		if p.Path != "" && slices.Contains(d.Keep, p.Path) {
+		if p.Path != "" && p.main == nil && slices.Contains(d.Keep, p.Path) {
 			return true
 		}
 	}

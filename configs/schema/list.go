@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -29,11 +30,9 @@ func (s *Schema[T]) Text(columns int) []byte {
 		return text
 	}
 	b.Reset()
-	for _, f := range s.Fields() {
-		fmt.Fprintln(&b, f.Path)
-		below(&b, f.facts(), columns)
-		if f.Doc != "" {
-			below(&b, cut(f.gist(), columns-indent), columns)
+	for _, f := range s.tree().fields {
+		if f.isSection() {
+			f.narrow(&b, columns)
 		}
 	}
 	return b.Bytes()
@@ -50,11 +49,54 @@ func cut(text string, columns int) string {
 	return strings.TrimRight(fit.Lines(text, columns-2)[0], " ,;:") + " …"
 }
 
+// narrow lists a section's keys below its path and the first sentence of its description.
+func (f *Field) narrow(b *bytes.Buffer, columns int) {
+	margin := 0
+	if f.parent != nil {
+		margin = indent
+		fmt.Fprintf(b, "\n%s", f.Path)
+		if facts := f.facts(); facts != sectionType {
+			fmt.Fprintf(b, " (%s)", facts)
+		}
+		fmt.Fprintln(b)
+		beside(b, 2, "", sentences(cell(f.Doc), nil)[0], columns)
+	}
+	for _, c := range f.Fields {
+		if !c.isSection() {
+			beside(b, margin, c.Key, c.facts(), columns)
+			if c.Doc != "" {
+				fmt.Fprintf(b, "%*s%s\n", margin+indent, "", cut(c.gist(), columns-margin-indent))
+			}
+		}
+	}
+}
+
+// beside writes a text to the right of a key, or below it if there is too little room.
+func beside(b *bytes.Buffer, margin int, key, text string, columns int) {
+	const column = 20 // where texts begin
+	lead, first := fmt.Sprintf("%*s%s", margin, "", key), true
+	at := margin + column
+	if key == "" {
+		at = margin
+	}
+	if len(lead) >= at && key != "" {
+		fmt.Fprintln(b, lead)
+		first = false
+	}
+	for _, line := range fit.Lines(text, columns-at) {
+		if !first || key == "" {
+			lead = ""
+		}
+		fmt.Fprintf(b, "%-*s%s\n", at, lead, line)
+		first = false
+	}
+}
+
 // Explain lists the keys whose path matches, with their meaning, in lines of at most columns characters.
 func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
 	var b bytes.Buffer
 	for _, f := range s.Fields() {
-		if !match(f.Path) {
+		if !match(f.Path) && !match(f.Canonical()) {
 			continue
 		}
 		if b.Len() > 0 {
@@ -62,7 +104,13 @@ func (s *Schema[T]) Explain(match func(path string) bool, columns int) []byte {
 		}
 		fmt.Fprintln(&b, f.Path)
 		below(&b, f.facts(), columns)
+		if f.isMain() {
+			below(&b, f.parent.Doc, columns)
+		}
 		below(&b, f.Doc, columns)
+		if old := f.Canonical(); old != f.Path {
+			below(&b, "Also called "+old+".", columns)
+		}
 	}
 	return b.Bytes()
 }
@@ -118,7 +166,7 @@ func (f *Field) allowed() string {
 }
 
 func (f *Field) defaultText() string {
-	def, ok := f.Default()
+	def, ok := f.meant().Default()
 	switch {
 	case ok:
 		return def
@@ -141,6 +189,7 @@ type jsonField struct {
 	Required bool     `json:"required,omitempty"`
 	Optional bool     `json:"optional,omitempty"`
 	Presets  string   `json:"presets,omitempty"`
+	Was      string   `json:"was,omitempty"` // its former name, which is accepted
 	Env      string   `json:"env"`
 	Doc      string   `json:"doc"`
 }
@@ -155,6 +204,9 @@ func (s *Schema[T]) JSON() []byte {
 		}
 		if def, ok := f.Default(); ok {
 			row.Default = &def
+		}
+		if old := f.Canonical(); old != f.Path {
+			row.Was = old
 		}
 		rows = append(rows, row)
 	}
@@ -218,6 +270,22 @@ func (f *Field) markdown(b *bytes.Buffer, top string) {
 	if details.Len() > 0 {
 		fmt.Fprintf(b, "\n%s", details.String())
 	}
+	f.formerNames(b)
+}
+
+// formerNames lists the former names of a section's keys.
+func (f *Field) formerNames(b *bytes.Buffer) {
+	if len(f.former) == 0 {
+		return
+	}
+	b.WriteString("\nFormer names of keys, which are accepted:")
+	for i, name := range slices.Sorted(maps.Keys(f.former)) {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(b, " `%s` (`%s`)", name, strings.TrimPrefix(f.former[name].Path, f.Path+"."))
+	}
+	b.WriteString(".\n")
 }
 
 // meaning returns the part of a key's meaning that a table shows: all of a short one; otherwise the first sentence, and
@@ -281,6 +349,9 @@ func (f *Field) sectionNotes() string {
 	var notes string
 	if f.Optional {
 		notes += " Optional: absent until a key of it is written, or `{}`; `null` removes it."
+	}
+	if f.main != nil {
+		notes += fmt.Sprintf(" `%s: VALUE` is short for `%s: {%s: VALUE}`.", f.Key, f.Key, f.main.Key)
 	}
 	if len(f.aliases) > 0 {
 		notes += fmt.Sprintf(" Also called `%s`.", strings.Join(f.aliases, "`, `"))

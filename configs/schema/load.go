@@ -243,7 +243,7 @@ func (r *resolver) validate(f *Field, v reflect.Value) bool {
 		return false
 	}
 	check, ok := v.Addr().Interface().(Validator)
-	if !ok {
+	if !ok || f.group { // a group's struct is that of the section around it
 		return true
 	}
 	err := check.Validate()
@@ -305,7 +305,9 @@ func (r *resolver) keyOf(f *Field, text string) (key, msg string, ok bool) {
 func (r *resolver) reportField(path, msg string) {
 	leaf, _, _ := strings.Cut(path, "[") // an element of a list
 	f, ok := r.tree.lookup(leaf)
-	if !ok {
+	if ok {
+		path = f.Path + strings.TrimPrefix(path, leaf)
+	} else {
 		f = r.tree.around(leaf)
 		path, msg = f.Path, strings.TrimPrefix(path, f.Path+".")+" = "+msg
 		r.strays = append(r.strays, leaf)

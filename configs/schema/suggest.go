@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,12 +20,20 @@ func (t *tree) hintKey(section *Field, key string) string {
 	for _, f := range section.Fields {
 		names = append(names, f.aliases...)
 	}
+	names = append(names, slices.Sorted(maps.Keys(section.former))...)
 	if n := suggest.Nearest(key, names); n != "" {
-		return "; did you mean " + join(section.Path, n) + "?"
+		path := join(section.Path, n)
+		if f := section.former[n]; f != nil {
+			path = f.Path
+		}
+		return "; did you mean " + path + "?"
 	}
 	var keys, paths []string
 	for _, f := range t.fields[1:] {
 		keys, paths = append(keys, f.Key), append(paths, f.Path)
+		if f.was != "" && f.was != f.Key {
+			keys, paths = append(keys, f.was), append(paths, f.Path)
+		}
 	}
 	if n := suggest.Nearest(key, keys); n != "" {
 		for i, k := range keys {

@@ -23,6 +23,7 @@ func EnvName(path string) string {
 func (c *checker) env(environ, others []string) {
 	environ = slices.Clone(environ)
 	slices.Sort(environ)
+	names := map[*Field]string{}
 	for _, pair := range environ {
 		name, text, _ := strings.Cut(pair, "=")
 		rest, ours := strings.CutPrefix(name, EnvPrefix)
@@ -35,6 +36,11 @@ func (c *checker) env(environ, others []string) {
 			c.bad.add(at, "", "unknown variable%s", c.tree.hintEnv(rest))
 			continue
 		}
+		if other := names[f]; other != "" {
+			c.bad.add(at, f.Path, "is another name of $%s, which is there too", other)
+			continue
+		}
+		names[f] = name
 		c.text(f, text, at)
 	}
 }
@@ -81,11 +87,14 @@ func (c *checker) find(path string, at Origin) *Field {
 		}
 		return nil
 	}
-	return f
+	return f.meant()
 }
 
 // text checks a value given as text, and marks the sections around it.
 func (c *checker) text(f *Field, text string, at Origin) {
+	if f.isMain() && strings.HasPrefix(strings.TrimSpace(text), "{") {
+		f = f.parent
+	}
 	n, ok := textNode(f, text, at, c.bad)
 	if !ok {
 		return

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -214,7 +215,7 @@ func (c *checker) variantKey(s source, f *Field, name string, k *yaml.Node) *Fie
 	first, _, _ := strings.Cut(k.Value, ".")
 	within, ok := c.tree.byPath[f.within]
 	if ok && c.tree.root.child(first) == nil {
-		if key := within.child(k.Value); key != nil {
+		if key, ok := c.tree.lookup(join(f.within, k.Value)); ok {
 			return key
 		}
 		known := []string{"name", "sweep"}
@@ -223,6 +224,7 @@ func (c *checker) variantKey(s source, f *Field, name string, k *yaml.Node) *Fie
 				known = append(known, x.Key)
 			}
 		}
+		known = slices.AppendSeq(known, maps.Keys(within.former))
 		c.bad.add(s.at(k), join(name, clip(k.Value)), "unknown key%s", suggest.DidYouMean(k.Value, known))
 		return nil
 	}
@@ -236,6 +238,9 @@ func (c *checker) variantKey(s source, f *Field, name string, k *yaml.Node) *Fie
 
 // settings checks the value of a key as if it were outside variants, and returns it leaf by leaf.
 func (c *checker) settings(s source, f *Field, n *yaml.Node, from Origin) []Setting {
+	if f.isMain() && n.Kind == yaml.MappingNode {
+		f = f.parent
+	}
 	before, files, out := c.bad.count(), len(c.files), len(c.out)
 	c.field(s, f, n, from)
 	c.out, c.files = c.out[:out], c.files[:files]
@@ -248,10 +253,13 @@ func (c *checker) settings(s source, f *Field, n *yaml.Node, from Origin) []Sett
 // flatten returns the settings of a node that has been checked. Sections precede their contents.
 func (c *checker) flatten(s source, f *Field, n *yaml.Node) (out []Setting) {
 	switch {
+	case f.main != nil && n.Kind != yaml.MappingNode:
+		return c.flatten(s, f.main, n)
 	case !f.isSection():
 		if text, ok := c.axisValue(s, f, f.Path, n); ok {
 			out = append(out, Setting{f.Path, text})
 		}
+	case f.group && len(n.Content) == 0: // nothing is said of it
 	case n.Kind == yaml.MappingNode && len(n.Content) == 0:
 		out = append(out, Setting{f.Path, emptySection})
 	case n.Kind == yaml.MappingNode:

@@ -40,9 +40,10 @@ func printable(r rune) rune {
 
 type writer struct {
 	bytes.Buffer
-	note     func(*Field) string // comment at a leaf
-	explains bool                // a derived value too
-	around   []around            // the sections around it
+	note      func(*Field) string // comment at a leaf
+	explains  bool                // a derived value too
+	canonical bool                // as Canonical writes
+	around    []around            // the sections around it
 }
 
 // Deriver is a section with values that stand for others: StandsFor returns the value that a key below it, possibly in
@@ -71,9 +72,11 @@ type around struct {
 }
 
 func (w *writer) section(f *Field, v reflect.Value, indent string) {
-	w.around = append(w.around, around{f.Path, v})
-	defer func() { w.around = w.around[:len(w.around)-1] }()
-	for _, c := range f.Fields {
+	if !f.group {
+		w.around = append(w.around, around{f.Path, v})
+		defer func() { w.around = w.around[:len(w.around)-1] }()
+	}
+	for _, c := range w.fields(f) {
 		sub, present := c.sectionIn(v)
 		switch {
 		case c.axes:
@@ -81,15 +84,15 @@ func (w *writer) section(f *Field, v reflect.Value, indent string) {
 		case c.variants:
 			w.variants(c, sub.Interface().(Variants), indent)
 		case !c.isSection():
-			for _, part := range [...]string{indent, c.Key, ": ", c.yaml(sub), w.note(c), w.derived(c), "\n"} {
+			for _, part := range [...]string{indent, w.key(c), ": ", c.yaml(sub), w.note(c), w.derived(c), "\n"} {
 				w.WriteString(part)
 			}
 		case !present:
-			fmt.Fprintf(w, "%s%s: null\n", indent, c.Key)
+			fmt.Fprintf(w, "%s%s: null\n", indent, w.key(c))
 		case len(c.Fields) == 0:
-			fmt.Fprintf(w, "%s%s: {}\n", indent, c.Key)
+			fmt.Fprintf(w, "%s%s: {}\n", indent, w.key(c))
 		default:
-			fmt.Fprintf(w, "%s%s:\n", indent, c.Key)
+			fmt.Fprintf(w, "%s%s:\n", indent, w.key(c))
 			w.section(c, sub, indent+"  ")
 		}
 	}
@@ -146,6 +149,7 @@ func (f *Field) valueYAML(path, value string) string {
 			panic("BUG: schema: " + path + " is no key")
 		}
 	}
+	key = key.meant()
 	switch {
 	case key.isSection() && (value == noSection || value == emptySection):
 		return value
@@ -288,7 +292,9 @@ func orAbsent(text string, ok bool) string {
 
 // flatten notes the text of each leaf, and that sections are present.
 func (f *Field) flatten(v reflect.Value, into map[*Field]string) {
-	into[f] = Present
+	if !f.group {
+		into[f] = Present
+	}
 	for _, c := range f.Fields {
 		sub, present := c.sectionIn(v)
 		switch {
