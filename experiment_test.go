@@ -65,13 +65,13 @@ func TestExperimentRefuses(t *testing.T) {
 	require.ErrorContains(t, err, `no experiment "no-such"`)
 	_, err = heddle.OpenResults(t.TempDir())
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = parse(t, "workload.source=999").Run(ctx, heddle.ExperimentOptions{})
-	require.ErrorContains(t, err, "workload.source = 999: the graph has vertices 0 to 31")
+	_, err = parse(t, "workload.algorithm.source=999").Run(ctx, heddle.ExperimentOptions{})
+	require.ErrorContains(t, err, "workload.algorithm.source = 999: the graph has vertices 0 to 31")
 
 	dir := filepath.Join(t.TempDir(), "small")
 	_, err = parse(t).Run(ctx, heddle.ExperimentOptions{Dir: dir})
 	require.NoError(t, err)
-	_, err = parse(t, "workload.source=1").Run(ctx, heddle.ExperimentOptions{Dir: dir})
+	_, err = parse(t, "workload.algorithm.source=1").Run(ctx, heddle.ExperimentOptions{Dir: dir})
 	require.NoError(t, err, "another form of the experiment is simulated")
 	simulated := 0
 	count := func(int, heddle.PointResult) { simulated++ }

@@ -61,10 +61,11 @@ func Run(ctx context.Context, m *Machine, g *Graph, settings ...string) (r RunRe
 }
 
 // Choices returns the values of a key of workload that names a choice: algorithm, schedule, layout, direction,
-// active_set, dedup and others of heddle kernel choices, including registered ones; nil for other keys.
+// frontier, dedup and others of heddle kernel choices, including registered ones; nil for other keys.
 func Choices(key string) (names []string) {
+	key = "workload." + workload.Schema.Path(key)
 	for _, x := range compose.Meanings() {
-		if x.Key == "workload."+key && !slices.Contains(names, x.Name) {
+		if x.Key == key && !slices.Contains(names, x.Name) {
 			names = append(names, x.Name)
 		}
 	}

@@ -117,7 +117,7 @@ func showPoint(w io.Writer, name string, set []string, point int) error {
 			quoted(name))
 	}
 	_, err = fmt.Fprintf(w, "# Point %d of %s: %s\n%s", point, plain.Line(name),
-		plain.Line(experiment.Label(points[point-1].Axes)), points[point-1].YAML())
+		plain.Line(experiment.Label(points[point-1].Axes)), config.Schema.YAML(points[point-1].Config))
 	return err
 }
 

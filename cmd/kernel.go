@@ -29,10 +29,10 @@ type namedKernel struct {
 // form holds the options of building a kernel that its name does not contain.
 type form struct {
 	core         schedule.Core // of the machine
-	width        int           // workload.width
-	warps        int           // workload.warps_per_core
-	blockThreads int           // workload.cta_threads
-	unroll       string        // workload.unroll
+	width        int           // workload.algorithm.width
+	warps        int           // workload.schedule.warps_per_core
+	blockThreads int           // workload.schedule.cta_threads
+	unroll       string        // workload.compiler.unroll
 }
 
 // exampleKernels returns the kernels of package example.
@@ -170,7 +170,7 @@ func writeCounts(w io.Writer) {
 type kernelView struct {
 	ir, asm, stats, passes bool
 	maskByUnit             bool
-	spill                  string // workload.spill
+	spill                  string // workload.compiler.spill
 	form
 }
 
@@ -194,13 +194,13 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
 	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
-	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.warps_per_core")
+	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.schedule.warps_per_core")
 	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0,
-		"threads of a thread block under cta (0: a core's), as workload.cta_threads")
+		"threads of a thread block under cta (0: a core's), as workload.schedule.cta_threads")
 	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]),
-		"where values go that no register is left for, as workload.spill: memory or registers")
+		"where values go that no register is left for, as workload.compiler.spill: memory or registers")
 	c.Flags().StringVar(&v.unroll, "unroll", "1",
-		"edges at a time in loops over edges, as workload.unroll: 1, 2, 4, 8 or auto")
+		"edges at a time in loops over edges, as workload.compiler.unroll: 1, 2, 4, 8 or auto")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }

@@ -65,7 +65,7 @@ func TestKernelCommands(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, "--width 12: expected a power of two, 1..256")
 	choices := show("choices")
-	for _, key := range []string{"algorithm", "schedule", "layout", "direction", "active_set", "dedup", "order"} {
+	for _, key := range []string{"algorithm", "schedule", "layout", "direction", "frontier", "frontier.dedup", "order"} {
 		require.Contains(t, choices, "workload."+key)
 	}
 	require.Regexp(t, `workload.schedule +│ eghw +│ \S+`, choices)

@@ -117,7 +117,7 @@ func TestReproduceExitCodes(t *testing.T) {
 func TestReadingsThatMeanNothing(t *testing.T) {
 	for _, c := range []struct{ was, is, says string }{
 		{"workload.schedule=edge]", "workload.schedule=cta]", "reading queue-4 changes no point of the quick variant"},
-		{"machine.core.lsu_queue=4", "workload.sum=memory", "reading queue-4: at the point schedule=edge: "},
+		{"machine.core.lsu_queue=4", "workload.compiler.sum=memory", "reading queue-4: at the point schedule=edge: "},
 	} {
 		dir := t.TempDir()
 		for _, name := range []string{"tiny.yaml", "published.yaml", "readings.yaml"} {

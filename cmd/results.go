@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/experiment/store"
 	"heddle/internal/files"
 	"heddle/internal/fit"
@@ -355,6 +356,16 @@ func verdictText(p *store.Point) string {
 
 func newTable(w io.Writer, header ...any) table.Writer { return fit.New(w, header...) }
 
+// presentConfig returns a stored configuration with the present names of keys, and as it is if it is none of this
+// program's.
+func presentConfig(text string) string {
+	e, err := config.Parse("stored configuration", []byte(text))
+	if err != nil {
+		return text
+	}
+	return string(config.Schema.YAML(e))
+}
+
 func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 	match, err := regexp.Compile(f.stats)
 	if err != nil {
@@ -367,7 +378,7 @@ func (f *resultsFlags) showPoint(w io.Writer, args []string) error {
 	case p == nil:
 		return fmt.Errorf("no point %s: heddle results list %s shows which there are", args[1], args[0])
 	case f.config:
-		_, err := io.WriteString(w, p.Config)
+		_, err := io.WriteString(w, presentConfig(p.Config))
 		return err
 	case f.rows:
 		return f.showSamples(w, args[0], p.Position, match)

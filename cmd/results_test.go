@@ -24,7 +24,7 @@ name: a
 machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 60, edges: 200}}
 compare: {workload.schedule: [vertex, edge]}
-sweep: {workload.damping: [0.5, 0.6]}
+sweep: {workload.algorithm.damping: [0.5, 0.6]}
 `), 0o644))
 	_, errs, code := heddle(t, "run", "./e.yaml")
 	require.Equal(t, exitOK, code, errs)
@@ -50,18 +50,18 @@ func TestGrowing(t *testing.T) {
 		require.Contains(t, errs, says)
 		return out
 	}
-	run("4 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
+	run("4 of 6 points known\n", "--set", "sweep={workload.algorithm.damping: [0.4, 0.5, 0.6]}")
 	run("4 of 6 points known (4 from a)\n", "--set", "name=c", "--set",
 		"compare=[{name: slow, schedule: warp}, {name: v, schedule: vertex}, {name: e, schedule: edge}]")
-	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.damping: [0.6]}", "--recheck",
+	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.algorithm.damping: [0.6]}", "--recheck",
 		"1%")
 	require.Contains(t, results(t, "gc", "a", "--dry-run"), "4 points to delete")
-	require.Contains(t, results(t, "list", "a", "--json"), `"workload.damping": "0.6"`)
-	run("6 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
+	require.Contains(t, results(t, "list", "a", "--json"), `"workload.algorithm.damping": "0.6"`)
+	run("6 of 6 points known\n", "--set", "sweep={workload.algorithm.damping: [0.4, 0.5, 0.6]}")
 	run("4 of 4 points known\n")
 	require.Contains(t, results(t, "gc"), "2 points deleted")
 	require.Contains(t, results(t, "gc"), "0 points deleted")
-	run("4 of 6 points known\n", "--set", "sweep={workload.damping: [0.4, 0.5, 0.6]}")
+	run("4 of 6 points known\n", "--set", "sweep={workload.algorithm.damping: [0.4, 0.5, 0.6]}")
 
 	var list, over []struct {
 		Cycles  float64 `json:"cycles"`

@@ -29,7 +29,7 @@ machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 150, edges: 600}}
 workload: {max_iterations: 2}
 compare: {workload.schedule: [vertex, edge]}
-sweep: {machine.l1d.ways: [1, 2, 4], workload.damping: [0.5, 0.6]}
+sweep: {machine.l1d.ways: [1, 2, 4], workload.algorithm.damping: [0.5, 0.6]}
 seeds: [1, 2]
 stats: {interval: 500}
 `

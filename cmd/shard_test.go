@@ -17,7 +17,7 @@ name: s
 machine: vortex-1c4w4t
 graph: {erdos_renyi: {vertices: 40, edges: 100}}
 compare: [{name: vertex}, {name: edge, schedule: edge}]
-sweep: {workload.launch_overhead: [1, 2, 3], workload.damping: [0.5, 0.6]}
+sweep: {workload.launch_overhead: [1, 2, 3], workload.algorithm.damping: [0.5, 0.6]}
 stats: {interval: 1000}
 `
 
@@ -91,7 +91,7 @@ func storeAgain(t *testing.T, file string, change func(*store.Experiment, *store
 func TestMergesThatAreRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("s.yaml", []byte(shardsExperiment), 0o644))
-	for _, args := range [][]string{{"--out", "a"}, {"--out", "b"}, {"--out", "c", "--set", "workload.seed=2"}} {
+	for _, args := range [][]string{{"--out", "a"}, {"--out", "b"}, {"--out", "c", "--set", "workload.algorithm.seed=2"}} {
 		_, errs, code := heddle(t, append([]string{"run", "s.yaml", "--shard", "1/6"}, args...)...)
 		require.Equal(t, exitOK, code, errs)
 	}
@@ -101,7 +101,7 @@ func TestMergesThatAreRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, errs, says)
 	}
-	refused("a/s/shards/1-of-6 and c/s/shards/1-of-6 are results of different things:\n  workload.seed: 1, now 2", a, c)
+	refused("a/s/shards/1-of-6 and c/s/shards/1-of-6 are results of different things:\n  workload.algorithm.seed: 1, now 2", a, c)
 	refused("nothing: no results", a, "./nothing")
 	changeFirst := func(change func(*store.Point)) {
 		storeAgain(t, filepath.Join(b, store.File), func(_ *store.Experiment, p *store.Point) {
@@ -148,7 +148,7 @@ func TestAShardOfAGrownExperiment(t *testing.T) {
 	}
 	run("shard 1/6: 2 of its 2 points", "--shard", "1/6")
 	results(t, "merge", "results/s/shards/1-of-6")
-	const grown = "sweep={workload.launch_overhead: [1, 2, 3], workload.damping: [0.5, 0.6, 0.7]}"
+	const grown = "sweep={workload.launch_overhead: [1, 2, 3], workload.algorithm.damping: [0.5, 0.6, 0.7]}"
 	run("of its 3 points", "--shard", "2/6", "--set", grown)
 	require.Contains(t, results(t, "merge", "results/s/shards/2-of-6"),
 		"5 of the 18 points of s are stored in results/s, 3 of them new")

@@ -148,7 +148,7 @@ func TestSlurm(t *testing.T) {
 	launch := func() (c *exec.Cmd, errs *bytes.Buffer) {
 		errs = &bytes.Buffer{}
 		c = exec.Command(heddle, "run", "many.yaml", "--launcher", "slurm", "--tasks", "4", "--poll", "200ms",
-			"--sbatch=--comment=mine", "--set", "workload.damping=0.8")
+			"--sbatch=--comment=mine", "--set", "workload.algorithm.damping=0.8")
 		c.Stderr = errs
 		return c, errs
 	}
@@ -187,7 +187,7 @@ func TestSlurm(t *testing.T) {
 	require.NoDirExists(t, "results/many/shards")
 	require.NoFileExists(t, "results/many/slurm/job.json")
 
-	whole := exec.Command(heddle, "run", "many.yaml", "--set", "workload.damping=0.8", "--out", "whole")
+	whole := exec.Command(heddle, "run", "many.yaml", "--set", "workload.algorithm.damping=0.8", "--out", "whole")
 	require.NoError(t, whole.Run())
 	require.Equal(t, figuresOf(t, "whole/many/summary.json"), figuresOf(t, "results/many/summary.json"),
 		"nothing is lost, and nothing is there twice")

@@ -134,8 +134,8 @@ func TestDryRunKnowsPoints(t *testing.T) {
 // --set of a key that every point sets itself has no effect, and a warning says so.
 func TestSetThatHasNoEffect(t *testing.T) {
 	someResults(t)
-	const says = "--set workload.damping=0.6 has no effect: the experiment's compare or sweep sets workload.damping\n"
-	for set, want := range map[string]string{"workload.damping=0.6": says, "sweep={workload.damping: [0.5]}": "",
+	const says = "--set workload.algorithm.damping=0.6 has no effect: the experiment's compare or sweep sets workload.algorithm.damping\n"
+	for set, want := range map[string]string{"workload.algorithm.damping=0.6": says, "sweep={workload.algorithm.damping: [0.5]}": "",
 		"machine.l1d.ways=1": ""} {
 		_, errs, code := heddle(t, "run", "e.yaml", "--dry-run", "--fresh", "--set", set)
 		require.Equal(t, exitOK, code, errs)

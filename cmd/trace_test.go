@@ -60,7 +60,7 @@ func TestTraces(t *testing.T) {
 	require.NotEmpty(t, out)
 
 	// Another recording under the same name is another workload.
-	_, errs, code = heddle(t, "trace", "record", "e.yaml", "-o", "b.trace", "--set", "workload.damping=0.5")
+	_, errs, code = heddle(t, "trace", "record", "e.yaml", "-o", "b.trace", "--set", "workload.algorithm.damping=0.5")
 	require.Equal(t, exitOK, code, errs)
 	out, _, code = heddle(t, "trace", "diff", "a.trace", "b.trace")
 	require.Equal(t, exitOK, code)

@@ -30,7 +30,7 @@ type programOutcome struct {
 	First     uint64          `json:"first_cycles"`
 	Best      uint64          `json:"best_cycles"`
 	Speedup   float64         `json:"speedup"`
-	Schedules string          `json:"schedules"` // the best schedules, as workload.schedules
+	Schedules string          `json:"schedules"` // the best schedules, as workload.graphit.schedules
 	Spent     bool            `json:"budget_spent"`
 }
 

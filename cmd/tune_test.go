@@ -111,16 +111,16 @@ func TestTuneRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
 	for says, args := range map[string][]string{
-		"seeds: expected none":                           {"tune", "t.yaml", "--set", "seeds=[1,2]"},
-		"--schedules hard: expected auto":                {"tune", "t.yaml", "--schedules", "hard"},
-		"at the point algorithm=pagerank":                {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [pagerank]}", "--only", "direction=hybrid"},
-		"exclude: expected none":                         {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [bfs, cc]}", "--set", "exclude=[{workload.algorithm: cc}]"},
-		"workload: expected heddle's compiled kernels":   {"tune", "t.yaml", "--set", "workload.recipe=gunrock"},
-		"--take: expected an experiment with compare":    {"tune", "t.yaml", "--take", "study.json"},
-		"--only x=1: expected KEY=VALUE":                 {"tune", "t.yaml", "--only", "x=1"},
-		"--points, --budget: expected":                   {"tune", "t.yaml", "--points", "-1"},
-		"needs both directions of every edge":            {"tune", "t.yaml", "--set", "workload.algorithm=k-core", "--set", "graph.clean.symmetrise=false"},
-		"workload.source = 99: the graph has vertices 0": {"tune", "t.yaml", "--set", "workload.source=99"},
+		"seeds: expected none":                                     {"tune", "t.yaml", "--set", "seeds=[1,2]"},
+		"--schedules hard: expected auto":                          {"tune", "t.yaml", "--schedules", "hard"},
+		"at the point algorithm=pagerank":                          {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [pagerank]}", "--only", "direction=hybrid"},
+		"exclude: expected none":                                   {"tune", "t.yaml", "--set", "sweep={workload.algorithm: [bfs, cc]}", "--set", "exclude=[{workload.algorithm: cc}]"},
+		"workload: expected heddle's compiled kernels":             {"tune", "t.yaml", "--set", "workload.recipe=gunrock"},
+		"--take: expected an experiment with compare":              {"tune", "t.yaml", "--take", "study.json"},
+		"--only x=1: expected KEY=VALUE":                           {"tune", "t.yaml", "--only", "x=1"},
+		"--points, --budget: expected":                             {"tune", "t.yaml", "--points", "-1"},
+		"needs both directions of every edge":                      {"tune", "t.yaml", "--set", "workload.algorithm=k-core", "--set", "graph.clean.symmetrise=false"},
+		"workload.algorithm.source = 99: the graph has vertices 0": {"tune", "t.yaml", "--set", "workload.algorithm.source=99"},
 	} {
 		_, errs, code := heddle(t, append(args, "--only", "layout=csr,csr-csc", "--only", "fusion=none")...)
 		require.Equal(t, exitUsage, code, errs)
@@ -257,7 +257,7 @@ workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: P
 		{[]string{"--only", "load_balance=SIDEWAYS"}, "expected some of VERTEX_BASED"},
 		{[]string{"--only", "layout=csr"}, "expected KEY=VALUE"},
 		{[]string{"--set", "compare=[{name: a}]"}, "expected none with a GraphIt program"},
-		{[]string{"--set", "workload.program=heddle", "--set", "workload.arguments=[]", "--set", "workload.schedules={}", "--count"}, "expected a GraphIt program"},
+		{[]string{"--set", "workload.program=heddle", "--set", "workload.graphit.arguments=[]", "--set", "workload.graphit.schedules={}", "--count"}, "expected a GraphIt program"},
 	} {
 		_, errs, code := heddle(t, append([]string{"tune", "t.yaml"}, c.args...)...)
 		require.NotZero(t, code)

@@ -93,7 +93,7 @@ func (f *siliconFlags) addTo(c *cobra.Command) {
 	fl.StringSliceVar(&f.variants, "variant", nil,
 		"with --silicon: the file's `variants` to compare with (default: its first)")
 	fl.StringSliceVar(&f.unrolls, "unroll", silicon.Unrollings[:1],
-		"with --silicon: workload.unroll: auto, as nvcc does, or 1, or both")
+		"with --silicon: workload.compiler.unroll: auto, as nvcc does, or 1, or both")
 	fl.StringSliceVar(&f.graphs, "graph", nil, "with --silicon: only these of the file's graphs, by `name`")
 	fl.StringSliceVar(&f.algorithms, "algorithms", nil, "with --silicon: only these of the file's `algorithms`")
 	fl.StringSliceVar(&f.schedules, "schedules", nil, "with --silicon: only these of the file's `schedules`")

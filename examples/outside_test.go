@@ -211,9 +211,9 @@ func runOutside(t *testing.T, command string) {
 	refused("did you mean widest?", append(again, "--set", "workload.algorithm=widset")...)
 	refused("did you mean aligned?", append(again, "--set", "workload.layout=alined")...)
 	refused("the layout leaves some out", append(again, "--set", "workload.schedule=edge", "--set",
-		"workload.algorithm=widest", "--set", "workload.active_set=bytemap")...)
+		"workload.algorithm=widest", "--set", "workload.frontier=bytemap")...)
 	refused("the layout has only the others",
-		append(again, "--set", "workload.direction=pull", "--set", "workload.active_set=bytemap")...)
+		append(again, "--set", "workload.direction=pull", "--set", "workload.frontier=bytemap")...)
 	refused("ticket: the machine's cores have no ticket dispenser; give machine.core.ticket",
 		append(again, "--set", "machine=vortex-1c4w4t", "--set", "workload.schedule=ticket")...)
 	refused("core.ticket.delay: expected an integer 1..1000 (cycles)", "config", "show", yaml, "--set",

@@ -65,7 +65,7 @@ func TestPointsAreACrossProduct(t *testing.T) {
 	p := points(t, small+`
 compare: {workload.schedule: [vertex, edge], machine: [vortex-1c4w4t, vortex-rtl-c]}
 sweep:
-  workload.damping: [0.5, 0.85]
+  workload.algorithm.damping: [0.5, 0.85]
   machine.l1d.bytes: [8KiB, 32KiB]
 `)
 	require.Len(t, p, 8)
@@ -100,7 +100,7 @@ func TestSetHoldsAtEveryPoint(t *testing.T) {
 func TestRecipeAndItsKeys(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"workload: {recipe: gunrock, algorithm: bfs, schedule: vertex}\n", `e.yaml:5:55: workload.schedule: vertex: recipe gunrock sets strict: leave one of them out`},
-		{"workload: {recipe: gunrock, algorithm: bfs}\nsweep: {workload.dedup: [bytemap, none]}\n", `at the point dedup=none: point workload.dedup: workload.dedup: none: recipe gunrock sets bytemap`},
+		{"workload: {recipe: gunrock, algorithm: bfs}\nsweep: {workload.frontier.dedup: [bytemap, none]}\n", `at the point dedup=none: point workload.frontier.dedup: workload.frontier.dedup: none: recipe gunrock sets bytemap`},
 		{"workload: {recipe: graphpeg, algorithm: bfs}\n", "workload.schedule: peg: the machine's cores have no GraphPEG"},
 		{"workload: {recipe: sepgraph, algorithm: bfs, layout: csr}\n", "the layout has only the others"},
 		{"workload: {recipe: strict, kernel: handwritten}\n", "workload.kernel: handwritten: expected no recipe, found strict"},
@@ -171,7 +171,7 @@ sweep: {machine.l1d.bytes: [256, 16KiB]}
 func TestGeomeans(t *testing.T) {
 	p := points(t, small+`
 compare: {workload.schedule: [vertex, edge]}
-sweep: {workload.damping: [0.5, 0.6, 0.7]}
+sweep: {workload.algorithm.damping: [0.5, 0.6, 0.7]}
 `)
 	out := make([]experiment.Outcome, 6)
 	for i, cycles := range []uint64{100, 50, 100, 200, 100, 12} {
@@ -184,13 +184,13 @@ sweep: {workload.damping: [0.5, 0.6, 0.7]}
 	require.Equal(t, []experiment.Setting{{Key: "workload.schedule", Value: "edge"}}, means[1].Variant)
 	out[5].Verified = false
 	require.Equal(t, experiment.Geomean{Variant: means[1].Variant, Speedup: 1, Least: 0.5, Most: 2,
-		Points: 2, Of: 3, Over: []string{"workload.damping"}}, experiment.Geomeans(p, out)[1])
+		Points: 2, Of: 3, Over: []string{"workload.algorithm.damping"}}, experiment.Geomeans(p, out)[1])
 	var b bytes.Buffer
 	experiment.WriteTable(&b, p, out)
 	require.Regexp(t, `edge +│ +│ range of 2 of 3 +│ +0.50–2.00×`, b.String())
-	require.Contains(t, b.String(), "\nrange    over workload.damping\n")
+	require.Contains(t, b.String(), "\nrange    over workload.algorithm.damping\n")
 	require.Empty(t, experiment.Geomeans(p[:2], out[:2]), "one point has no mean")
-	require.Empty(t, experiment.Geomeans(points(t, small+"sweep: {workload.damping: [0.5, 0.6]}\n"), out[:2]))
+	require.Empty(t, experiment.Geomeans(points(t, small+"sweep: {workload.algorithm.damping: [0.5, 0.6]}\n"), out[:2]))
 
 	b.Reset()
 	p = points(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {workload.algorithm: [bfs, cc, sssp]}\n")
@@ -262,7 +262,7 @@ func TestALimitEndsAPointNotTheOthers(t *testing.T) {
 func TestAnInterruptEndsAllPoints(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2, 0.3]}\n"), Jobs: 2,
+	r := &experiment.Runner{Points: points(t, small+"sweep: {workload.algorithm.damping: [0.1, 0.2, 0.3]}\n"), Jobs: 2,
 		Observer: experiment.Quiet{}}
 	for _, o := range r.Run(ctx) {
 		require.Equal(t, "interrupted", experiment.Class(o.Err))
@@ -296,7 +296,7 @@ func (s *safe) String() string {
 
 func TestHeartbeatSaysHowFarPointsAre(t *testing.T) {
 	var b, log safe
-	r := experiment.Runner{Points: points(t, small+"sweep: {workload.damping: [0.1, 0.2]}\n")}
+	r := experiment.Runner{Points: points(t, small+"sweep: {workload.algorithm.damping: [0.1, 0.2]}\n")}
 	h := experiment.NewHeartbeat(r.NewForecast(), &b, &log, 5*time.Millisecond)
 	h.Started(0, 1000)
 	p := sim.Progress{Cycle: 12345}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"heddle/configs/schema"
 	"heddle/graph"
@@ -60,11 +61,21 @@ var featureKeys = schema.New[workload.Features]("")
 
 // noFeatures returns an error for keys of workload.features beside another kind of workload.
 func noFeatures(w *workload.Workload) error {
+	var given []string
 	for _, d := range featureKeys.Diff(featureKeys.Default(), w.Features) {
-		return &compose.KeyError{Key: "workload.features." + d.Key, NoUse: true,
-			Msg: fmt.Sprintf(" = %s: %s has no features: expected the default, %s", d.B, w.Algorithm, d.A)}
+		given = append(given, d.Key)
 	}
-	return nil
+	return groupRefused("workload.features", given, string(w.Algorithm)+" has no features")
+}
+
+// groupRefused returns an error for a group of keys that nothing reads, of which some are given; nil if none is.
+func groupRefused(group string, given []string, why string) error {
+	if len(given) == 0 {
+		return nil
+	}
+	return &compose.KeyError{Key: group, NoUse: true, Given: group + "." + given[0],
+		Msg: fmt.Sprintf(": %s: expected none of its keys, found %s", why,
+			strings.Join(given, ", "))}
 }
 
 // featureKernel is the prefix under which launches of an algorithm on features are recorded: features/NAME/gather-push

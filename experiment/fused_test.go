@@ -10,10 +10,10 @@ import (
 
 // fusedSettings are those of a run of frontiers, and of PageRank, BFS with several launches a gather, and BC.
 var fusedSettings = [][]string{
-	{"workload.max_iterations=3", "workload.tolerance=1e-9"},
-	{"workload.algorithm=bfs", "workload.schedule=twc", "workload.source=3"},
-	{"workload.algorithm=bc", "workload.source=3"},
-	{"workload.algorithm=sssp", "workload.order=near-far", "workload.delta=20", "graph.weights.from=random"},
+	{"workload.max_iterations=3", "workload.algorithm.tolerance=1e-9"},
+	{"workload.algorithm=bfs", "workload.schedule=twc", "workload.algorithm.source=3"},
+	{"workload.algorithm=bc", "workload.algorithm.source=3"},
+	{"workload.algorithm=sssp", "workload.order=near-far", "workload.order.delta=20", "graph.weights.from=random"},
 }
 
 // TestFusedRun: a run that is one launch pays for one, its super-steps are told apart, and what they have come to adds
@@ -24,7 +24,7 @@ func TestFusedRun(t *testing.T) {
 			"machine.core.threads=8", "machine.l2={}", "machine.concentrator={}",
 			"graph.erdos_renyi.vertices=200", "graph.erdos_renyi.edges=1200"}, set...)
 		host := runPart(t, small, set...)
-		fused := runPart(t, small, append(set, "workload.fusion=loop")...)
+		fused := runPart(t, small, append(set, "workload.compiler.fusion=loop")...)
 		require.NoError(t, fused.Err)
 		require.True(t, fused.Verified)
 		require.Equal(t, 1.0, value(t, &fused, "launch.count"))
@@ -43,11 +43,11 @@ func TestFusedRun(t *testing.T) {
 				require.Equal(t, value(t, &host, name), value(t, &fused, name), name)
 			}
 		}
-		sampled := runPart(t, small, append(set, "workload.fusion=loop", "stats.interval=333", `stats.keys=["*"]`)...)
+		sampled := runPart(t, small, append(set, "workload.compiler.fusion=loop", "stats.interval=333", `stats.keys=["*"]`)...)
 		require.Greater(t, len(sampled.Samples.Rows), 5)
 		sampled.Samples = nil
 		require.Equal(t, fused, sampled)
-		for i, o := range onThreads(t, points(t, small, append(set, "workload.fusion=loop")...), 3) {
+		for i, o := range onThreads(t, points(t, small, append(set, "workload.compiler.fusion=loop")...), 3) {
 			require.Zero(t, i)
 			require.Equal(t, fused.Cycles, o.Cycles)
 			require.Equal(t, fused.Stats, o.Stats)
@@ -58,7 +58,7 @@ func TestFusedRun(t *testing.T) {
 
 // TestFusedInPart: max_edges ends it, with the super-steps that were done; a region, a sample and a trace are refused.
 func TestFusedInPart(t *testing.T) {
-	set := []string{"workload.fusion=loop", "workload.max_iterations=5"}
+	set := []string{"workload.compiler.fusion=loop", "workload.max_iterations=5"}
 	whole := runPart(t, small, set...)
 	require.NoError(t, whole.Err)
 	o := runPart(t, small, append(set, "stop.max_edges=250")...)
@@ -68,13 +68,13 @@ func TestFusedInPart(t *testing.T) {
 	require.Equal(t, whole.Steps[:len(o.Steps)], o.Steps)
 	require.Greater(t, len(o.Steps), 2)
 	for set, want := range map[string]string{
-		"region.from=2":        "region: a run with workload.fusion loop",
+		"region.from=2":        "region: a run with workload.compiler.fusion loop",
 		"sample.period=100000": "sample.period: ",
 	} {
-		_, err := tryPoints(t, small, "workload.fusion=loop", set)
+		_, err := tryPoints(t, small, "workload.compiler.fusion=loop", set)
 		require.ErrorContains(t, err, want)
 	}
-	r := &experiment.Runner{Points: points(t, small, "workload.fusion=loop"), Observer: experiment.Quiet{}}
+	r := &experiment.Runner{Points: points(t, small, "workload.compiler.fusion=loop"), Observer: experiment.Quiet{}}
 	_, err := r.Record(t.Context(), 0, t.TempDir()+"/x.trace", "test")
-	require.ErrorContains(t, err, "workload.fusion: loop: ")
+	require.ErrorContains(t, err, "workload.compiler.fusion: loop: ")
 }

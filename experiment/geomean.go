@@ -97,7 +97,7 @@ func (m *Geomean) kind() string {
 func OverInputs(keys []string) bool {
 	for _, key := range keys {
 		section, _, _ := strings.Cut(key, ".")
-		if section != "graph" && key != "workload.algorithm" && key != "workload.source" && key != SeedKey {
+		if section != "graph" && key != "workload.algorithm" && key != "workload.algorithm.source" && key != SeedKey {
 			return false
 		}
 	}

@@ -83,7 +83,7 @@ func inKey(key string, err error) error {
 type graphIt struct {
 	file     *graphit.File
 	schedule *graphit.Schedule // nil: as in the program
-	sha256   string            // of the program's text and that of workload.schedule_file
+	sha256   string            // of the program's text and that of workload.graphit.schedule_file
 }
 
 // graphIt parses a workload's program and schedules, and checks everything that does not depend on the graph. The
@@ -106,7 +106,7 @@ func (p *programs) graphIt(w *workload.Workload) (g graphIt, err error) {
 			g.schedule, err = graphit.ParseSchedule(w.ScheduleFile, text)
 		}
 		if err != nil {
-			return g, inKey("schedule_file", err)
+			return g, inKey("graphit.schedule_file", err)
 		}
 		sum.Write(text)
 	}
@@ -118,11 +118,11 @@ func (p *programs) graphIt(w *workload.Workload) (g graphIt, err error) {
 	return g, g.label(w)
 }
 
-// label applies the schedules of workload.schedules to their labels.
+// label applies the schedules of workload.graphit.schedules to their labels.
 func (g *graphIt) label(w *workload.Workload) error {
 	labels, err := graphit.ParseLabels([]byte(w.Schedules))
 	if err != nil {
-		return inKey("schedules", err)
+		return inKey("graphit.schedules", err)
 	}
 	if len(labels.GPU) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (g *graphIt) label(w *workload.Workload) error {
 	if _, err := lower.Build(g.file, labels, w.Float); err != nil {
 		var wrong *graphit.Error
 		if errors.As(err, &wrong) && wrong.File == labels.File {
-			return inKey("schedules", errors.New(wrong.Msg))
+			return inKey("graphit.schedules", errors.New(wrong.Msg))
 		}
 		return inKey("program", err)
 	}
@@ -147,7 +147,7 @@ func (g *graphIt) options(w *workload.Workload) lower.Options {
 	}
 }
 
-// firstArgument is the index in argv of the first of workload.arguments, after the names of program and graph.
+// firstArgument is the index in argv of the first of workload.graphit.arguments, after the names of program and graph.
 const firstArgument = 2
 
 // graphItWork runs a GraphIt program.
@@ -162,16 +162,19 @@ func (p graphItWork) check() (string, error) {
 	if err := lower.CheckWorkload(w); err != nil {
 		return "", err
 	}
+	var given []string
 	for _, d := range hostSchema.Diff(defaultHost(w.Host.SHA256), w.Host) {
-		return "", keyError("workload.host."+d.Key, " = %s: %s is its own host program: expected the default, %s", d.B,
-			w.Program, d.A)
+		given = append(given, d.Key)
+	}
+	if err := groupRefused("workload.host", given, w.Program+" is its own host program"); err != nil {
+		return "", err
 	}
 	g, err := p.programs.graphIt(w)
 	if err != nil {
 		return "", err
 	}
 	if n, at := g.file.LastArgument(); n >= len(w.Arguments)+firstArgument {
-		return "", inKey("arguments", fmt.Errorf("%s:%d:%d asks for argv[%d]: expected %d arguments, found %d",
+		return "", inKey("graphit.arguments", fmt.Errorf("%s:%d:%d asks for argv[%d]: expected %d arguments, found %d",
 			w.Program, at.Line, at.Column, n, n+1-firstArgument, len(w.Arguments)))
 	}
 	_, err = g.build(w)
@@ -184,7 +187,7 @@ func (g *graphIt) build(w *workload.Workload) (*graphir.Program, error) {
 	if err != nil {
 		key := "program"
 		if w.ScheduleFile != "" {
-			key = "schedule_file"
+			key = "graphit.schedule_file"
 		}
 		return nil, inKey(key, err)
 	}
@@ -208,7 +211,7 @@ func (p graphItWork) limits() (limits, error) {
 			"counts as a whole: expected no region, or kernel_fusion: DISABLED for it", path, w.Program)
 		l.sample = keyError("sample.period", ": intervals are chosen within launches, and the loop %s of %s is one by "+
 			"its schedule's configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, w.Program)
-		l.record = keyError("workload.schedules",
+		l.record = keyError("workload.graphit.schedules",
 			": a trace is of a run whose kernels the host launches, and the loop %s of %s "+
 				"is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)
 	}
@@ -305,6 +308,7 @@ func kernelOf(name string) string {
 
 // noGraphIt returns an error for keys of GraphIt programs beside another kind of workload.
 func noGraphIt(w *workload.Workload) error {
+	var given []string
 	for _, k := range []struct {
 		key   string
 		given bool
@@ -315,12 +319,11 @@ func noGraphIt(w *workload.Workload) error {
 		{"float", w.Float},
 	} {
 		if k.given {
-			return &compose.KeyError{Key: "workload." + k.key,
-				Msg: fmt.Sprintf(": it is for GraphIt programs (%s), and workload.program is %s: expected its default",
-					workload.GraphItSuffix, w.Program)}
+			given = append(given, k.key)
 		}
 	}
-	return nil
+	return groupRefused("workload.graphit", given, fmt.Sprintf("it is for GraphIt programs (%s), and workload.program is %s",
+		workload.GraphItSuffix, w.Program))
 }
 
 // GraphIt returns the GraphIt program of an experiment without axes, and the options of its runs, for a search over its

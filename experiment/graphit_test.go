@@ -87,7 +87,7 @@ func TestGraphIt(t *testing.T) {
 			"region.from=2":        "region: the loop loop of bfs.gt is one launch",
 			"sample.period=100000": "sample.period: ",
 		} {
-			_, err := tryPoints(t, gtBFS, "workload.schedules={loop: {kernel_fusion: ENABLED}}", set)
+			_, err := tryPoints(t, gtBFS, "workload.graphit.schedules={loop: {kernel_fusion: ENABLED}}", set)
 			require.ErrorContains(t, err, want)
 		}
 		r := &experiment.Runner{Points: p, Observer: experiment.Quiet{}}
@@ -96,8 +96,8 @@ func TestGraphIt(t *testing.T) {
 	})
 	t.Run("swept by label", func(t *testing.T) {
 		p := points(t, gtBFS+`sweep:
-  workload.schedules: [{loop:step: {load_balance: VERTEX_BASED}}, {loop:step: {load_balance: CM}}]
-exclude: [{workload.schedules: {loop:step: {load_balance: CM}}}]
+  workload.graphit.schedules: [{loop:step: {load_balance: VERTEX_BASED}}, {loop:step: {load_balance: CM}}]
+exclude: [{workload.graphit.schedules: {loop:step: {load_balance: CM}}}]
 `)
 		require.Len(t, p, 1)
 		require.Equal(t, "schedules={loop:step: {load_balance: VERTEX_BASED}}", experiment.Label(p[0].Axes))
@@ -111,7 +111,7 @@ exclude: [{workload.schedules: {loop:step: {load_balance: CM}}}]
 		require.NoError(t, os.WriteFile(schedule,
 			[]byte(`SimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); program->applyGPUSchedule("loop:step", s);`),
 			0o644))
-		text := strings.Replace(gtBFS, "bfs.gt", name, 1) + "sweep: {workload.schedule_file: [\"\", " + schedule +
+		text := strings.Replace(gtBFS, "bfs.gt", name, 1) + "sweep: {workload.graphit.schedule_file: [\"\", " + schedule +
 			"]}\n"
 		p := points(t, text)
 		o := runPoints(t, p)
@@ -162,26 +162,26 @@ exclude: [{workload.schedules: {loop:step: {load_balance: CM}}}]
 func TestGraphItRefused(t *testing.T) {
 	for _, c := range []struct{ set, says string }{
 		{"workload.program=bfx.gt", "workload.program: bfx.gt: no such file, and none of the programs that are shipped: bc, bfs"},
-		{"workload.schedule_file=none", "workload.schedule_file: open none: no such file"},
-		{"workload.schedules={loop:step: {load_balance: TWCX}}", "workload.schedules: loop:step.load_balance: expected one of VERTEX_BASED"},
-		{"workload.schedules={loop:stop: {load_balance: CM}}", "workload.schedules: there is no operator over edges or loop loop:stop"},
-		{"workload.schedules={loop:step: {load: CM}}", "workload.schedules: loop:step.load: unknown key: expected one of load_balance"},
-		{"workload.schedules={loop:step: {below: {}, threshold: 1}}", "workload.schedules: loop:step: a hybrid needs threshold, below and above"},
-		{"workload.schedules=[]", "workload.schedules: expected a mapping"},
-		{"workload.arguments=", "workload.arguments: bfs.gt:17:33 asks for argv[2]: expected 1 arguments, found 0"},
-		{"workload.fusion=loop", "workload.fusion = loop"},
+		{"workload.graphit.schedule_file=none", "workload.graphit.schedule_file: open none: no such file"},
+		{"workload.graphit.schedules={loop:step: {load_balance: TWCX}}", "workload.graphit.schedules: loop:step.load_balance: expected one of VERTEX_BASED"},
+		{"workload.graphit.schedules={loop:stop: {load_balance: CM}}", "workload.graphit.schedules: there is no operator over edges or loop loop:stop"},
+		{"workload.graphit.schedules={loop:step: {load: CM}}", "workload.graphit.schedules: loop:step.load: unknown key: expected one of load_balance"},
+		{"workload.graphit.schedules={loop:step: {below: {}, threshold: 1}}", "workload.graphit.schedules: loop:step: a hybrid needs threshold, below and above"},
+		{"workload.graphit.schedules=[]", "workload.graphit.schedules: expected a mapping"},
+		{"workload.graphit.arguments=", "workload.graphit.arguments: bfs.gt:17:33 asks for argv[2]: expected 1 arguments, found 0"},
+		{"workload.compiler.fusion=loop", "workload.compiler.fusion = loop"},
 		{"workload.recipe=hwwl", "workload.recipe = hwwl"},
-		{"workload.host.graph=csc", "workload.host.graph = [csc]: bfs.gt is its own host program"},
-		{"workload.program=heddle", "workload.arguments: it is for GraphIt programs"},
+		{"workload.host.graph=csc", "workload.host: bfs.gt is its own host program: expected none of its keys, found graph"},
+		{"workload.program=heddle", "workload.graphit: it is for GraphIt programs (.gt), and workload.program is heddle: expected none of its keys, found arguments"},
 		{"workload.schedule=weaver", "workload.schedule: weaver: the machine's cores have no Weaver"},
 	} {
 		_, err := tryPoints(t, gtBFS, c.set)
 		require.ErrorContains(t, err, c.says, c.set)
 	}
 	for _, c := range []struct{ set, says string }{
-		{"workload.arguments=99", "addVertex(99): the graph has vertices 0 to 39"},
-		{"workload.arguments=x", `atoi: expected a whole number of 32 bits, found "x"`},
-		{"workload.schedules={loop:step: {load_balance: WEAVER}}", "the schedule needs a machine whose cores have a Weaver"},
+		{"workload.graphit.arguments=99", "addVertex(99): the graph has vertices 0 to 39"},
+		{"workload.graphit.arguments=x", `atoi: expected a whole number of 32 bits, found "x"`},
+		{"workload.graphit.schedules={loop:step: {load_balance: WEAVER}}", "the schedule needs a machine whose cores have a Weaver"},
 	} {
 		name := filepath.Join(t.TempDir(), "e.yaml")
 		require.NoError(t, os.WriteFile(name, []byte(gtBFS), 0o644))

@@ -93,12 +93,12 @@ func unevenNote(p, base *Point, h, of *handled) string {
 	a, b := &p.Config.Workload, &base.Config.Workload
 	for _, c := range []struct{ key, a, b string }{
 		{"program", a.Program, b.Program},
-		{"arguments", strings.Join(a.Arguments, " "), strings.Join(b.Arguments, " ")},
+		{"graphit.arguments", strings.Join(a.Arguments, " "), strings.Join(b.Arguments, " ")},
 		{"algorithm", string(a.Algorithm), string(b.Algorithm)},
-		{"target", fmt.Sprint(a.Target), fmt.Sprint(b.Target)},
+		{"algorithm.target", fmt.Sprint(a.Target), fmt.Sprint(b.Target)},
 		{"max_iterations", fmt.Sprint(a.Iterations), fmt.Sprint(b.Iterations)},
-		{"tolerance", fmt.Sprint(a.Tolerance), fmt.Sprint(b.Tolerance)},
-		{"threshold", fmt.Sprint(a.Threshold), fmt.Sprint(b.Threshold)},
+		{"algorithm.tolerance", fmt.Sprint(a.Tolerance), fmt.Sprint(b.Tolerance)},
+		{"algorithm.threshold", fmt.Sprint(a.Threshold), fmt.Sprint(b.Threshold)},
 	} {
 		if c.a != c.b {
 			why = append(why, fmt.Sprintf("workload.%s is %s and %s", c.key, c.a, c.b))

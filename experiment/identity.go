@@ -22,7 +22,7 @@ func (p *Point) Key() string {
 // KeyOf returns a hash that is equal for points of equal configurations, as far as results depend on them. The graph is
 // not part of it, since an identity has its content.
 func KeyOf(e config.Experiment) string {
-	sum := sha256.Sum256(append(config.Schema.YAML(resultConfig(e)), expected(e.Workload.Host.CheckFile)...))
+	sum := sha256.Sum256(append(config.Schema.Canonical(resultConfig(e)), expected(e.Workload.Host.CheckFile)...))
 	return string(sum[:])
 }
 

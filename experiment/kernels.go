@@ -23,7 +23,7 @@ type composedWork struct{ base }
 
 func (c composedWork) check() (string, error) { return "", c.checkForms() }
 
-// limits: with workload.fusion loop, a run is one launch, in which no region or recorded launch could begin.
+// limits: with workload.compiler.fusion loop, a run is one launch, in which no region or recorded launch could begin.
 func (c composedWork) limits() (l limits, err error) {
 	w := c.workload()
 	if w.Recipe != compose.NoRecipe {
@@ -31,12 +31,12 @@ func (c composedWork) limits() (l limits, err error) {
 	}
 	if w.Fusion == compose.LoopFusion {
 		l.region = keyError("region",
-			": a run with workload.fusion loop is one launch, and counts as a whole: expected no region, or fusion "+
+			": a run with workload.compiler.fusion loop is one launch, and counts as a whole: expected no region, or fusion "+
 				"none")
 		l.sample = keyError("sample.period", ": intervals are chosen within launches, and a run with "+
-			"workload.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or "+
+			"workload.compiler.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or "+
 			"fusion none")
-		l.record = keyError("workload.fusion",
+		l.record = keyError("workload.compiler.fusion",
 			": loop: a trace is of a run whose kernels the host launches: expected none")
 	}
 	return l, nil
@@ -174,7 +174,7 @@ func (h handwrittenWork) check() (string, error) {
 	for _, c := range []workload.Choice{workload.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
 		if c != workload.Auto {
 			return "", keyError("workload.kernel",
-				": handwritten: its layout, direction, active_set and dedup are fixed: expected auto, found %s", c)
+				": handwritten: its layout, direction, frontier and dedup are fixed: expected auto, found %s", c)
 		}
 	}
 	if w.Sum != "register" || !w.Ahead {
@@ -184,7 +184,7 @@ func (h handwrittenWork) check() (string, error) {
 	if w.Settled || w.HybridRule != "beamer" {
 		return "", keyError("workload.kernel",
 			": handwritten: it filters no destinations and does not change its direction: expected settled false "+
-				"and hybrid_rule beamer")
+				"and direction.rule beamer")
 	}
 	if w.Fusion == compose.LoopFusion {
 		return "", keyError("workload.kernel", ": handwritten: the host launches it: expected fusion none")

@@ -52,7 +52,9 @@ func (r rerun) simulated(t *testing.T, dir string) ([]int, []experiment.Outcome)
 	return by.points, out
 }
 
-func swept(values string) string { return small + "sweep: {workload.damping: [" + values + "]}\n" }
+func swept(values string) string {
+	return small + "sweep: {workload.algorithm.damping: [" + values + "]}\n"
+}
 
 // An experiment grows, shrinks and turns around, and only what was never simulated is; what it has is what one that was
 // simulated anew has.
@@ -69,7 +71,7 @@ func TestASweepGrows(t *testing.T) {
 		{text: swept("0.7, 0.5")},
 		{text: swept("0.8"), runs: []int{0}},
 		{text: swept("0.8, 0.7, 0.6, 0.5")},
-		{text: small + "sweep: {workload.damping: [0.5, 0.6]}\ncompare: {workload.schedule: [vertex, edge]}\n",
+		{text: small + "sweep: {workload.algorithm.damping: [0.5, 0.6]}\ncompare: {workload.schedule: [vertex, edge]}\n",
 			runs: []int{1, 3}},
 		{text: swept("0.5, 0.6, 0.7"), set: []string{"workload.max_iterations=2"}, runs: []int{0, 1, 2}},
 		{text: swept("0.5, 0.6, 0.7")},

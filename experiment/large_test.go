@@ -49,7 +49,7 @@ func largeSweep(t *testing.T, n int) (*schema.Loaded[config.Experiment], *experi
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "e.yaml")
 	text := fmt.Sprintf("%scompare: {workload.schedule: [vertex, edge]}\nsweep: {workload.launch_overhead: {from: 1, to: %d, step: 1}, "+
-		"workload.damping: {from: 0.1, to: 0.5, step: 0.1}}\n", small, n/10)
+		"workload.algorithm.damping: {from: 0.1, to: 0.5, step: 0.1}}\n", small, n/10)
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
 	l, err := config.Load(name, nil, nil)
 	require.NoError(t, err)

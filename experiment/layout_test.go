@@ -169,7 +169,7 @@ compare:
 		require.Equal(t, l.Value.Compare, again.Compare, "what is written down makes the same points")
 		return p
 	}
-	p := lay("machine.core.graphpeg.alwt_entries=4", "machine.core.lsu_queue=2", "workload.damping=0.5")
+	p := lay("machine.core.graphpeg.alwt_entries=4", "machine.core.lsu_queue=2", "workload.algorithm.damping=0.5")
 	require.Nil(t, p[0].Config.Machine.Core.Unit.Spec, "the baseline has none")
 	require.Contains(t, p[1].YAML(), "alwt_entries: 4\n")
 	require.Contains(t, p[2].YAML(), "alwt_entries: 16\n", "what a variant sets itself stays")
@@ -197,23 +197,23 @@ func TestVariantsThatAreRefused(t *testing.T) {
 			"e.yaml:6:1: sweep: machine.core.weaver.table_latency: no variant of compare has machine.core.weaver: give it to " +
 				"those that are to have it"},
 		{
-			"compare: [{name: a, damping: 0.5}]\nsweep: {workload.damping: [0.1]}\n",
-			"sweep: workload.damping is an axis of compare already",
+			"compare: [{name: a, damping: 0.5}]\nsweep: {workload.algorithm.damping: [0.1]}\n",
+			"sweep: workload.algorithm.damping is an axis of compare already",
 		},
 		{
-			"compare: [{name: a, damping: 0.5, sweep: {workload.damping: [0.1]}}]\n",
-			"compare: compare[0].sweep: workload.damping is set by the variant already",
+			"compare: [{name: a, damping: 0.5, sweep: {workload.algorithm.damping: [0.1]}}]\n",
+			"compare: compare[0].sweep: workload.algorithm.damping is set by the variant already",
 		},
 		{
-			"compare: [{name: a, sweep: {workload.damping: [0.1]}}]\nsweep: {workload.damping: [0.1]}\n",
-			"compare: compare[0].sweep: workload.damping is an axis of the experiment's sweep already",
+			"compare: [{name: a, sweep: {workload.algorithm.damping: [0.1]}}]\nsweep: {workload.algorithm.damping: [0.1]}\n",
+			"compare: compare[0].sweep: workload.algorithm.damping is an axis of the experiment's sweep already",
 		},
 		{"compare: [{name: a, seeds: [1]}]\n", "compare: seeds cannot be an axis: expected a key of machine, graph or workload"},
 		{"compare: [{name: a, schedule: peg}]\n", "at the point variant=a: workload.schedule: peg: the machine's cores have no GraphPEG"},
 		{"compare: [{name: a}]\nexclude: [{variant: b}]\n", "exclude[0]: variant: the axis has no value b; it has a"},
 		{
-			"compare: [{name: a, damping: 0.5}]\nexclude: [{workload.damping: 0.5}]\n",
-			"exclude[0]: workload.damping is no axis of compare or sweep",
+			"compare: [{name: a, damping: 0.5}]\nexclude: [{workload.algorithm.damping: 0.5}]\n",
+			"exclude[0]: workload.algorithm.damping is no axis of compare or sweep",
 		},
 		{
 			"compare: [{name: a, machine: vortex-1c4w4t-weaver, sweep: {machine.core.graphpeg.alwt_entries: [8]}}]\n",
@@ -268,9 +268,9 @@ func TestKeysWithoutUse(t *testing.T) {
 	p, notes, err := points(text("vertex", "cta", "weaver"))
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"workload.cta_threads is not applied to variant=vertex and variant=weaver, which have no use for it",
-		"workload.ahead is not applied to variant=cta and variant=weaver, which have no use for it",
-		"workload.unroll is not applied to variant=weaver, which has no use for it",
+		"workload.schedule.cta_threads is not applied to variant=vertex and variant=weaver, which have no use for it",
+		"workload.compiler.ahead is not applied to variant=cta and variant=weaver, which have no use for it",
+		"workload.compiler.unroll is not applied to variant=weaver, which has no use for it",
 	}, notes)
 	usual := workload.Default()
 	for i, want := range []workload.Workload{
@@ -282,16 +282,16 @@ func TestKeysWithoutUse(t *testing.T) {
 		require.Equal(t, want, workload.Workload{CTAThreads: w.CTAThreads, Unroll: w.Unroll, Ahead: w.Ahead}, i)
 	}
 	l := mustLoad(t, text("vertex", "cta", "weaver"))
-	over, err := experiment.Under(l, p, nil, func(int) []string { return []string{"workload.seed=7"} })
+	over, err := experiment.Under(l, p, nil, func(int) []string { return []string{"workload.algorithm.seed=7"} })
 	require.NoError(t, err, "with more settings over the points")
 	require.Equal(t, p[2].Config.Workload.Unroll, over[2].Config.Workload.Unroll)
 
 	_, _, err = points(text("vertex", "edge"))
-	require.ErrorContains(t, err, "workload.cta_threads = 8: nothing is shared by thread blocks under schedule vertex")
+	require.ErrorContains(t, err, "workload.schedule.cta_threads = 8: nothing is shared by thread blocks under schedule vertex")
 	_, _, err = points(strings.Replace(text("cta", "vertex"), "schedule: vertex,", "schedule: vertex, cta_threads: 4,", 1))
-	require.ErrorContains(t, err, "at the point variant=vertex: workload.cta_threads = 4")
+	require.ErrorContains(t, err, "at the point variant=vertex: workload.schedule.cta_threads = 4")
 	_, _, err = points(small + "workload: {cta_threads: 8}\n")
-	require.ErrorContains(t, err, "workload.cta_threads = 8", "without a comparison")
+	require.ErrorContains(t, err, "workload.schedule.cta_threads = 8", "without a comparison")
 }
 
 // TestNotesOfBarriers: a program of the user's own whose device-wide barriers lack a fence, where they need one.

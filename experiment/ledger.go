@@ -58,7 +58,7 @@ func OpenLedger(dir string, e config.Experiment, r *Runner, o LedgerOptions) (*L
 // recordOf returns what a store records about an experiment. Results do not depend on what is left out.
 func recordOf(e config.Experiment, version, model string, points int) store.Experiment {
 	e.Run, e.Report = config.Host{}, config.Report{}
-	return store.Experiment{Name: e.Name, Version: version, Model: model, Config: string(config.Schema.YAML(e)),
+	return store.Experiment{Name: e.Name, Version: version, Model: model, Config: string(config.Schema.Canonical(e)),
 		Points: points}
 }
 
@@ -170,8 +170,14 @@ func (l *Ledger) moves(points []int) (moves []store.Move) {
 	return moves
 }
 
+func init() { store.KeyName = config.Schema.Path }
+
+// storedAxes returns a point's axes by the names of keys that never change.
 func storedAxes(p *Point) (axes []store.Axis) {
 	for _, a := range p.Axes {
+		if f, ok := config.Schema.Lookup(a.Key); ok {
+			a.Key = f.Canonical()
+		}
 		axes = append(axes, store.Axis(a))
 	}
 	return axes

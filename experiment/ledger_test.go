@@ -54,7 +54,7 @@ func (r rerun) stored(t *testing.T, dir string) []experiment.Outcome {
 	return out
 }
 
-const several = small + "sweep: {workload.damping: [0.5, 0.6, 0.7]}\n"
+const several = small + "sweep: {workload.algorithm.damping: [0.5, 0.6, 0.7]}\n"
 
 func TestWhatIsStoredIsWhatCameOut(t *testing.T) {
 	dir := t.TempDir()
@@ -159,7 +159,7 @@ func drain(c chan int) (n int) {
 // With more memory than it may have the process ends points, and tries each once more alone.
 func TestMemoryLimit(t *testing.T) {
 	c := counted{begun: make(chan int, 10), ended: make(chan int, 10)}
-	r := &experiment.Runner{Points: points(t, long+"sweep: {workload.damping: [0.1, 0.2]}\n"), Jobs: 2, MemoryLimit: 1,
+	r := &experiment.Runner{Points: points(t, long+"sweep: {workload.algorithm.damping: [0.1, 0.2]}\n"), Jobs: 2, MemoryLimit: 1,
 		Observer: c}
 	for _, o := range r.Run(context.Background()) {
 		require.Equal(t, experiment.OutOfMemory, experiment.Class(o.Err))

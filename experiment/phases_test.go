@@ -119,8 +119,8 @@ func TestPhasesInResults(t *testing.T) {
 	require.EqualValues(t, 1, step.Stats["frontier.vertices"])
 	require.NotZero(t, step.Stats["core.phase.schedule.scheduler_cycles"])
 	require.Equal(t, []string{
-		"workload.active_set of schedule=edge is bytemap, and of the baseline queue",
-		"workload.dedup of schedule=edge is none, and of the baseline monotonic",
+		"workload.frontier of schedule=edge is bytemap, and of the baseline queue",
+		"workload.frontier.dedup of schedule=edge is none, and of the baseline monotonic",
 		"workload.layout of schedule=edge is coo, and of the baseline csr",
 	}, raw.Unlike)
 }
@@ -129,7 +129,7 @@ func TestPhasesInResults(t *testing.T) {
 func TestUnlike(t *testing.T) {
 	same := strings.Replace(frontier, "{source: 3}", "{source: 3, active_set: bytemap, layout: coo}", 1)
 	require.Empty(t, experiment.Unlike(points(t, same)))
-	named := small + "workload: {algorithm: bfs}\ncompare: {workload.schedule: [vertex, edge], workload.active_set: [queue, bytemap], workload.layout: [coo, coo]}\n"
+	named := small + "workload: {algorithm: bfs}\ncompare: {workload.schedule: [vertex, edge], workload.frontier: [queue, bytemap], workload.layout: [coo, coo]}\n"
 	require.Empty(t, experiment.Unlike(points(t, named)))
 	require.Empty(t, experiment.Unlike(points(t,
 		small+"workload: {algorithm: bfs}\nsweep: {workload.schedule: [vertex, edge]}\n")), "nothing is compared")

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
+
+	"heddle/experiment/config"
 )
 
 // Pivot is a matrix of one value of the points: a row and a column for each combination of the values of some axes.
@@ -138,6 +140,9 @@ func keyNamed(name string, points [][]Setting) (string, error) {
 		if strings.HasSuffix(key, "."+name) || strings.HasPrefix(key, name+".") {
 			found = append(found, key)
 		}
+	}
+	if key := config.KeyOf(name); len(found) == 0 && slices.Contains(keys, key) {
+		return key, nil
 	}
 	switch len(found) {
 	case 1:

@@ -5,6 +5,7 @@
 package experiment
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -48,12 +49,12 @@ type digest struct {
 	key     string
 }
 
-// YAML returns Config with all keys.
-func (p *Point) YAML() string { return string(config.Schema.YAML(p.Config)) }
+// YAML returns Config with all keys, as stores have it: by names that never change (schema.Canonical).
+func (p *Point) YAML() string { return string(config.Schema.Canonical(p.Config)) }
 
 // Digest returns a hash that is equal for points with equal YAML.
 func (p *Point) Digest() string {
-	p.digest.once.Do(func() { p.digest.sum = sha256.Sum256(config.Schema.YAML(p.Config)) })
+	p.digest.once.Do(func() { p.digest.sum = sha256.Sum256(config.Schema.Canonical(p.Config)) })
 	return string(p.digest.sum[:])
 }
 
@@ -249,15 +250,25 @@ func applied(l *schema.Loaded[config.Experiment], programs *programs, settings [
 	}
 }
 
-// sets reports whether settings give a key, or a section around it.
+// sets reports whether settings give a key, a section around it, or a key of it if it is a section.
 func sets(settings []Setting, key string) bool {
-	return slices.ContainsFunc(settings, func(s Setting) bool { return s.Key == key || strings.HasPrefix(key, s.Key+".") })
+	return slices.ContainsFunc(settings, func(s Setting) bool {
+		return s.Key == key || config.Schema.Within(key, s.Key) || config.Schema.Within(s.Key, key)
+	})
 }
 
 // defaults gives keys of an experiment their defaults, as With takes them.
 func defaults(keys []string) (args []string) {
 	for _, key := range keys {
-		args = append(args, key+"="+defaultTexts()[key])
+		if !config.Schema.IsSection(key) {
+			args = append(args, key+"="+defaultTexts()[key])
+			continue
+		}
+		for _, f := range config.Schema.Fields() {
+			if config.Schema.Within(f.Path, key) && f.Key != "sha256" { // that is a program's, and is filled in
+				args = append(args, f.Path+"="+defaultTexts()[f.Path])
+			}
+		}
 	}
 	return args
 }
@@ -310,7 +321,7 @@ func AtOrigin(l *schema.Loaded[config.Experiment], err error) error { return wit
 func withOrigin(l *schema.Loaded[config.Experiment], err error, settings []Setting) error {
 	var key *compose.KeyError
 	if errors.As(err, &key) && !sets(settings, key.Key) {
-		if o, ok := l.Origin(key.Key); ok && o.Layer != schema.Default {
+		if o, ok := l.Origin(cmp.Or(key.Given, key.Key)); ok && o.Layer != schema.Default {
 			return fmt.Errorf("%s: %w", o, err)
 		}
 	}
@@ -341,7 +352,7 @@ func below(key string, settings []Setting) bool {
 		if s.Key == key {
 			return false
 		}
-		inside = inside || strings.HasPrefix(key, s.Key+".")
+		inside = inside || config.Schema.Within(key, s.Key)
 	}
 	return inside
 }

@@ -455,7 +455,7 @@ var kernelKinds = []struct{ kind, doc string }{
 	{compose.KernelTopology, "In the kernels of layouts that come before gathers: active vertices' virtual ones are " +
 		"listed, or what edges bring is written beside them (gshard)."},
 	{compose.KernelRegister, "In the kernels that put active vertices into the graph units' lists."},
-	{compose.KernelLoop, "Between the kernels of a fused run (workload.fusion, or configKernelFusion of a GraphIt " +
+	{compose.KernelLoop, "Between the kernels of a fused run (workload.compiler.fusion, or configKernelFusion of a GraphIt " +
 		"program's loop): one lane exchanges the active set and decides what comes next, and the device waits."},
 	{ownKernel, "In the kernels of a program of the user's own (workload.program)."},
 }

@@ -34,7 +34,7 @@ func TestShortValues(t *testing.T) {
 			[]string{"road-usa", "kron", "facebook_combined"}},
 		{"graph.file", []string{"a/kron.el", "b/kron.el", "b/road.el"}, []string{"a/kron.el", "b/kron.el", "road"}},
 		{"machine", []string{"vortex-1c4w4t", "my/big.yaml"}, []string{"vortex-1c4w4t", "big"}},
-		{"workload.damping", []string{"0.5", "0.85"}, []string{"0.5", "0.85"}},
+		{"workload.algorithm.damping", []string{"0.5", "0.85"}, []string{"0.5", "0.85"}},
 		{"graph", []string{"{rmat: {scale: 14}}", "{rmat: {scale: 15}}"}, []string{"rmat: scale: 14", "rmat: scale: 15"}},
 		{"workload.layout", []string{"csr-csc", "–"}, []string{"csr-csc", "–"}},
 	} {

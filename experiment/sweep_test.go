@@ -38,7 +38,7 @@ func TestAxesThatGoTogetherAreOneDimension(t *testing.T) {
 	p := points(t, small+`
 sweep:
   machine.l1d.bytes, machine.l1d.ways: [[1KiB, 1], [4KiB, 4]]
-  workload.damping: {from: 0.1, to: 0.3, step: 0.1}
+  workload.algorithm.damping: {from: 0.1, to: 0.3, step: 0.1}
 `)
 	require.Equal(t, []string{
 		"bytes=1KiB ways=1 damping=0.1", "bytes=1KiB ways=1 damping=0.2", "bytes=1KiB ways=1 damping=0.3",
@@ -52,10 +52,10 @@ sweep:
 func TestExcludedPointsAreLeftOut(t *testing.T) {
 	p := points(t, small+`
 compare: {workload.schedule: [vertex, edge]}
-sweep: {workload.damping: [0.1, 0.2, 0.3], machine.l1d.ways: [1, 2]}
+sweep: {workload.algorithm.damping: [0.1, 0.2, 0.3], machine.l1d.ways: [1, 2]}
 exclude:
-  - {workload.damping: [0.1, 0.20], machine.l1d.ways: 2}
-  - {workload.schedule: vertex, workload.damping: 0.3, machine.l1d.ways: 1}
+  - {workload.algorithm.damping: [0.1, 0.20], machine.l1d.ways: 2}
+  - {workload.schedule: vertex, workload.algorithm.damping: 0.3, machine.l1d.ways: 1}
 `)
 	require.Equal(t, []string{
 		"schedule=vertex damping=0.1 ways=1", "schedule=edge damping=0.1 ways=1", "schedule=vertex damping=0.2 ways=1", "schedule=edge damping=0.2 ways=1",
@@ -146,12 +146,12 @@ func TestEstimates(t *testing.T) {
 func TestPointsThatCannotBeLaidOut(t *testing.T) {
 	file := "name: f\nmachine: vortex-1c4w4t\ngraph: {file: facebook_combined}\n"
 	for _, c := range []struct{ text, says string }{
-		{small + "sweep: {workload.damping: [0.1]}\nexclude: [{machine.l1d.ways: 1}]\n", "e.yaml:6:1: exclude[0]: machine.l1d.ways is no axis of compare or sweep"},
-		{small + "sweep: {workload.damping: [0.1]}\nexclude: [{workload.damping: 0.2}]\n", "e.yaml:6:1: exclude[0]: workload.damping: the axis has no value 0.2; it has 0.1"},
-		{small + "sweep: {'workload.damping, machine.l1d.ways': [[0.1, 1], [0.2, 2]]}\nexclude: [{workload.damping: 0.2, machine.l1d.ways: 1}]\n", "e.yaml:6:1: exclude[0]: leaves out no point"},
-		{small + "sweep: {workload.damping: [0.1]}\nexclude: [{workload.damping: 0.1}]\n", "e.yaml:6:1: exclude: leaves out all points"},
+		{small + "sweep: {workload.algorithm.damping: [0.1]}\nexclude: [{machine.l1d.ways: 1}]\n", "e.yaml:6:1: exclude[0]: machine.l1d.ways is no axis of compare or sweep"},
+		{small + "sweep: {workload.algorithm.damping: [0.1]}\nexclude: [{workload.algorithm.damping: 0.2}]\n", "e.yaml:6:1: exclude[0]: workload.algorithm.damping: the axis has no value 0.2; it has 0.1"},
+		{small + "sweep: {'workload.algorithm.damping, machine.l1d.ways': [[0.1, 1], [0.2, 2]]}\nexclude: [{workload.algorithm.damping: 0.2, machine.l1d.ways: 1}]\n", "e.yaml:6:1: exclude[0]: leaves out no point"},
+		{small + "sweep: {workload.algorithm.damping: [0.1]}\nexclude: [{workload.algorithm.damping: 0.1}]\n", "e.yaml:6:1: exclude: leaves out all points"},
 		{small + "sweep: {name: [a, b]}\n", "e.yaml:5:1: sweep: name cannot be an axis: expected a key of machine, graph or workload"},
-		{small + "compare: {workload.damping: [0.1]}\nsweep: {workload.damping: [0.1]}\n", "e.yaml:6:1: sweep: workload.damping is an axis of compare already"},
+		{small + "compare: {workload.algorithm.damping: [0.1]}\nsweep: {workload.algorithm.damping: [0.1]}\n", "e.yaml:6:1: sweep: workload.algorithm.damping is an axis of compare already"},
 		{small + "seeds: [1, 2, 1]\n", "e.yaml:5:8: seeds[2]: 1 stands twice"},
 		{file + "seeds: [1, 2]\n", "e.yaml:4:8: seeds: nothing about the graph is random: expected a generator"},
 		{file + "seeds: [1, 2]\nsweep: {graph.reorder.order: [random, degree]}\n", "at the point order=degree seed=1: seeds: nothing about the graph is random"},
@@ -169,14 +169,14 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 	machine := filepath.Join(t.TempDir(), "m.yaml")
 	require.NoError(t, os.WriteFile(machine, []byte("extends: vortex-1c4w4t\n"), 0o644))
 	l, err := loaded(t, small+"sweep: {machine: [vortex-1c4w4t, "+machine+
-		"], workload.damping: [0.1, 0.2], machine.l1d.ways: [1, 4]}\n")
+		"], workload.algorithm.damping: [0.1, 0.2], machine.l1d.ways: [1, 4]}\n")
 	require.NoError(t, err)
 	p, err := experiment.Points(l, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"machine"}, experiment.NoEffect(&l.Value, p, experiment.SameConfig(p)))
 
 	out := (&experiment.Runner{Points: p, Jobs: 2, Observer: experiment.Quiet{}}).Run(context.Background())
-	require.Equal(t, []string{"machine", "workload.damping"},
+	require.Equal(t, []string{"machine", "workload.algorithm.damping"},
 		experiment.NoEffect(&l.Value, p, experiment.SameStats(out)))
 	out[0].Verified = false
 	require.Empty(t, experiment.NoEffect(&l.Value, p, experiment.SameStats(out)), "of what failed nothing is said")
@@ -249,7 +249,7 @@ func TestUnder(t *testing.T) {
 	p, err := experiment.Points(l, set)
 	require.NoError(t, err)
 	under, err := experiment.Under(l, p, set, func(i int) []string {
-		return [][]string{{"machine.l1d.bytes=32KiB", "machine.l1d.ways=4", "workload.ahead=false"}, nil}[i%2]
+		return [][]string{{"machine.l1d.bytes=32KiB", "machine.l1d.ways=4", "workload.compiler.ahead=false"}, nil}[i%2]
 	})
 	require.NoError(t, err)
 	require.Len(t, under, 4)
@@ -266,7 +266,7 @@ func TestUnder(t *testing.T) {
 		require.Equal(t, 8<<10, p[i].Config.Machine.L1D.Bytes, "the points as they were stay")
 	}
 	_, err = experiment.Under(l, p, nil, func(int) []string {
-		return []string{"workload.sum=memory",
+		return []string{"workload.compiler.sum=memory",
 			"workload.schedule=edge"}
 	})
 	require.ErrorContains(t, err, "at the point schedule=vertex")

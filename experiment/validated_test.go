@@ -20,7 +20,7 @@ graph: {grid: {width: 4, height: 4}}
 workload: {algorithm: bfs}
 sweep:
   machine.l1d.mshrs: [16, 7, 9]
-  workload.seed: [1, 2]
+  workload.algorithm.seed: [1, 2]
 `), nil)
 	require.NoError(t, err)
 	points, err := experiment.Points(l, nil)

@@ -200,9 +200,9 @@ func (base) edges(*graph.Graph) uint64 { return 0 }
 func (b base) began(source uint64) (what, advice string) {
 	if b.workload().Source < 0 {
 		what = fmt.Sprintf("the search from vertex %d, which was drawn,", source)
-		return what, "another workload.seed, or a workload.source"
+		return what, "another workload.algorithm.seed, or a workload.algorithm.source"
 	}
-	return fmt.Sprintf("the search from vertex %d", source), "another workload.source"
+	return fmt.Sprintf("the search from vertex %d", source), "another workload.algorithm.source"
 }
 
 // workResult is the raw outcome of a run, complete or up to an error.

@@ -46,7 +46,7 @@ type Range struct {
 
 // Ranges of the numbers.
 var (
-	Blocks     = Range{1, 1 << 27, true} // vertices of a block, as workload.block_vertices
+	Blocks     = Range{1, 1 << 27, true} // vertices of a block, as workload.layout.block_vertices
 	Deltas     = Range{1, math.MaxInt32, true}
 	Thresholds = Range{0, 1, false} // a part of all vertices
 	Counts     = Range{1, math.MaxInt32, true}

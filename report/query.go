@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"heddle/experiment"
+	"heddle/experiment/config"
 )
 
 // Query describes a figure of a result.
@@ -211,6 +212,9 @@ func (r *Result) axis(name string) (string, error) {
 		if strings.HasSuffix(k, "."+name) {
 			found = append(found, k)
 		}
+	}
+	if key := config.KeyOf(name); len(found) == 0 && slices.Contains(all, key) {
+		return key, nil
 	}
 	if len(found) == 1 {
 		return found[0], nil

@@ -13,6 +13,7 @@ import (
 
 	"heddle/configs/schema"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/internal/files"
 )
 
@@ -130,6 +131,9 @@ func ReadOver(dir, baseline string) (*Result, error) {
 	if len(s.Points) == 0 || slices.Contains(s.Points, nil) {
 		return nil, fmt.Errorf("%s: expected points, each an object", filepath.Join(dir, "summary.json"))
 	}
+	for _, p := range s.Points {
+		p.presentNames()
+	}
 	resolved, err := files.Read(filepath.Join(dir, "config.resolved.yaml"), maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -142,6 +146,16 @@ func ReadOver(dir, baseline string) (*Result, error) {
 	r.layOut()
 	r.readHistories(dir)
 	return r, nil
+}
+
+// presentNames gives axes of results of an earlier version the names that their keys have now.
+func (p *Point) presentNames() {
+	for key, value := range p.Axes {
+		if now := config.Schema.Path(key); now != key {
+			delete(p.Axes, key)
+			p.Axes[now] = value
+		}
+	}
 }
 
 // readReport reads the section report of the experiment.
@@ -313,7 +327,11 @@ func mappingKeys(n *yaml.Node) (keys []string) {
 		return nil
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		keys = append(keys, n.Content[i].Value)
+		group := strings.Split(n.Content[i].Value, ",")
+		for k := range group {
+			group[k] = config.Schema.Path(strings.TrimSpace(group[k]))
+		}
+		keys = append(keys, strings.Join(group, ", "))
 	}
 	return keys
 }
@@ -401,6 +419,7 @@ func Flatten(config string) map[string]string {
 }
 
 func flattenNode(path string, n *yaml.Node, into map[string]string) {
+	path = config.Schema.Path(path)
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		if n.Tag != "!!null" {
 			into[path] = leafText(n)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"go.yaml.in/yaml/v3"
+
+	"heddle/experiment/config"
 )
 
 // Spec is a figure as a user asks for it, with the flags of heddle figure.
@@ -150,7 +153,11 @@ const maxSpecs = 100
 
 // Labels reads report.labels of an experiment.
 func Labels(list []string) (map[string]string, error) {
-	return named("report.labels:", list)
+	labels, err := named("report.labels:", list)
+	for name, text := range maps.Clone(labels) {
+		labels[config.KeyOf(name)] = text // a key, by whichever of its names
+	}
+	return labels, err
 }
 
 // LabelsOf reads report.labels from the resolved configuration of an experiment; none of one that is not ours.

@@ -61,8 +61,8 @@ const maxCycles = "2000000"
 // maxDrawn are limits of host time and memory: every larger value is as legal.
 var maxDrawn = map[string]int64{
 	"machine.sockets": 4, "machine.cores_per_socket": 3, "machine.l1i.bytes": 64 << 10, "machine.l1d.bytes": 64 << 10, "machine.l2.bytes": 256 << 10, "machine.l3.bytes": 512 << 10,
-	"request": 200, "response": 200, "list_region": 64 << 10, "workload.width": 32, "workload.max_iterations": 3, "workload.launch_overhead": 100_000,
-	"machine.ctrlproc.interval": 10_000, "machine.core.hwwl.interval": 10_000, "workload.delta": 1000,
+	"request": 200, "response": 200, "list_region": 64 << 10, "workload.algorithm.width": 32, "workload.max_iterations": 3, "workload.launch_overhead": 100_000,
+	"machine.ctrlproc.interval": 10_000, "machine.core.hwwl.interval": 10_000, "workload.order.delta": 1000,
 }
 
 // drawing draws experiments. What may not be left to chance is set afterwards.
@@ -70,7 +70,9 @@ func drawing(r *rand.Rand, unit string) schema.Drawing[config.Experiment] {
 	return schema.Drawing[config.Experiment]{
 		Rand: r, Most: maxDrawn, Fit: func(e *config.Experiment) { fit(&e.Machine, unit) },
 		Keep: []string{"name", "graph", "compare", "sweep", "exclude", "seeds", "stop", "region", "stats", "report",
-			"trace", "program", "workload.host", "workload.arguments", "workload.schedule_file", "workload.schedules", "workload.float", "kernel", "write_enable", "workload.source", "workload.target", "workload.recipe", "workload.schedule", "workload.features",
+			"trace", "program", "workload.host", "workload.graphit.arguments", "workload.graphit.schedule_file",
+			"workload.graphit.schedules", "workload.graphit.float", "kernel", "write_enable", "workload.algorithm.source",
+			"workload.algorithm.target", "workload.recipe", "workload.schedule", "workload.features",
 			"machine.core.weaver.model"}, // a build of seconds for each machine
 	}
 }

@@ -53,7 +53,7 @@ type Spec struct {
 
 	Fence Fence `key:"fence" default:"flush" oneof:"flush,wait" doc:"flush: a fence walks the caches, sets and all, as in the RTL. wait: it ends when the core has its loads and atomics back and the L1D has taken its stores, as in SimX."`
 
-	DeviceBarrier DeviceBarrier `key:"device_barrier" default:"flush" oneof:"flush,signal" doc:"What a barrier over several cores does to memory. flush (ours, and what kernels need): a core arrives when all it has sent has ended and its L1D has forgotten its lines. signal: nothing, as in the RTL; programs need a fence before it, and kernels that read behind one what other cores have stored (workload.fusion, schedule strict) are refused on several cores."`
+	DeviceBarrier DeviceBarrier `key:"device_barrier" default:"flush" oneof:"flush,signal" doc:"What a barrier over several cores does to memory. flush (ours, and what kernels need): a core arrives when all it has sent has ended and its L1D has forgotten its lines. signal: nothing, as in the RTL; programs need a fence before it, and kernels that read behind one what other cores have stored (workload.compiler.fusion, schedule strict) are refused on several cores."`
 
 	// BarrierRegisters are the registers between a core and the barrier unit, and back. The machine sets it.
 	BarrierRegisters int `key:"-"`

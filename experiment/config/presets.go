@@ -28,6 +28,17 @@ func Load(name string, env, set []string) (*schema.Loaded[Experiment], error) {
 	return Schema.Load(in)
 }
 
+// KeyOf returns the path of the key that a name means: a path, or a name of a key of workload, either possibly a former
+// one, such as active_set; the name itself if it is no key's.
+func KeyOf(name string) string {
+	for _, path := range []string{name, "workload." + name} {
+		if f, ok := Schema.Lookup(path); ok {
+			return f.Path
+		}
+	}
+	return name
+}
+
 // Parse reads an experiment that Schema.YAML wrote; messages call the text by name.
 func Parse(name string, text []byte) (Experiment, error) {
 	l, err := Schema.Load(schema.Input{File: name, Data: text, Presets: configs.Presets})

@@ -296,6 +296,9 @@ func (p *Pack) parse(file string, text []byte) error {
 	p.PackHead = loadPart(packSchema, file, "", head, &bad).Value
 	said := map[string]bool{}
 	for i, c := range loadList(checkSchema, file, "checks", parts["checks"], &bad) {
+		c.Value.canonical()
+		present(c.Value.Among)
+		c.Value.Along, c.Value.Differs = Schema.Path(c.Value.Along), Schema.Path(c.Value.Differs)
 		p.Checks = append(p.Checks, c.Value)
 		for _, v := range c.Value.Variants {
 			if at, _ := c.Origin("says"); said[string(v)+c.Value.Says] {
@@ -311,6 +314,9 @@ func (p *Pack) parse(file string, text []byte) error {
 		}
 	}
 	for _, f := range loadList(figureSchema, file, "figures", parts["figures"], &bad) {
+		f.Value.canonical()
+		present(f.Value.Columns)
+		present(f.Value.Series)
 		p.Figures = append(p.Figures, f.Value)
 	}
 	for _, v := range []Variant{Quick, Full} {

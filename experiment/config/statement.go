@@ -48,6 +48,7 @@ func ParseConditions(texts []string) (list []Condition, err error) {
 		if err := checkKey(key); err != nil {
 			return nil, err
 		}
+		key = Schema.Path(key)
 		list = append(list, Condition{key, strings.Split(values, "|")})
 	}
 	return list, nil
@@ -129,6 +130,20 @@ func (r Rule) Met(x, published float64) bool {
 		return tolerance.Within(x, published, r.a*math.Abs(published))
 	}
 	return false
+}
+
+// canonical gives the keys of a quantity their present names.
+func (q *Quantity) canonical() {
+	for _, keys := range [][]string{q.Sum, q.Across} {
+		present(keys)
+	}
+}
+
+// present replaces former names of keys.
+func present(keys []string) {
+	for i := range keys {
+		keys[i] = Schema.Path(keys[i])
+	}
 }
 
 // validate returns an error for inconsistent keys.

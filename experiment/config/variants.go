@@ -90,7 +90,7 @@ func settings(v *schema.Variant, set []string) (args []string) {
 	}
 	for _, s := range set {
 		key, _, _ := strings.Cut(s, "=")
-		below := slices.ContainsFunc(v.Set, func(x schema.Setting) bool { return strings.HasPrefix(key, x.Key+".") })
+		below := slices.ContainsFunc(v.Set, func(x schema.Setting) bool { return Schema.Within(key, x.Key) })
 		if own := slices.ContainsFunc(v.Set, func(x schema.Setting) bool { return x.Key == key }); below && !own {
 			args = append(args, s)
 		}

@@ -43,7 +43,7 @@ func algorithmNamed(name string) *algorithm {
 	return &algorithms[slices.IndexFunc(algorithms, func(a algorithm) bool { return a.name == name })]
 }
 
-// Unrollings are the values of workload.unroll that there are points of.
+// Unrollings are the values of workload.compiler.unroll that there are points of.
 var Unrollings = []string{"auto", "1"}
 
 // Experiment is the YAML of the points of a graph on a machine: all algorithms and schedules, whichever of them are
@@ -72,7 +72,7 @@ func Experiment(machine string, threads, block int, g *Graph, source string, fro
 		}
 		fmt.Fprintf(&b, "[%s, %s]", a.algorithm, a.direction)
 	}
-	fmt.Fprintf(&b, "]\n  workload.unroll: [%s]\n", strings.Join(Unrollings, ", "))
+	fmt.Fprintf(&b, "]\n  workload.compiler.unroll: [%s]\n", strings.Join(Unrollings, ", "))
 	return b.String()
 }
 

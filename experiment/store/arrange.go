@@ -40,7 +40,7 @@ func (s *Store) OfVersion(prefix string, visit func(e Entry, p *Point) error) er
 	return s.snapshot(func(tx *sql.Tx) error {
 		return readPoints(tx, Want{Config: true}, "substr(version, 1, ?1) = ?2 OR substr(model, 1, ?1) = ?2",
 			[]any{len(prefix), prefix}, func(r *row) error {
-				return visit(Entry{r.id, r.Identity, r.Position, r.Verified, r.Failure, r.Cycles, r.Model}, &r.Point)
+				return visit(Entry{r.id, r.Identity, r.Position, r.Verified, r.Failure, r.Cycles, r.Model}, r.present())
 			})
 	})
 }
@@ -54,7 +54,7 @@ func (s *Store) EachOf(ids []int64, want Want, visit func(id int64, p *Point) er
 		}
 		defer from.close()
 		for _, id := range ids {
-			err := from.each(want, "id = ?", []any{id}, func(r *row) error { return visit(id, &r.Point) })
+			err := from.each(want, "id = ?", []any{id}, func(r *row) error { return visit(id, r.present()) })
 			if err != nil {
 				return err
 			}

@@ -203,7 +203,20 @@ func pointAt(tx *sql.Tx, position int, want Want) (found *Point, err error) {
 
 // eachPoint reads the points that satisfy a condition, also of those that were put aside.
 func eachPoint(tx *sql.Tx, want Want, where string, args []any, visit func(*Point) error) error {
-	return readPoints(tx, want, where, args, func(r *row) error { return visit(&r.Point) })
+	return readPoints(tx, want, where, args, func(r *row) error { return visit(r.present()) })
+}
+
+// KeyName returns the present name of a stored key. Stores have keys by names that never change, by which rows are
+// moved and compared; readers of points see the present ones. This package knows no keys: package experiment, which
+// does, sets the function.
+var KeyName = func(stored string) string { return stored }
+
+// present returns the row's point with the present names of its axes.
+func (r *row) present() *Point {
+	for i := range r.Axes {
+		r.Axes[i].Key = KeyName(r.Axes[i].Key)
+	}
+	return &r.Point
 }
 
 // readPoints is eachPoint with the points' rows.

@@ -70,11 +70,11 @@ func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*P
 	return p, nil
 }
 
-// readSchedules adds the experiment's schedules, since the axes of a point replace workload.schedules as a whole.
+// readSchedules adds the experiment's schedules, since the axes of a point replace workload.graphit.schedules as a whole.
 func (p *Program) readSchedules(schedules schema.Mapping) error {
 	var labels map[string]yaml.Node
 	if err := yaml.Unmarshal([]byte(schedules), &labels); err != nil {
-		return fmt.Errorf("workload.schedules: %w", err)
+		return fmt.Errorf("workload.graphit.schedules: %w", err)
 	}
 	p.allLabels = slices.Concat(p.labels, p.loops)
 	for _, l := range slices.Sorted(maps.Keys(labels)) {
@@ -82,7 +82,7 @@ func (p *Program) readSchedules(schedules schema.Mapping) error {
 		n.Style = yaml.FlowStyle
 		text, err := yaml.Marshal(&n)
 		if err != nil {
-			return fmt.Errorf("workload.schedules: %s: %w", l, err)
+			return fmt.Errorf("workload.graphit.schedules: %s: %w", l, err)
 		}
 		if p.chosen[l] = strings.TrimSpace(string(text)); !slices.Contains(p.allLabels, l) {
 			p.allLabels = append(p.allLabels, l)
@@ -106,7 +106,7 @@ func (p *Program) Choose(label string, s *Space, candidate int) {
 func (p *Program) Chosen() []experiment.Setting { return setting(p.allLabels, p.chosen) }
 
 // SchedulesKey is the key of a program's schedules.
-const SchedulesKey = "workload.schedules"
+const SchedulesKey = "workload.graphit.schedules"
 
 func setting(labels []string, chosen map[string]string) []experiment.Setting {
 	var list []string

@@ -13,6 +13,7 @@ import (
 
 	"heddle/configs"
 	"heddle/experiment"
+	"heddle/experiment/config"
 	"heddle/kernels/activeset"
 	"heddle/kernels/compose"
 	"heddle/kernels/direction"
@@ -108,32 +109,32 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		{Key: ScheduleKey, Values: schedules,
 			set: func(w *workload.Workload, v string) { w.Schedule = workload.Schedule(v) }},
 		choice("workload.direction", directions, func(w *workload.Workload) *workload.Choice { return &w.Direction }),
-		choice("workload.active_set", sets, func(w *workload.Workload) *workload.Choice { return &w.ActiveSet }),
+		choice("workload.frontier", sets, func(w *workload.Workload) *workload.Choice { return &w.ActiveSet }),
 		{Key: LayoutKey, Values: layouts, early: splits,
 			set: func(w *workload.Workload, v string) { w.Layout = workload.Layout(v) }},
-		choice("workload.dedup", dedups, func(w *workload.Workload) *workload.Choice { return &w.Dedup }),
+		choice("workload.frontier.dedup", dedups, func(w *workload.Workload) *workload.Choice { return &w.Dedup }),
 		choice("workload.order", orders, func(w *workload.Workload) *workload.Choice { return &w.Order }),
-		number("workload.buckets", openBuckets(), func(w *workload.Workload) *int { return &w.Buckets }),
-		choice("workload.scan", scans, func(w *workload.Workload) *workload.Choice { return &w.Scan }),
-		number("workload.block_vertices", blockSizes(), func(w *workload.Workload) *int { return &w.BlockVertices }),
-		{Key: "workload.block_by", Values: blockEnds(), neutral: string(layout.ByDestination),
+		number("workload.order.buckets", openBuckets(), func(w *workload.Workload) *int { return &w.Buckets }),
+		choice("workload.schedule.scan", scans, func(w *workload.Workload) *workload.Choice { return &w.Scan }),
+		number("workload.layout.block_vertices", blockSizes(), func(w *workload.Workload) *int { return &w.BlockVertices }),
+		{Key: "workload.layout.block_by", Values: blockEnds(), neutral: string(layout.ByDestination),
 			set: func(w *workload.Workload, v string) { w.BlockBy = workload.Choice(v) }},
-		number("workload.shard_vertices", shardSizes(), func(w *workload.Workload) *int { return &w.ShardVertices }),
-		number("workload.virtual_degree", degrees(), func(w *workload.Workload) *int { return &w.VirtualDegree }),
-		number("workload.ell_width", []string{"0", "4", "16", "64"},
+		number("workload.layout.shard_vertices", shardSizes(), func(w *workload.Workload) *int { return &w.ShardVertices }),
+		number("workload.layout.virtual_degree", degrees(), func(w *workload.Workload) *int { return &w.VirtualDegree }),
+		number("workload.layout.ell_width", []string{"0", "4", "16", "64"},
 			func(w *workload.Workload) *int { return &w.ELLWidth }),
-		number("workload.dia_diagonals", []string{"0", "2", "8"},
+		number("workload.layout.dia_diagonals", []string{"0", "2", "8"},
 			func(w *workload.Workload) *int { return &w.Diagonals }),
-		{Key: "workload.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)},
+		{Key: "workload.layout.slot_order", Values: []string{workload.Auto, string(compose.Rows), string(compose.Columns)},
 			neutral: workload.Auto,
 			set:     func(w *workload.Workload, v string) { w.SlotOrder = workload.Choice(v) }},
-		choice("workload.fusion", []string{"none", string(compose.LoopFusion)},
+		choice("workload.compiler.fusion", []string{"none", string(compose.LoopFusion)},
 			func(w *workload.Workload) *workload.Choice { return &w.Fusion }),
-		{Key: "workload.unroll", Values: []string{"1", "4", string(compose.UnrollAuto)}, neutral: "1",
+		{Key: "workload.compiler.unroll", Values: []string{"1", "4", string(compose.UnrollAuto)}, neutral: "1",
 			set: func(w *workload.Workload, v string) { w.Unroll = workload.Choice(v) }},
-		number("workload.warps_per_core", warpCounts(m.Core.Warps),
+		number("workload.schedule.warps_per_core", warpCounts(m.Core.Warps),
 			func(w *workload.Workload) *int { return &w.WarpsPerCore }),
-		number("workload.cta_threads", blockThreads(m.Core.Warps, m.Core.Threads),
+		number("workload.schedule.cta_threads", blockThreads(m.Core.Warps, m.Core.Threads),
 			func(w *workload.Workload) *int { return &w.CTAThreads }),
 	}
 }
@@ -201,8 +202,8 @@ func Restrict(axes []Axis, text string) error {
 	key, list, ok := strings.Cut(text, "=")
 	named := func(key string) int { return slices.IndexFunc(axes, func(a Axis) bool { return a.Key == key }) }
 	i := named(key)
-	if i < 0 && !strings.Contains(key, ".") {
-		i = named("workload." + key)
+	if i < 0 {
+		i = named(config.KeyOf(key))
 	}
 	if !ok || i < 0 {
 		var keys []string

@@ -259,11 +259,11 @@ func TestSpace(t *testing.T) {
 		require.Len(t, all.Settings(i), len(all.Axes))
 	}
 	require.Positive(t, tried(t, all, "workload.order", "buckets"))
-	require.Positive(t, tried(t, all, "workload.buckets", "2"))
-	require.Positive(t, tried(t, all, "workload.buckets", "32"))
-	require.Positive(t, tried(t, all, "workload.active_set", "qnb-bitmap"))
-	require.Positive(t, tried(t, space(t, "bfs"), "workload.active_set", "rqnb-bytemap"))
-	require.Zero(t, tried(t, space(t, "bfs"), "workload.buckets", "2"), "bfs has no order")
+	require.Positive(t, tried(t, all, "workload.order.buckets", "2"))
+	require.Positive(t, tried(t, all, "workload.order.buckets", "32"))
+	require.Positive(t, tried(t, all, "workload.frontier", "qnb-bitmap"))
+	require.Positive(t, tried(t, space(t, "bfs"), "workload.frontier", "rqnb-bytemap"))
+	require.Zero(t, tried(t, space(t, "bfs"), "workload.order.buckets", "2"), "bfs has no order")
 	some := space(t, "sssp", "workload.schedule=edge", "direction=push")
 	require.Less(t, len(some.Candidates), len(all.Candidates))
 	for i := range some.Candidates {

@@ -226,7 +226,7 @@ var cpuNotes = map[string]string{
 	"configApplyNUMA":            "the machine has one memory",
 	"setApply":                   "load balance and frontiers are configLoadBalance's and configFrontierCreation's",
 	"configBucketMergeThreshold": "buckets are not merged",
-	"configNumOpenBuckets":       "how many buckets are open is workload.buckets",
+	"configNumOpenBuckets":       "how many buckets are open is workload.order.buckets",
 	"configApplyPriorityUpdate":  "buckets are filled as workload.order says",
 }
 

@@ -10,10 +10,11 @@ import (
 // Keys are the workload's keys that determine how an operator without a schedule runs. The other keys determine the
 // computation, or concern loops.
 var Keys = []string{
-	"schedule", "layout", "direction", "active_set", "dedup", "scan", "skip", "sum", "ahead", "unroll", "spill",
-	"block_vertices", "block_by", "shard_vertices",
-	"virtual_degree", "ell_width", "slot_order", "dia_diagonals", "warps_per_core", "cta_threads", "hybrid_rule",
-	"alpha", "beta", "launch_overhead",
+	"schedule", "schedule.scan", "schedule.skip", "schedule.warps_per_core", "schedule.cta_threads",
+	"layout", "layout.block_vertices", "layout.block_by", "layout.shard_vertices", "layout.virtual_degree",
+	"layout.ell_width", "layout.slot_order", "layout.dia_diagonals",
+	"direction", "direction.rule", "direction.alpha", "direction.beta", "frontier", "frontier.dedup",
+	"compiler.sum", "compiler.ahead", "compiler.unroll", "compiler.spill", "launch_overhead",
 }
 
 // CheckWorkload returns an error for keys that a GraphIt program cannot follow. Keys that configure the computation of
@@ -24,7 +25,7 @@ func CheckWorkload(w *workload.Workload) error {
 	}
 	switch {
 	case w.Fusion == compose.LoopFusion:
-		return refuse("fusion", " = loop: it is for heddle's own algorithms: expected none, and configKernelFusion(ENABLED) of a loop of %s", w.Program)
+		return refuse("compiler.fusion", " = loop: it is for heddle's own algorithms: expected none, and configKernelFusion(ENABLED) of a loop of %s", w.Program)
 	case w.Recipe != compose.NoRecipe:
 		return refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
 	case w.Order != "none":

@@ -107,7 +107,7 @@ func TestFits(t *testing.T) {
 	g, err := graph.Load(graphspec.Graph{Grid: &graphspec.Grid{Width: 70, Height: 70, Seed: 1}})
 	require.NoError(t, err)
 	require.ErrorContains(t, bc.Fits(&Problem{Graph: g}),
-		"a float32 counts up to 3.4e+38: give another workload.source")
+		"a float32 counts up to 3.4e+38: give another workload.algorithm.source")
 	require.NoError(t, bc.Fits(&Problem{Graph: g, Source: 35*70 + 35}))
 }
 

@@ -57,7 +57,7 @@ func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Comp
 		c.programs[k] = before
 		switch n := end(c.programs[k].Program) - uint64(o.Base); {
 		case n > programBytes && p.Unroll.given():
-			return nil, refuse("unroll", " = %s: kernel %s of %s would have %d bytes: expected at most %d: give a "+
+			return nil, refuse("compiler.unroll", " = %s: kernel %s of %s would have %d bytes: expected at most %d: give a "+
 				"lower number", p.Unroll, k.Name, p.Name(), n, programBytes)
 		case n > programBytes:
 			return nil, fmt.Errorf("%s: kernel %s has %d bytes: expected at most %d", p.Name(), k.Name, n, programBytes)

@@ -85,7 +85,7 @@ func (p *Plan) exportable(w workload.Workload) error {
 	}{
 		{p.Schedule.Unit != "", "schedule " + p.Schedule.Name + " needs a graph unit, which the host sets up"},
 		{p.Registers(), "schedule " + p.Schedule.Name + " has a kernel of its own before each gather"},
-		{p.Set.Queue, "active_set " + p.Set.Name + " has a kernel of its own before each gather, and the host read " +
+		{p.Set.Queue, "frontier " + p.Set.Name + " has a kernel of its own before each gather, and the host read " +
 			"what it listed"},
 		{p.Prepares(p.Direction.Uses[0]), "layout " + p.Layout.Name + " has a kernel of its own before each gather"},
 		{p.Settled, "settled has the host look up what a super-step can bring"},
@@ -99,7 +99,7 @@ func (p *Plan) exportable(w workload.Workload) error {
 			"algorithm " + a.Name + " has results that an image cannot check: expected pagerank, pagerank-delta, " +
 				"spmv, bfs, sssp, cc or in-degree",
 		},
-		{w.Tolerance > 0, "workload.tolerance has the host decide when ranks have converged: give max_iterations"},
+		{w.Tolerance > 0, "workload.algorithm.tolerance has the host decide when ranks have converged: give max_iterations"},
 	} {
 		if no.is {
 			return fmt.Errorf("%s cannot be exported: %s", p.Name(), no.why)

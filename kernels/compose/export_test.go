@@ -164,8 +164,8 @@ func TestNotExported(t *testing.T) {
 		{"schedule=weaver", "needs a graph unit"},
 		{"algorithm=k-core", "begin rounds"},
 		{"algorithm=bfs-parents direction=pull", "cannot check"},
-		{"set=qnb-bitmap", "active_set qnb-bitmap has a kernel of its own before each gather"},
-		{"set=rqnb-bytemap direction=pull", "active_set rqnb-bytemap has a kernel of its own before each gather"},
+		{"set=qnb-bitmap", "frontier qnb-bitmap has a kernel of its own before each gather"},
+		{"set=rqnb-bytemap direction=pull", "frontier rqnb-bytemap has a kernel of its own before each gather"},
 		{"algorithm=sssp order=near-far", "order near-far has the host"},
 		{"algorithm=sssp order=buckets", "order buckets has the host"},
 	} {

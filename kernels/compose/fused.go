@@ -68,7 +68,7 @@ func (p *Plan) freeBarrier(s host.Shape) (int, error) {
 	if n := core.Warps / core.Block; n < s.Warps/2 {
 		return n, nil
 	}
-	return 0, refuse("cta_threads",
+	return 0, refuse("schedule.cta_threads",
 		" = %d: a core's %d thread blocks take all of its %d barriers, and the loop over super-steps needs one: give "+
 			"larger blocks",
 		p.BlockThreads, core.Warps/core.Block, s.Warps/2)
@@ -269,7 +269,7 @@ func (d device) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, end
 	error) {
 	parted, ok := d.Device.(host.Parted)
 	if !ok {
-		return sim.Result{}, errors.New("workload.fusion: loop, or configKernelFusion: the device does not tell " +
+		return sim.Result{}, errors.New("workload.compiler.fusion: loop, or configKernelFusion: the device does not tell " +
 			"when a kernel has ended within a launch: expected none")
 	}
 	return parted.LaunchParts(ctx, p, arg, ended)

@@ -84,7 +84,7 @@ func (p *Plan) sized() error {
 			continue
 		}
 		if !slices.Contains(p.Layout.Keys, x.key) {
-			return refuseUnused(x.key, " = %s: has no effect on layout %s: expected %s, the default; others are for %s",
+			return refuseUnused("layout."+x.key, " = %s: has no effect on layout %s: expected %s, the default; others are for %s",
 				x.text(p.Sizes), p.Layout.Name, x.text(all), heeding(x.key))
 		}
 		x.set(&all, p.Sizes)
@@ -98,7 +98,7 @@ func (p *Plan) sized() error {
 // ordered sets the order of the layout's slots, and returns an error if it has none.
 func (p *Plan) ordered() error {
 	if p.Layout.Columns == nil && p.SlotOrder != "" && p.SlotOrder != workload.Auto {
-		return refuseUnused("slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for "+
+		return refuseUnused("layout.slot_order", " = %s: layout %s has no slots: expected auto, the default; others are for "+
 			"ell-csr and ell-coo", p.SlotOrder, p.Layout.Name)
 	}
 	p.arrange()
@@ -113,7 +113,7 @@ func (p *Plan) accepts(g *graph.Graph) error {
 	err := p.Layout.Accepts(g)
 	for i := range sizes {
 		if x := &sizes[i]; err != nil && slices.Contains(p.Layout.Keys, x.key) {
-			return refuse(x.key, " = %s under layout %s: %v", x.text(p.Sizes), p.Layout.Name, err)
+			return refuse("layout."+x.key, " = %s under layout %s: %v", x.text(p.Sizes), p.Layout.Name, err)
 		}
 	}
 	return err
@@ -137,13 +137,13 @@ var rules = []rule{
 		"the schedule walks rows, by source for push and by destination for pull, and the layout has only the others",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.Dense && !p.Set.Sized },
-		"all vertices of the algorithm are active in every super-step: active_set counter",
+		"all vertices of the algorithm are active in every super-step: frontier counter",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.NeedsSet && p.Set.Sized },
 		"the value of a vertex does not show whether it is active, so a counter is not enough",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.Hook != nil && !p.Set.Sized },
-		"every edge is visited in each super-step: active_set counter",
+		"every edge is visited in each super-step: frontier counter",
 	}, {
 		func(p *Plan) bool { return p.Set.Lists && !p.Schedule.Rows },
 		"the schedule tests for every edge whether its vertex is active, which a queue cannot answer",
@@ -168,19 +168,19 @@ var rules = []rule{
 		"near-far and buckets need values that grow along edges, which only distances do",
 	}, {
 		func(p *Plan) bool { return p.Order.Piles && !p.Set.Lists && (!p.Set.Queue || p.pulls()) },
-		"near-far and buckets keep vertices that wait in queues: active_set queue, list or qnb, and direction push",
+		"near-far and buckets keep vertices that wait in queues: frontier queue, list or qnb, and direction push",
 	}, {
 		func(p *Plan) bool { return p.Set.Queue && !p.Schedule.Rows },
-		"the schedule walks edges rather than a list of vertices: active_set bitmap or bytemap",
+		"the schedule walks edges rather than a list of vertices: frontier bitmap or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Set.Queue && !p.Set.Reverse && !p.pushes() },
-		"pull walks destinations, of which qnb has no list: active_set rqnb, bitmap or bytemap",
+		"pull walks destinations, of which qnb has no list: frontier rqnb, bitmap or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Set.Reverse && !p.pulls() },
-		"push walks active vertices, and rqnb lists destinations: active_set qnb",
+		"push walks active vertices, and rqnb lists destinations: frontier qnb",
 	}, {
 		func(p *Plan) bool { return p.Set.Reverse && p.pulls() && p.destinationFilter() == nil },
-		"no filter determines which destinations can still change: active_set bitmap or bytemap; " +
+		"no filter determines which destinations can still change: frontier bitmap or bytemap; " +
 			"rqnb is for bfs, bfs-parents, bc and sssp with settled",
 	}, {
 		func(p *Plan) bool { return p.Settled && p.Set.Sized },
@@ -193,7 +193,7 @@ var rules = []rule{
 		"the algorithm has no pull: direction push",
 	}, {
 		func(p *Plan) bool { return p.Order.Listed && p.Set.OfUnit && p.Schedule.Lists && !p.Schedule.FarList },
-		"near-far needs three lists, and a hardware worklist has two: active_set queue",
+		"near-far needs three lists, and a hardware worklist has two: frontier queue",
 	}, {
 		func(p *Plan) bool { return p.Schedule.Reads && len(p.Layout.Data) > 0 },
 		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
@@ -208,7 +208,7 @@ var rules = []rule{
 	}, {
 		func(p *Plan) bool { return p.Set.OfUnit && p.Layout.Virtual != nil },
 		"a unit walks the vertices of its list directly, and the layout's rows belong to virtual vertices: " +
-			"active_set queue, bitmap or bytemap",
+			"frontier queue, bitmap or bytemap",
 	}, {
 		func(p *Plan) bool {
 			return p.Set.Lists && p.Layout.Virtual != nil && p.Algorithm.Sum.Often() && !p.Dedup.Exact()
@@ -219,7 +219,7 @@ var rules = []rule{
 		func(p *Plan) bool {
 			return (p.Set.Lists || p.Set.Queue) && p.Layout.Virtual != nil && p.Layout.Virtual.Firsts == nil
 		},
-		"a queue has vertices in no order of blocks, in several of which each has edges: active_set counter, bitmap " +
+		"a queue has vertices in no order of blocks, in several of which each has edges: frontier counter, bitmap " +
 			"or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Hook != nil },
@@ -228,17 +228,17 @@ var rules = []rule{
 	}, {
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Set.Sized && p.Algorithm.SrcFilter != nil },
 		"with a counter, the test for an active source reads its value, which may have changed since contributions " +
-			"were stored: active_set bitmap or bytemap",
+			"were stored: frontier bitmap or bytemap",
 	},
 }
 
 // unused are the keys that some combinations have no use for, in the order in which they are refused.
 var unused = []unusedKey{
-	{"scan", rule{
+	{"schedule.scan", rule{
 		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
 		"the schedule scans nothing: scan shuffle, the default",
 	}},
-	{"skip", rule{
+	{"schedule.skip", rule{
 		func(p *Plan) bool {
 			return p.Skip == schedule.Filtered &&
 				!(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
@@ -246,20 +246,20 @@ var unused = []unusedKey{
 		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under " +
 			"weaver in pull",
 	}},
-	{"settled", rule{
+	{"direction.settled", rule{
 		func(p *Plan) bool { return p.Settled && !(p.Algorithm.Unsettled != nil && p.pulls()) },
 		"no bound determines which destinations are settled: settled false, the default; true is for sssp in pull",
 	}},
-	{"sum", rule{
+	{"compiler.sum", rule{
 		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
 		"several threads have a destination, so every sum is an atomic: sum register, the default; " +
 			"memory and atomic are for vertex and hwwl in pull (triangles: in push)",
 	}},
-	{"ahead", rule{
+	{"compiler.ahead", rule{
 		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Owns },
 		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
 	}},
-	{"coefficient", rule{
+	{"compiler.coefficient", rule{
 		func(p *Plan) bool { return p.Coefficient != algorithm.Hardware && p.Algorithm.GatherBy == nil },
 		"the algorithm has no coefficient: coefficient hardware, the default; others are for graphsum",
 	}},
@@ -275,7 +275,7 @@ var unfused = []rule{
 		"fusion: the host looks for the next bucket that is not empty: order none or near-far",
 	}, {
 		func(p *Plan) bool { return p.Set.Queue },
-		"fusion: the host reads how long the list is that a kernel made of the map: active_set queue, bitmap or " +
+		"fusion: the host reads how long the list is that a kernel made of the map: frontier queue, bitmap or " +
 			"bytemap",
 	}, {
 		func(p *Plan) bool { return p.Schedule.Lists },
@@ -288,7 +288,7 @@ var unfused = []rule{
 		"fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.Seed != nil && !p.Set.Lists },
-		"fusion: rounds end when every vertex has been active, and a map does not count them: active_set queue",
+		"fusion: rounds end when every vertex has been active, and a map does not count them: frontier queue",
 	}, {
 		func(p *Plan) bool { return p.Schedule.Reads && p.Algorithm.Back != nil },
 		"fusion: the host writes the graph unit's registers anew for the way back",
@@ -403,11 +403,11 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 // keys returns an error for keys that have no effect in the plan.
 func (p *Plan) keys() error {
 	if p.Rule != direction.Beamer && !p.changes() {
-		return refuseUnused("hybrid_rule", " = %s: nothing is decided with direction %s: expected beamer, the default; "+
+		return refuseUnused("direction.rule", " = %s: nothing is decided with direction %s: expected beamer, the default; "+
 			"others are for hybrid", p.Rule, p.Direction.Name)
 	}
 	if !p.Order.Buckets && p.Buckets != activeset.DefaultBuckets {
-		return refuseUnused("buckets",
+		return refuseUnused("order.buckets",
 			" = %d: there are none with order %s: expected %d, the default; others are for order buckets", p.Buckets,
 			p.Order.Name, activeset.DefaultBuckets)
 	}
@@ -417,7 +417,7 @@ func (p *Plan) keys() error {
 // blocks returns an error for thread blocks with a schedule that does not use them.
 func (p *Plan) blocks() error {
 	if p.BlockThreads != 0 && !p.Schedule.Blocks {
-		return refuseUnused("cta_threads",
+		return refuseUnused("schedule.cta_threads",
 			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for "+
 				"cta, twc and twce",
 			p.BlockThreads, p.Schedule.Name)
@@ -429,7 +429,7 @@ func (p *Plan) blocks() error {
 func (p *Plan) unflushed() error {
 	why, instead := "schedule "+p.Schedule.Name, "another workload.schedule"
 	if p.Fused {
-		why, instead = "fusion", "workload.fusion none"
+		why, instead = "fusion", "workload.compiler.fusion none"
 	}
 	return &KeyError{Key: "machine.core.device_barrier", Msg: fmt.Sprintf(
 		" = signal: with %s, cores read behind a device-wide barrier what others have stored before it, and no "+
@@ -447,7 +447,7 @@ func (p *Plan) Fits(machine schedule.Core) error {
 func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	c := machine
 	if p.Warps < 0 || p.Warps > c.Warps {
-		return c, refuse("warps_per_core", " = %d: expected 1 to %d, the warps of the machine's cores "+
+		return c, refuse("schedule.warps_per_core", " = %d: expected 1 to %d, the warps of the machine's cores "+
 			"(machine.core.warps), or 0 for all", p.Warps, c.Warps)
 	}
 	if p.Warps > 0 {
@@ -457,7 +457,7 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	case n == 0:
 		return c, nil
 	case n < 0 || n%c.Lanes != 0 || c.Warps%(n/c.Lanes) != 0:
-		return c, refuse("cta_threads",
+		return c, refuse("schedule.cta_threads",
 			" = %d: expected a multiple of %d threads, a warp, that divides the %d threads which a core has for the "+
 				"kernel",
 			n, c.Lanes, c.Threads())

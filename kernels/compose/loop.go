@@ -140,7 +140,7 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 func (p *Plan) once() error {
 	switch {
 	case p.Set.OfUnit || p.Set.Sized:
-		return fmt.Errorf("an operator over its vertices cannot walk active_set %s", p.Set.Name)
+		return fmt.Errorf("an operator over its vertices cannot walk frontier %s", p.Set.Name)
 	case p.Set.Lists && !p.Dedup.Exact() && p.Algorithm.Sum.Often():
 		return fmt.Errorf("a vertex may be in the %s several times, and an operator over its vertices would have it "+
 			"as often: give configDeduplication", p.Set.Name)

@@ -31,19 +31,19 @@ func Meanings() (list []Meaning) {
 		add("direction", x.Name, x.Doc)
 	}
 	for _, x := range activeset.Choices() {
-		add("active_set", x.Name, x.Doc)
+		add("frontier", x.Name, x.Doc)
 	}
 	for _, x := range activeset.Dedups() {
-		add("dedup", x.Name, x.Doc)
+		add("frontier.dedup", x.Name, x.Doc)
 	}
 	for _, x := range activeset.Orders() {
 		add("order", x.Name, x.Doc)
 	}
 	for _, x := range emit.Summings() {
-		add("sum", string(x), x.Doc())
+		add("compiler.sum", string(x), x.Doc())
 	}
 	for _, x := range algorithm.Coefficients() {
-		add("coefficient", x.Name, x.Doc)
+		add("compiler.coefficient", x.Name, x.Doc)
 	}
 	return list
 }

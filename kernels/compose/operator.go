@@ -41,7 +41,7 @@ func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, w
 	error) {
 	switch {
 	case w.Fusion == LoopFusion:
-		return nil, refuse("fusion", " = loop: the loops are the program's: expected none")
+		return nil, refuse("compiler.fusion", " = loop: the loops are the program's: expected none")
 	case w.Recipe != NoRecipe:
 		return nil, refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
 	}

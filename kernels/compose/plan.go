@@ -100,7 +100,7 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	}
 	p.Residual = w.Tolerance > 0 && p.Algorithm.Converges()
 	if p.Algorithm.Sends != nil && float32(w.Damping) >= 1 {
-		return nil, refuse("damping", " = %v: changes that are passed on whole may never become small: expected "+
+		return nil, refuse("algorithm.damping", " = %v: changes that are passed on whole may never become small: expected "+
 			"less than 1 with %s", w.Damping, p.Algorithm.Name)
 	}
 	p.Buckets = cmp.Or(w.Buckets, activeset.DefaultBuckets)
@@ -116,7 +116,7 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	return p, cmp.Or(unsized, p.keys())
 }
 
-// LoopFusion is the value of workload.fusion that makes a run one launch.
+// LoopFusion is the value of workload.compiler.fusion that makes a run one launch.
 const LoopFusion workload.Choice = "loop"
 
 func find[T any](to **T, byName func(string) (*T, error), name string) (err error) {
@@ -180,8 +180,8 @@ type Choice struct {
 // Resolved lists the keys that auto resolves.
 func Resolved() []Choice {
 	return []Choice{
-		{"active_set", func(w workload.Workload) string { return string(resolve(w).ActiveSet) }},
-		{"dedup", func(w workload.Workload) string { return string(resolve(w).Dedup) }},
+		{"frontier", func(w workload.Workload) string { return string(resolve(w).ActiveSet) }},
+		{"frontier.dedup", func(w workload.Workload) string { return string(resolve(w).Dedup) }},
 		{"layout", func(w workload.Workload) string { return string(resolve(w).Layout) }},
 		{"direction", func(w workload.Workload) string { return string(resolve(w).Direction) }},
 	}

@@ -311,7 +311,7 @@ func TestAutoIsLegal(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ set, says string }{
 		{"layout=csc", "the layout has only the others"},
-		{"algorithm=pagerank set=queue", "active_set counter"},
+		{"algorithm=pagerank set=queue", "frontier counter"},
 		{"algorithm=bfs-parents set=counter", "a counter is not enough"},
 		{"schedule=edge set=queue", "which a queue cannot answer"},
 		{"direction=pull set=queue", "whether its source is active"},
@@ -324,15 +324,15 @@ func TestRefused(t *testing.T) {
 		{"algorithm=sssp order=buckets direction=hybrid set=qnb-bitmap", "keep vertices that wait in queues"},
 		{"order=buckets", "only distances"},
 		{"schedule=edge set=qnb-bitmap", "walks edges rather than a list"},
-		{"direction=pull set=qnb-bytemap", "active_set rqnb, bitmap or bytemap"},
-		{"set=rqnb-bitmap", "rqnb lists destinations: active_set qnb"},
+		{"direction=pull set=qnb-bytemap", "frontier rqnb, bitmap or bytemap"},
+		{"set=rqnb-bitmap", "rqnb lists destinations: frontier qnb"},
 		{"algorithm=cc direction=pull set=rqnb-bitmap", "no filter determines which destinations can still change"},
 		{"algorithm=sssp direction=pull set=rqnb-bitmap", "no filter determines which destinations can still change"},
 		{"set=qnb-bitmap dedup=bitmap", "only a queue"},
 		{"set=qnb-bitmap fusion=loop", "fusion: the host reads how long the list is"},
 		{"algorithm=sssp order=buckets fusion=loop", "fusion: the host looks for the next bucket that is not empty"},
-		{"buckets=2", "workload.buckets = 2: there are none with order none: expected 8, the default"},
-		{"algorithm=sssp order=near-far buckets=9", "workload.buckets = 9: there are none with order near-far"},
+		{"buckets=2", "workload.order.buckets = 2: there are none with order none: expected 8, the default"},
+		{"algorithm=sssp order=near-far buckets=9", "workload.order.buckets = 9: there are none with order near-far"},
 		{"scan=scratchpad", "scans nothing"},
 		{"skip=filtered direction=pull", "nothing is skipped"},
 		{"skip=filtered schedule=weaver", "nothing is skipped"},
@@ -350,8 +350,8 @@ func TestRefused(t *testing.T) {
 		{"algorithm=colouring direction=pull", "has no pull"},
 		{"algorithm=bc direction=pull layout=csc", "the layout has only the others"},
 		{"algorithm=bc order=near-far", "only distances"},
-		{"cta_threads=256 schedule=strict", "workload.cta_threads = 256: nothing is shared by thread blocks under schedule strict"},
-		{"hybrid_rule=sep-graph", "workload.hybrid_rule = sep-graph: nothing is decided with direction push"},
+		{"cta_threads=256 schedule=strict", "workload.schedule.cta_threads = 256: nothing is shared by thread blocks under schedule strict"},
+		{"hybrid_rule=sep-graph", "workload.direction.rule = sep-graph: nothing is decided with direction push"},
 		{"set=list", "only graph units walk their lists"},
 		{"algorithm=sssp order=near-far schedule=hwwl set=list", "a hardware worklist has two"},
 		{"layout=virtual schedule=edge", "virtual vertices split rows, and the schedule walks the edges"},
@@ -360,16 +360,16 @@ func TestRefused(t *testing.T) {
 		{"layout=virtual schedule=eghw", "the layout has arrays of its own"},
 		{"layout=virtual algorithm=sssp dedup=bytemap", "dedup bitmap or monotonic"},
 		{"layout=virtual direction=pull sum=memory", "every sum is an atomic"},
-		{"virtual_degree=4", "workload.virtual_degree = 4: has no effect on layout csr: expected 8, the default; others are for virtual, virtual-coalesced"},
-		{"layout=virtual block_vertices=4", "workload.block_vertices = 4: has no effect on layout virtual: expected 16384, the default; others are for block-coo"},
+		{"virtual_degree=4", "workload.layout.virtual_degree = 4: has no effect on layout csr: expected 8, the default; others are for virtual, virtual-coalesced"},
+		{"layout=virtual block_vertices=4", "workload.layout.block_vertices = 4: has no effect on layout virtual: expected 16384, the default; others are for block-coo"},
 		{"layout=gshard algorithm=cc-soman", "selects the destination only then"},
 		{"layout=gshard algorithm=sssp set=counter", "which may have changed since"},
 		{"layout=gshard", "in no order of blocks"},
 		{"layout=block-coo set=queue", "in no order of blocks"},
 		{"layout=gshard set=bitmap direction=pull", "the layout has only the others"},
 		{"layout=block-coo set=bitmap block_by=source", "the layout has only the others"},
-		{"shard_vertices=7", "workload.shard_vertices = 7: has no effect on layout csr: expected 4096, the default; others are for gshard"},
-		{"block_by=both", "workload.block_by = both: has no effect on layout csr: expected destination, the default; others are for block-coo"},
+		{"shard_vertices=7", "workload.layout.shard_vertices = 7: has no effect on layout csr: expected 4096, the default; others are for gshard"},
+		{"block_by=both", "workload.layout.block_by = both: has no effect on layout csr: expected destination, the default; others are for block-coo"},
 		{"schedule=twcs", `no schedule "twcs"`},
 	} {
 		_, err := NewPlan(choose(strings.Fields(c.set)...))
@@ -395,7 +395,7 @@ func TestMachinesThatCannot(t *testing.T) {
 		fmt.Sprint(4*(3*1024+32), " bytes of scratchpad a core, and there are 12288"))
 	require.NoError(t, runs("schedule=cta warps_per_core=16"))
 	require.NoError(t, runs("schedule=cta warps_per_core=16 cta_threads=256"))
-	require.ErrorContains(t, runs("warps_per_core=33"), "workload.warps_per_core = 33: expected 1 to 32")
+	require.ErrorContains(t, runs("warps_per_core=33"), "workload.schedule.warps_per_core = 33: expected 1 to 32")
 	for _, threads := range []string{"33", "96", "768"} {
 		require.ErrorContains(t, runs("schedule=cta warps_per_core=16 cta_threads="+threads),
 			"a multiple of 32 threads, a warp, that divides the 512 threads")

@@ -96,5 +96,5 @@ func TestDeltaEnds(t *testing.T) {
 	w := workloadOf(p)
 	w.Damping = 1
 	_, err := NewPlan(w)
-	require.ErrorContains(t, err, "workload.damping = 1: ")
+	require.ErrorContains(t, err, "workload.algorithm.damping = 1: ")
 }

@@ -99,8 +99,8 @@ func (c *recipeChoices) keys(w *workload.Workload) []setting {
 	return []setting{
 		{"schedule", string(w.Schedule), string(c.schedule), func() { w.Schedule = c.schedule }},
 		{"direction", string(w.Direction), string(c.direction), func() { w.Direction = c.direction }},
-		{"active_set", string(w.ActiveSet), string(c.set), func() { w.ActiveSet = c.set }},
-		{"dedup", string(w.Dedup), string(c.dedup), func() { w.Dedup = c.dedup }},
+		{"frontier", string(w.ActiveSet), string(c.set), func() { w.ActiveSet = c.set }},
+		{"frontier.dedup", string(w.Dedup), string(c.dedup), func() { w.Dedup = c.dedup }},
 		{"order", string(w.Order), string(c.order), func() { w.Order = c.order }},
 	}
 }

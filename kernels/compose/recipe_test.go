@@ -123,6 +123,7 @@ func TestContradictions(t *testing.T) {
 		{"graphpeg", "set=bitmap", ""},
 	} {
 		key, _, _ := strings.Cut(strings.Replace(c.given, "set=", "active_set=", 1), "=")
+		key = workload.Schema.Path(key)
 		var says string
 		for _, x := range Contradictions(recipe(c.recipe, c.given), func(k string) bool { return k == key }) {
 			require.Equal(t, key, x.Key)

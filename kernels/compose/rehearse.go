@@ -14,6 +14,8 @@ import (
 type KeyError struct {
 	Key, Msg string
 	NoUse    bool // only the default is accepted, since nothing that the other keys choose reads this one
+
+	Given string // of a group that is refused as a whole: a key of it that is not at its default
 }
 
 func (e *KeyError) Error() string { return e.Key + e.Msg }

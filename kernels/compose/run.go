@@ -224,17 +224,17 @@ func endsOf(p *Plan, g *graph.Graph, w workload.Workload) (source, target uint32
 	switch {
 	case w.Target >= 0:
 		if target, err = g.Vertex(w.Target); err != nil {
-			return 0, 0, refuse("target", " = %d: %v", w.Target, err)
+			return 0, 0, refuse("algorithm.target", " = %d: %v", w.Target, err)
 		}
 	case len(drawn) == 2:
 		target = drawn[1]
 	default:
-		return 0, 0, refuse("target", ": the largest component has no two vertices with edges to draw source and "+
+		return 0, 0, refuse("algorithm.target", ": the largest component has no two vertices with edges to draw source and "+
 			"target from: give a target")
 	}
 	if source == target {
-		return 0, 0, refuse("target", ": source and target are both vertex %d: give another workload.source or "+
-			"workload.target", g.AsRead(source))
+		return 0, 0, refuse("algorithm.target", ": source and target are both vertex %d: give another workload.algorithm.source or "+
+			"workload.algorithm.target", g.AsRead(source))
 	}
 	return source, target, nil
 }
@@ -247,13 +247,13 @@ func sourceOf(p *Plan, g *graph.Graph, w workload.Workload) (uint32, error) {
 	case w.Source >= 0:
 		source, err := g.Vertex(w.Source)
 		if err != nil {
-			err = refuse("source", " = %d: %v", w.Source, err)
+			err = refuse("algorithm.source", " = %d: %v", w.Source, err)
 		}
 		return source, err
 	}
 	drawn := g.DrawSources(1, w.Seed)
 	if len(drawn) == 0 {
-		return 0, refuse("source", ": no vertex of the largest component has an edge to begin with: give a source")
+		return 0, refuse("algorithm.source", ": no vertex of the largest component has an edge to begin with: give a source")
 	}
 	return drawn[0], nil
 }

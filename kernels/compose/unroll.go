@@ -65,10 +65,10 @@ func (p *Plan) refuseUnroll() error {
 	case !p.Unroll.given() || p.Unroll == UnrollAuto:
 		return nil
 	case !p.unrolls():
-		return refuseUnused("unroll", " = %s: under schedule %s a graph unit hands edges out, one at a time: expected 1, "+
+		return refuseUnused("compiler.unroll", " = %s: under schedule %s a graph unit hands edges out, one at a time: expected 1, "+
 			"the default, or auto", p.Unroll, p.Schedule.Name)
 	case p.long():
-		return refuse("unroll", " = %s: coefficient %s takes hundreds of instructions an edge, too many to have "+
+		return refuse("compiler.unroll", " = %s: coefficient %s takes hundreds of instructions an edge, too many to have "+
 			"several times: expected 1, the default, or auto", p.Unroll, p.Coefficient.Name)
 	}
 	return nil

@@ -42,7 +42,7 @@ func Threads(s host.Shape, warps int) (int, error) {
 	}
 	if warps*Lanes > mostThreads {
 		return 0, fmt.Errorf("machine.core.warps = %d: a core is a CUDA block, of at most %d threads: give at most %d, "+
-			"or fewer in workload.warps_per_core", warps, mostThreads, mostThreads/Lanes)
+			"or fewer in workload.schedule.warps_per_core", warps, mostThreads, mostThreads/Lanes)
 	}
 	return warps * Lanes, nil
 }

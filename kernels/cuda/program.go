@@ -59,7 +59,7 @@ func New(o *compose.Outline, s host.Shape, expected *compose.Result) (*Program, 
 	}
 	if warps*Lanes > mostThreads {
 		return nil, fmt.Errorf("machine.core.warps = %d: a core is a CUDA block, of at most %d threads: give at most %d, "+
-			"or fewer in workload.warps_per_core", warps, mostThreads, mostThreads/Lanes)
+			"or fewer in workload.schedule.warps_per_core", warps, mostThreads, mostThreads/Lanes)
 	}
 	if err := refused(o); err != nil {
 		return nil, err

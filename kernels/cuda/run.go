@@ -293,7 +293,7 @@ func (w *writer) exchange() {
 		w.line("active = active_size = device.take(next_size);")
 		if !w.Plan.Dedup.Exact() {
 			w.line("if (active_size > active_queue.words) heddle::fail(\"a super-step has added more vertices than the queue " +
-				"has room for: give workload.dedup\");")
+				"has room for: give workload.frontier.dedup\");")
 		}
 	case w.has("next.some"):
 		w.line("active = device.take(next_some);")

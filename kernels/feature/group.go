@@ -293,7 +293,7 @@ func (g *Group) Normalise(x Feature) (divided Feature, above ir.Value) {
 	return g.Let(func(i Index) ir.Value { return g.Div(x.At(i), by) }), g.alike(above)
 }
 
-// Damping is workload.damping.
+// Damping is workload.algorithm.damping.
 func (g *Group) Damping() ir.Value { return g.Float(WordDamping) }
 
 // Once executes body in one lane of the group.

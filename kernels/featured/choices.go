@@ -58,8 +58,8 @@ func Check(w *workload.Workload, shape host.Shape) error {
 	}{
 		{"kernel", w.Kernel, []workload.Choice{workload.Compiled}},
 		{"direction", w.Direction, []workload.Choice{workload.Auto, "push"}},
-		{"active_set", w.ActiveSet, []workload.Choice{workload.Auto}},
-		{"dedup", w.Dedup, []workload.Choice{workload.Auto, "none"}},
+		{"frontier", w.ActiveSet, []workload.Choice{workload.Auto}},
+		{"frontier.dedup", w.Dedup, []workload.Choice{workload.Auto, "none"}},
 	} {
 		if !slices.Contains(c.expected, c.value) {
 			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its "+
@@ -68,7 +68,7 @@ func Check(w *workload.Workload, shape host.Shape) error {
 		}
 	}
 	if w.Tolerance != 0 {
-		return refuse("workload.tolerance", " = %g: %s ends by workload.features.epsilon: expected 0, the default",
+		return refuse("workload.algorithm.tolerance", " = %g: %s ends by workload.features.epsilon: expected 0, the default",
 			w.Tolerance, w.Algorithm)
 	}
 	if err := checkChoices(a, w, shape); err != nil {

@@ -96,12 +96,12 @@ func TestRandomRuns(t *testing.T) {
 		}
 		if err := featured.Check(&w, d.Shape()); err != nil {
 			require.True(t, isRefusal(err), "%s: %v", name, err)
-			require.False(t, w.Unroll == "auto" && strings.Contains(err.Error(), "workload.unroll"), err)
+			require.False(t, w.Unroll == "auto" && strings.Contains(err.Error(), "workload.compiler.unroll"), err)
 			refused++
 			continue
 		}
 		res, err := featured.Run(context.Background(), d, g, &w)
-		require.False(t, err != nil && w.Unroll == "auto" && strings.Contains(err.Error(), "workload.unroll"), err)
+		require.False(t, err != nil && w.Unroll == "auto" && strings.Contains(err.Error(), "workload.compiler.unroll"), err)
 		if err != nil && (isRefusal(err) || a == "als" && strings.Contains(err.Error(), "or a system singular")) {
 			refused++
 			continue

@@ -36,7 +36,7 @@ var words = []Word{
 	wordVertices: {"vertices", "unsigned ", "Of the graph."},
 	wordEdges:    {"edges", "unsigned ", "Of the graph."},
 	wordStep:     {"step", "unsigned ", "The super-step, from 1; 0 before the first."},
-	wordSource:   {"source", "unsigned ", "workload.source, or the vertex drawn for it; 0 if none could be drawn."},
+	wordSource:   {"source", "unsigned ", "workload.algorithm.source, or the vertex drawn for it; 0 if none could be drawn."},
 	wordKernel:   {"kernel", "void (*", "The kernel that is launched; 0 if workload.host.steps names none."},
 	{"csr_offsets", pointer, "csr: where the out-edges of each vertex begin, and one more."},
 	{"csr_ids", pointer, "csr: where each out-edge goes."},

@@ -156,10 +156,10 @@ func (p *Program) acceptable(g *graph.Graph, w *workload.Workload, source uint32
 	}
 	if p.check.Target {
 		if w.Target < 0 {
-			return refuse("target", "host.check %s looks for a target: expected a vertex", p.check.Name)
+			return refuse("algorithm.target", "host.check %s looks for a target: expected a vertex", p.check.Name)
 		}
 		if _, err := g.Vertex(w.Target); err != nil {
-			return refuse("target", "%d: %v", w.Target, err)
+			return refuse("algorithm.target", "%d: %v", w.Target, err)
 		}
 	}
 	problem := p.problem(g, w, source)

@@ -110,7 +110,7 @@ func sourceOf(g *graph.Graph, w *workload.Workload) (uint32, error) {
 	if w.Source >= 0 {
 		source, err := g.Vertex(w.Source)
 		if err != nil {
-			err = refuse("source", "%d: %v", w.Source, err)
+			err = refuse("algorithm.source", "%d: %v", w.Source, err)
 		}
 		return source, err
 	}

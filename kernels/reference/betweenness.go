@@ -71,7 +71,7 @@ func PathsFit(out *graph.Adjacency, source uint32) error {
 		if !(b.paths[v]+b.off[v] <= math.MaxFloat32) {
 			return fmt.Errorf(
 				"bc: %.3g shortest paths lead from vertex %d to vertex %d, and a float32 counts up to %.3g: give "+
-					"another workload.source, or a graph with fewer ways that are equally long",
+					"another workload.algorithm.source, or a graph with fewer ways that are equally long",
 				b.paths[v], source, v, math.MaxFloat32)
 		}
 	}

@@ -168,5 +168,5 @@ func TestPathsFit(t *testing.T) {
 	require.NoError(t, PathsFit(twice(128), 0)) // 2^127
 	require.ErrorContains(t, PathsFit(twice(129), 0),
 		fmt.Sprintf("%.3g shortest paths lead from vertex 0 to vertex 258", 0x1p128))
-	require.ErrorContains(t, PathsFit(twice(2000), 0), "workload.source")
+	require.ErrorContains(t, PathsFit(twice(2000), 0), "workload.algorithm.source")
 }

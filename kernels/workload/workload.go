@@ -17,55 +17,61 @@ import (
 )
 
 // Workload is an algorithm and how its work is distributed.
+//
+// Its keys are grouped by what they belong to, its fields are not: most code reads fields of several groups, and the
+// order of fields is that of stored configurations (schema.Schema.Canonical). A
+// group's main key may be written in its place, as schedule: twce. The alternative, a scalar schedule beside a section
+// with the schedule's other keys, would need two names for one thing; and a list or mapping as a main key could not be
+// told from the group, but no main key is one.
 type Workload struct {
 	Trace          string         `key:"trace" default:""`
 	Program        string         `key:"program" default:"heddle"`
-	Arguments      []string       `key:"arguments" default:""`
-	ScheduleFile   string         `key:"schedule_file" default:""`
-	Schedules      schema.Mapping `key:"schedules" default:"{}"`
-	Float          bool           `key:"float" default:"false"`
+	Arguments      []string       `key:"graphit.arguments" was:"arguments" default:""`
+	ScheduleFile   string         `key:"graphit.schedule_file" was:"schedule_file" default:""`
+	Schedules      schema.Mapping `key:"graphit.schedules" was:"schedules" default:"{}"`
+	Float          bool           `key:"graphit.float" was:"float" default:"false"`
 	Host           HostProgram    `key:"host"`
 	Kernel         Choice         `key:"kernel" default:"compiled" oneof:"compiled,handwritten"`
-	Algorithm      Algorithm      `key:"algorithm" default:"pagerank"`
-	Recipe         Choice         `key:"recipe" default:"none" oneof:"none,datadriven,strict,gunrock,sepgraph,hwwl,graphpeg"`
-	ScaleFree      float64        `key:"scale_free" default:"8" min:"0" max:"1e9" unit:""`
-	Schedule       Schedule       `key:"schedule" default:"vertex"`
-	Layout         Layout         `key:"layout" default:"auto"`
-	Direction      Choice         `key:"direction" default:"auto" oneof:"auto,push,pull,hybrid"`
-	ActiveSet      Choice         `key:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter,list,qnb-bitmap,qnb-bytemap,rqnb-bitmap,rqnb-bytemap"`
-	Dedup          Choice         `key:"dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic"`
-	Order          Choice         `key:"order" default:"none" oneof:"none,near-far,buckets"`
-	Delta          int            `key:"delta" default:"0" min:"0" max:"2147483647" unit:""`
-	Buckets        int            `key:"buckets" default:"8" min:"1" max:"1024" unit:"buckets"`
-	Scan           Choice         `key:"scan" default:"shuffle" oneof:"shuffle,scratchpad"`
-	Skip           Choice         `key:"skip" default:"early" oneof:"early,filtered"`
-	Settled        bool           `key:"settled" default:"false"`
-	Sum            Choice         `key:"sum" default:"register" oneof:"register,memory,atomic"`
-	Ahead          bool           `key:"ahead" default:"true"`
-	Unroll         Choice         `key:"unroll" default:"1" oneof:"1,2,4,8,auto"`
-	Spill          Choice         `key:"spill" default:"memory" oneof:"memory,registers"`
-	Coefficient    Choice         `key:"coefficient" default:"hardware" oneof:"hardware,software-division,software"`
-	BlockVertices  int            `key:"block_vertices" default:"16384" min:"1" max:"134217728" unit:"vertices"`
-	BlockBy        Choice         `key:"block_by" default:"destination" oneof:"destination,source,both"`
-	ShardVertices  int            `key:"shard_vertices" default:"4096" min:"1" max:"134217728" unit:"vertices"`
-	VirtualDegree  int            `key:"virtual_degree" default:"8" min:"1" max:"134217728" unit:"edges"`
-	ELLWidth       int            `key:"ell_width" default:"0" min:"0" max:"65536" unit:"slots"`
-	SlotOrder      Choice         `key:"slot_order" default:"auto" oneof:"auto,rows,columns"`
-	Diagonals      int            `key:"dia_diagonals" default:"0" min:"0" max:"32" unit:"diagonals"`
-	WarpsPerCore   int            `key:"warps_per_core" default:"0" min:"0" max:"64" unit:"warps"`
-	CTAThreads     int            `key:"cta_threads" default:"0" min:"0" max:"2048" unit:"threads"`
-	Fusion         Choice         `key:"fusion" default:"none" oneof:"none,loop"`
-	HybridRule     Choice         `key:"hybrid_rule" default:"beamer" oneof:"beamer,sep-graph"`
-	Alpha          float64        `key:"alpha" default:"14" min:"0" max:"1e9" unit:""`
-	Beta           float64        `key:"beta" default:"24" min:"0" max:"1e9" unit:""`
-	Width          int            `key:"width" default:"16" min:"1" max:"256" pow2:"true" unit:"numbers"`
-	Source         int            `key:"source" default:"-1" min:"-1" max:"2147483647" unit:""`
-	Target         int            `key:"target" default:"-1" min:"-1" max:"2147483647" unit:""`
-	Seed           uint64         `key:"seed" default:"1" unit:""`
+	Algorithm      Algorithm      `key:"algorithm.name" main:"true" default:"pagerank"`
+	Recipe         Choice         `key:"recipe.name" main:"true" default:"none" oneof:"none,datadriven,strict,gunrock,sepgraph,hwwl,graphpeg"`
+	ScaleFree      float64        `key:"recipe.scale_free" was:"scale_free" default:"8" min:"0" max:"1e9" unit:""`
+	Schedule       Schedule       `key:"schedule.name" main:"true" default:"vertex"`
+	Layout         Layout         `key:"layout.name" main:"true" default:"auto"`
+	Direction      Choice         `key:"direction.name" main:"true" default:"auto" oneof:"auto,push,pull,hybrid"`
+	ActiveSet      Choice         `key:"frontier.set" main:"true" was:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter,list,qnb-bitmap,qnb-bytemap,rqnb-bitmap,rqnb-bytemap"`
+	Dedup          Choice         `key:"frontier.dedup" was:"dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic"`
+	Order          Choice         `key:"order.name" main:"true" default:"none" oneof:"none,near-far,buckets"`
+	Delta          int            `key:"order.delta" was:"delta" default:"0" min:"0" max:"2147483647" unit:""`
+	Buckets        int            `key:"order.buckets" was:"buckets" default:"8" min:"1" max:"1024" unit:"buckets"`
+	Scan           Choice         `key:"schedule.scan" was:"scan" default:"shuffle" oneof:"shuffle,scratchpad"`
+	Skip           Choice         `key:"schedule.skip" was:"skip" default:"early" oneof:"early,filtered"`
+	Settled        bool           `key:"direction.settled" was:"settled" default:"false"`
+	Sum            Choice         `key:"compiler.sum" was:"sum" default:"register" oneof:"register,memory,atomic"`
+	Ahead          bool           `key:"compiler.ahead" was:"ahead" default:"true"`
+	Unroll         Choice         `key:"compiler.unroll" was:"unroll" default:"1" oneof:"1,2,4,8,auto"`
+	Spill          Choice         `key:"compiler.spill" was:"spill" default:"memory" oneof:"memory,registers"`
+	Coefficient    Choice         `key:"compiler.coefficient" was:"coefficient" default:"hardware" oneof:"hardware,software-division,software"`
+	BlockVertices  int            `key:"layout.block_vertices" was:"block_vertices" default:"16384" min:"1" max:"134217728" unit:"vertices"`
+	BlockBy        Choice         `key:"layout.block_by" was:"block_by" default:"destination" oneof:"destination,source,both"`
+	ShardVertices  int            `key:"layout.shard_vertices" was:"shard_vertices" default:"4096" min:"1" max:"134217728" unit:"vertices"`
+	VirtualDegree  int            `key:"layout.virtual_degree" was:"virtual_degree" default:"8" min:"1" max:"134217728" unit:"edges"`
+	ELLWidth       int            `key:"layout.ell_width" was:"ell_width" default:"0" min:"0" max:"65536" unit:"slots"`
+	SlotOrder      Choice         `key:"layout.slot_order" was:"slot_order" default:"auto" oneof:"auto,rows,columns"`
+	Diagonals      int            `key:"layout.dia_diagonals" was:"dia_diagonals" default:"0" min:"0" max:"32" unit:"diagonals"`
+	WarpsPerCore   int            `key:"schedule.warps_per_core" was:"warps_per_core" default:"0" min:"0" max:"64" unit:"warps"`
+	CTAThreads     int            `key:"schedule.cta_threads" was:"cta_threads" default:"0" min:"0" max:"2048" unit:"threads"`
+	Fusion         Choice         `key:"compiler.fusion" was:"fusion" default:"none" oneof:"none,loop"`
+	HybridRule     Choice         `key:"direction.rule" was:"hybrid_rule" default:"beamer" oneof:"beamer,sep-graph"`
+	Alpha          float64        `key:"direction.alpha" was:"alpha" default:"14" min:"0" max:"1e9" unit:""`
+	Beta           float64        `key:"direction.beta" was:"beta" default:"24" min:"0" max:"1e9" unit:""`
+	Width          int            `key:"algorithm.width" was:"width" default:"16" min:"1" max:"256" pow2:"true" unit:"numbers"`
+	Source         int            `key:"algorithm.source" was:"source" default:"-1" min:"-1" max:"2147483647" unit:""`
+	Target         int            `key:"algorithm.target" was:"target" default:"-1" min:"-1" max:"2147483647" unit:""`
+	Seed           uint64         `key:"algorithm.seed" was:"seed" default:"1" unit:""`
 	Iterations     int            `key:"max_iterations" default:"0" min:"0" max:"1000000" unit:"super-steps"`
-	Damping        float64        `key:"damping" default:"0.85" min:"0" max:"1" unit:""`
-	Tolerance      float64        `key:"tolerance" default:"0" min:"0" max:"1e9" unit:""`
-	Threshold      float64        `key:"threshold" default:"0.01" min:"1e-9" max:"1" unit:""`
+	Damping        float64        `key:"algorithm.damping" was:"damping" default:"0.85" min:"0" max:"1" unit:""`
+	Tolerance      float64        `key:"algorithm.tolerance" was:"tolerance" default:"0" min:"0" max:"1e9" unit:""`
+	Threshold      float64        `key:"algorithm.threshold" was:"threshold" default:"0.01" min:"1e-9" max:"1" unit:""`
 	Features       Features       `key:"features"`
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles"`
 }
@@ -74,195 +80,237 @@ type Workload struct {
 func (Workload) Docs() map[string]string { return docs }
 
 var docs = map[string]string{
-	"trace": "A file written by heddle trace record, relative to the working directory. Its instructions are " +
-		"replayed, and nothing is computed: there is no graph, and the other keys stay at their defaults. See " +
-		"docs/reference/traces.md.",
-	"program": "heddle: a built-in kernel, by the choices below. Otherwise a user's program, on which the " +
-		"choices below have no effect: C (.c, which needs a RISC-V compiler), assembly (.s), or an ELF file, " +
-		"relative to the working directory, or the name of a shipped program. workload.host describes its " +
-		"inputs and launches; see docs/guide/programs.md. Or a GraphIt program (.gt), which is its own host " +
-		"program; see docs/guide/graphit.md.",
-	"arguments": "The arguments of a GraphIt program (.gt) from argv[2] on; argv[1] is the graph. An argument " +
-		"that names a vertex refers to its number in the graph as read, like source. For GraphIt programs only.",
-	"schedule_file": "A file with a schedule that replaces that of a GraphIt program, relative to the working " +
-		"directory. For GraphIt programs only.",
-	"schedules": "Schedules of a GraphIt program by label, each of which replaces that of the program or of " +
-		"schedule_file for the label: {loop:step: {load_balance: TWCE, direction: [PULL, BITMAP], " +
-		"frontier_creation: FUSED, deduplication: ENABLED, delta: 16, kernel_fusion: DISABLED}}, with the words " +
-		"of the language's config functions, one or a list; for two schedules by the size of the input, " +
-		"{threshold: 0.1, below: {…}, above: {…}}. Properties of an operator without a schedule follow schedule " +
-		"and the choices below. docs/guide/graphit.md.",
-	"float": "true: a GraphIt program's double is computed as float, since the machine has 32-bit numbers only. " +
-		"false: such a program is refused.",
+	"trace": "A file written by heddle trace record, relative to the working directory. Its " +
+		"instructions are replayed, and nothing is computed: there is no graph, and the other " +
+		"keys stay at their defaults. See docs/reference/traces.md.",
+	"program": "heddle: a built-in kernel, by the choices below. Otherwise a user's program, on " +
+		"which the choices below have no effect: C (.c, which needs a RISC-V compiler), assembly " +
+		"(.s), or an ELF file, relative to the working directory, or the name of a shipped " +
+		"program. workload.host describes its inputs and launches; see docs/guide/programs.md. " +
+		"Or a GraphIt program (.gt), which is its own host program; see docs/guide/graphit.md.",
+	"graphit": "A GraphIt program's arguments, schedules and numbers. For GraphIt programs (.gt) " +
+		"only.",
+	"graphit.arguments": "The arguments of a GraphIt program (.gt) from argv[2] on; argv[1] is " +
+		"the graph. An argument that names a vertex refers to its number in the graph as read, " +
+		"like source.",
+	"graphit.schedule_file": "A file with a schedule that replaces that of a GraphIt program, " +
+		"relative to the working directory.",
+	"graphit.schedules": "Schedules of a GraphIt program by label, each of which replaces that " +
+		"of the program or of schedule_file for the label: {loop:step: {load_balance: TWCE, " +
+		"direction: [PULL, BITMAP], frontier_creation: FUSED, deduplication: ENABLED, delta: 16, " +
+		"kernel_fusion: DISABLED}}, with the words of the language's config functions, one or a " +
+		"list; for two schedules by the size of the input, {threshold: 0.1, below: {…}, above: " +
+		"{…}}. Properties of an operator without a schedule follow workload's choices. " +
+		"docs/guide/graphit.md.",
+	"graphit.float": "true: a GraphIt program's double is computed as float, since the machine " +
+		"has 32-bit numbers only. false: such a program is refused.",
 	"host": "The host side of workload.program. It has no effect without a program.",
-	"kernel": "compiled: composed of the choices below. handwritten: assembly, as a yardstick; only pagerank " +
-		"under vertex, edge and weaver, with the other choices at auto.",
-	"algorithm": "The algorithm. pagerank: f32; the rank of a vertex without out-edges is not passed on, as in " +
-		"GAP and GraphIt. pagerank-delta: the same by changes, of which a vertex sends those above threshold. " +
-		"bfs: levels. bfs-parents: a tree. sssp: Bellman-Ford over a frontier. cc: label propagation. cc-soman: " +
-		"hooking of roots to roots and pointer jumping, all edges in each super-step. spmv: f32, once. " +
-		"in-degree: once. spmm, graphsum: operators of a graph convolution, f32, once; vertices have width " +
-		"numbers. k-core: core numbers by peeling, push only. k-core-counted: the same, with a first super-step " +
-		"in which all vertices push to count degrees. stcon: whether a path joins source and target, from both " +
-		"ends. colouring: of a graph without self-loops, by independent sets, push only; it uses as many " +
-		"colours as super-steps. bc: betweenness centrality from one source, forward in any direction and then " +
-		"back through the super-steps, which pushes and needs rows by source. At most 3.4e38 shortest paths. " +
-		"triangles: the number of triangles of which each vertex is the least, by merging the rows of both ends " +
-		"of each edge, once; needs a graph with both directions of every edge, without self-loops and " +
-		"duplicates.",
-	"recipe": "A published implementation, which sets schedule, direction, active_set, dedup and order; a " +
-		"contradicting value of one of these keys is refused. docs/design/kernels.md lists the settings, heddle " +
-		"kernel choices the simplifications. Source: GraphPEG §2.1 and §4.4.",
-	"scale_free": "The ratio of a vertex's degree, in or out, to the mean degree from which on recipes sepgraph " +
-		"and graphpeg take a graph as scale-free. Roads and meshes reach 2 to 4, social graphs and crawls 11 " +
-		"and more. 0: every graph is. Source: ours, as none is published.",
-	"schedule": "Mapping of edges to lanes. vertex: each lane walks the row of its vertex. edge: each lane " +
-		"handles an edge, all edges in turn. warp, cta: the lanes of a warp or of a core share their rows by a " +
-		"scan and binary searches. twc: vertices are sorted by degree into three queues in memory, and three " +
-		"launches follow, in which a thread, a warp or a thread block walks a row (TWC: Merrill et al., PPoPP " +
-		"2012; GRAssembler §2.2). twce: each row is split into parts for a whole thread block, for a warp, and " +
-		"a rest for a thread, by way of queues in the scratchpad (ETWC: UGF §5.2.2). strict: all warps get " +
-		"equally many edges, by a scan over the device and binary searches (load-balanced partitioning, " +
-		"Davidson et al., IPDPS 2014). {units} Source: GRAssembler §2.2, SparseWeaver §III-A.",
-	"layout": "Layout of the edges in memory. csr: rows by source. csc: by destination. csr-csc: both. coo: both " +
-		"ends of every edge. block-coo: both ends, block by block of destinations, sources or both " +
-		"(EdgeBlocking: UGF §5.2.3); a vertex has a row in each block. gshard: both ends, shard by shard of " +
-		"destinations, with the value that each edge brings, which a kernel writes before each gather (CuSha, " +
-		"HPDC 2014, as in GRAssembler §6.5: without its sums in the scratchpad). virtual: csr or csc with rows " +
-		"split into virtual vertices of at most virtual_degree edges; virtual-coalesced: the same with edges " +
-		"dealt to virtual vertices in turn, for vertex and hwwl (Tigr, ASPLOS 2018). ell-csr, ell-coo: an equal " +
-		"number of slots for each row, and further edges in rows, or as both ends of each, handled edge by " +
-		"edge. dia-coo: the fullest diagonals of the matrix, and a rest as in ell-coo. auto: coo for edge, " +
-		"otherwise the rows that the direction walks.",
-	"direction": "push: active sources walk their out-edges. pull: destinations walk their in-edges. hybrid: " +
-		"chosen for each super-step by the frontier. auto: pull for pagerank, spmv, in-degree, spmm and " +
-		"graphsum, otherwise push.",
-	"active_set": "Data structure of the active vertices (frontier). counter: only their number; every vertex is " +
-		"walked. list: the graph units' vertex-lists, under peg and hwwl; with any other set under these " +
-		"schedules, a kernel registers the active vertices before each gather. qnb-bitmap, qnb-bytemap: a map, " +
-		"from which a kernel makes a queue before each push (UGF: UNFUSED_BITMAP, UNFUSED_BOOLMAP; GRAssembler: " +
-		"QnB). rqnb-bitmap, rqnb-bytemap: a map; before each pull a kernel makes a queue of the destinations " +
-		"that can still change (RQnB), for bfs, bfs-parents, bc and sssp with settled. auto: counter where all " +
-		"vertices are active, list for push under peg and hwwl, queue for push except under edge, otherwise " +
-		"bytemap. Source: GRAssembler §5.2.",
-	"dedup": "Mechanism that prevents a queue or list from taking a vertex twice. monotonic: the number of the " +
-		"super-step in which the vertex was last added. auto: monotonic for sssp and cc, none for the others, " +
-		"whose sums let one lane win. Source: UGF.",
-	"order": "Order of active vertices. near-far: those below a threshold first; the others wait on a pile that " +
-		"is processed when none is left (Davidson et al., IPDPS 2014). buckets: Δ-stepping; the others wait in " +
-		"buckets of width delta, of which the first non-empty one is next (Meyer and Sanders 2003; eager, as in " +
-		"GraphIt, CGO 2020). Only sssp with a queue, a list or qnb.",
-	"delta": "Distance between near-far's thresholds, or width of a bucket. 0: 32 × mean weight / mean degree, " +
-		"as Davidson et al. advise.",
-	"buckets": "Number of open buckets with order buckets, each with room for all vertices; vertices beyond them " +
-		"are kept together and distributed when the open ones are empty. Source: Julienne (SPAA 2017), where it " +
-		"is 128.",
-	"scan": "Means by which the lanes of a warp exchange degrees under warp, cta, twc, twce and strict.",
-	"skip": "The time at which a kernel under weaver, in the direction pull, tells the unit to drop the " +
-		"remaining edges of a vertex (bfs, bfs-parents). early: at each edge that decides the vertex, as soon " +
-		"as its source is known to be active (ours). filtered: every edge first tests whether its vertex is " +
-		"decided, and if so drops the rest and continues with the next. Source: SparseWeaver Fig. 9, lines 17 " +
-		"and 18.",
-	"settled": "true: sssp in pull does not walk destinations that no active vertex can improve in a super-step, " +
-		"those whose distance is at most the least distance of an active vertex plus the least weight, which " +
-		"the host looks up at no cost; with skip filtered, it drops the rest of their edges. Source: ours; " +
-		"SparseWeaver §V-A has a destination filter in SSSP without saying which.",
-	"sum": "Accumulation by a thread that alone updates a vertex: under vertex and hwwl in the direction pull, " +
-		"and on the way back of bc; all other sums are atomics. register: in a register between one load and " +
-		"one store for each row (ours, the best that software does). memory: a plain load, operation and store " +
-		"for each edge, into which GRAssembler §5.1 turns an atomic. atomic: an atomic for each edge.",
-	"ahead": "true: a thread that walks a row reads the next edge while it waits for the current one, and with " +
-		"sum register adds the previous one meanwhile (vertex and hwwl). false: the plain loop, one edge after " +
-		"the other. Source: ours; no paper has it in its baseline's listing.",
-	"unroll": "Number of edges that a thread handles at a time in loops over edges under software schedules and " +
-		"hwwl: their loads are in flight together before the first is used, past stores to other arrays, and " +
-		"the remainder of a row is handled one edge at a time. ahead has no effect then. auto: as nvcc unrolls " +
-		"such loops (SASS of nvcc 13.0, -O3, sm_90). Where a thread walks a row: 16, 8, then 4 if it sums up in a " +
-		"register, else 4. 1 where a row may be left early, where a loop has no constant step (edge, " +
-		"virtual-coalesced, columns), and where lanes share a loop (warp, cta, strict, parts of twc and twce). " +
-		"1: as in recorded results. Source: ours.",
-	"spill": "Storage for values of a kernel that do not fit into the 32 integer registers. memory: each " +
-		"thread's stack; values that an instruction or two can compute are recomputed. registers: free float " +
-		"registers (fmv.w.x, fmv.x.w), then the stack; nvcc spills nothing in such kernels, as threads may have " +
-		"255 registers. Source: ours.",
-	"coefficient": "Computation of 1/√(outdegree·indegree) in graphsum. hardware: in f32, by the core's fsqrt.s " +
-		"and fdiv.s. software-division: literally 1.0 / sqrtf(x): a root in f32, and a division in double by " +
-		"integer instructions, as the core has no doubles (RV32F). software: 1.0 / sqrt(x), all in double by " +
-		"integer instructions. In C these take 16, 329 and 1,389 instructions (kernels/c/counted), in kernels " +
-		"about 4, 306 and 1,550. Source: ours. SparseWeaver §V-I says that the coefficient is costly, but " +
-		"neither which one nor by which code; the software readings were chosen after the outcome of hardware " +
-		"was known to be far from the published 6.15.",
-	"block_vertices": "Vertices of a block, by number, under the layout block-coo; other layouts refuse any " +
-		"value but the default. The values of a block's vertices should fit a cache: 16,384 words are 64 KiB. " +
-		"Source: UGF, Algorithm 2, where the programmer chooses.",
-	"block_by": "The vertices that blocks of the layout block-coo divide: destinations, as in UGF's Algorithm 2, " +
-		"so that sums stay in a cache; sources, so that the values that edges bring do; or both, in blocks of " +
-		"equal size at either end, grouped by blocks of the end that the direction walks. Within a block, edges " +
-		"are sorted by the other end; with both, by the end that the direction walks. Rows belong to that end: " +
-		"schedules other than edge push with destination, pull with source, and either with both. Source: " +
+	"kernel": "compiled: composed of the choices below. handwritten: assembly, as a yardstick; " +
+		"only pagerank under vertex, edge and weaver, with the other choices at auto.",
+	"algorithm": "The algorithm, its parameters and its input beside the graph.",
+	"algorithm.name": "The algorithm. pagerank: f32; the rank of a vertex without out-edges is " +
+		"not passed on, as in GAP and GraphIt. pagerank-delta: the same by changes, of which a " +
+		"vertex sends those above threshold. bfs: levels. bfs-parents: a tree. sssp: " +
+		"Bellman-Ford over a frontier. cc: label propagation. cc-soman: hooking of roots to " +
+		"roots and pointer jumping, all edges in each super-step. spmv: f32, once. in-degree: " +
+		"once. spmm, graphsum: operators of a graph convolution, f32, once; vertices have width " +
+		"numbers. k-core: core numbers by peeling, push only. k-core-counted: the same, with a " +
+		"first super-step in which all vertices push to count degrees. stcon: whether a path " +
+		"joins source and target, from both ends. colouring: of a graph without self-loops, by " +
+		"independent sets, push only; it uses as many colours as super-steps. bc: betweenness " +
+		"centrality from one source, forward in any direction and then back through the " +
+		"super-steps, which pushes and needs rows by source. At most 3.4e38 shortest paths. " +
+		"triangles: the number of triangles of which each vertex is the least, by merging the " +
+		"rows of both ends of each edge, once; needs a graph with both directions of every edge, " +
+		"without self-loops and duplicates.",
+	"recipe": "A published implementation, as a set of choices.",
+	"recipe.name": "A published implementation, which sets schedule, direction, frontier, " +
+		"frontier.dedup and order; a contradicting value of one of these keys is refused. " +
+		"docs/design/kernels.md lists the settings, heddle kernel choices the simplifications. " +
+		"Source: GraphPEG §2.1 and §4.4.",
+	"recipe.scale_free": "The ratio of a vertex's degree, in or out, to the mean degree from " +
+		"which on recipes sepgraph and graphpeg take a graph as scale-free. Roads and meshes " +
+		"reach 2 to 4, social graphs and crawls 11 and more. 0: every graph is. Source: ours, as " +
+		"none is published.",
+	"schedule": "Distribution of edges over lanes.",
+	"schedule.name": "Mapping of edges to lanes. vertex: each lane walks the row of its vertex. " +
+		"edge: each lane handles an edge, all edges in turn. warp, cta: the lanes of a warp or " +
+		"of a core share their rows by a scan and binary searches. twc: vertices are sorted by " +
+		"degree into three queues in memory, and three launches follow, in which a thread, a " +
+		"warp or a thread block walks a row (TWC: Merrill et al., PPoPP 2012; GRAssembler §2.2). " +
+		"twce: each row is split into parts for a whole thread block, for a warp, and a rest for " +
+		"a thread, by way of queues in the scratchpad (ETWC: UGF §5.2.2). strict: all warps get " +
+		"equally many edges, by a scan over the device and binary searches (load-balanced " +
+		"partitioning, Davidson et al., IPDPS 2014). {units} Source: GRAssembler §2.2, " +
+		"SparseWeaver §III-A.",
+	"layout": "Arrangement of the graph's edges in memory.",
+	"layout.name": "Layout of the edges in memory. csr: rows by source. csc: by destination. " +
+		"csr-csc: both. coo: both ends of every edge. block-coo: both ends, block by block of " +
+		"destinations, sources or both (EdgeBlocking: UGF §5.2.3); a vertex has a row in each " +
+		"block. gshard: both ends, shard by shard of destinations, with the value that each edge " +
+		"brings, which a kernel writes before each gather (CuSha, HPDC 2014, as in GRAssembler " +
+		"§6.5: without its sums in the scratchpad). virtual: csr or csc with rows split into " +
+		"virtual vertices of at most virtual_degree edges; virtual-coalesced: the same with " +
+		"edges dealt to virtual vertices in turn, for vertex and hwwl (Tigr, ASPLOS 2018). " +
+		"ell-csr, ell-coo: an equal number of slots for each row, and further edges in rows, or " +
+		"as both ends of each, handled edge by edge. dia-coo: the fullest diagonals of the " +
+		"matrix, and a rest as in ell-coo. auto: coo for edge, otherwise the rows that the " +
+		"direction walks.",
+	"direction": "The end of edges at which kernels walk.",
+	"direction.name": "push: active sources walk their out-edges. pull: destinations walk their " +
+		"in-edges. hybrid: chosen for each super-step by the frontier. auto: pull for pagerank, " +
+		"spmv, in-degree, spmm and graphsum, otherwise push.",
+	"frontier": "The active vertices of a super-step.",
+	"frontier.set": "Data structure of the frontier, the active vertices. counter: only their " +
+		"number; every vertex is walked. list: the graph units' vertex-lists, under peg and " +
+		"hwwl; with any other set under these schedules, a kernel registers the active vertices " +
+		"before each gather. qnb-bitmap, qnb-bytemap: a map, from which a kernel makes a queue " +
+		"before each push (UGF: UNFUSED_BITMAP, UNFUSED_BOOLMAP; GRAssembler: QnB). rqnb-bitmap, " +
+		"rqnb-bytemap: a map; before each pull a kernel makes a queue of the destinations that " +
+		"can still change (RQnB), for bfs, bfs-parents, bc and sssp with settled. auto: counter " +
+		"where all vertices are active, list for push under peg and hwwl, queue for push except " +
+		"under edge, otherwise bytemap. Source: GRAssembler §5.2.",
+	"frontier.dedup": "Mechanism that prevents a queue or list from taking a vertex twice. " +
+		"monotonic: the number of the super-step in which the vertex was last added. auto: " +
+		"monotonic for sssp and cc, none for the others, whose sums let one lane win. Source: " +
+		"UGF.",
+	"order": "Order in which active vertices are processed.",
+	"order.name": "Order of active vertices. near-far: those below a threshold first; the others " +
+		"wait on a pile that is processed when none is left (Davidson et al., IPDPS 2014). " +
+		"buckets: Δ-stepping; the others wait in buckets of width delta, of which the first " +
+		"non-empty one is next (Meyer and Sanders 2003; eager, as in GraphIt, CGO 2020). Only " +
+		"sssp with a queue, a list or qnb.",
+	"order.delta": "Distance between near-far's thresholds, or width of a bucket. 0: 32 × mean " +
+		"weight / mean degree, as Davidson et al. advise.",
+	"order.buckets": "Number of open buckets with order buckets, each with room for all " +
+		"vertices; vertices beyond them are kept together and distributed when the open ones are " +
+		"empty. Source: Julienne (SPAA 2017), where it is 128.",
+	"schedule.scan": "Means by which the lanes of a warp exchange degrees under warp, cta, twc, " +
+		"twce and strict.",
+	"schedule.skip": "The time at which a kernel under weaver, in the direction pull, tells the " +
+		"unit to drop the remaining edges of a vertex (bfs, bfs-parents). early: at each edge " +
+		"that decides the vertex, as soon as its source is known to be active (ours). filtered: " +
+		"every edge first tests whether its vertex is decided, and if so drops the rest and " +
+		"continues with the next. Source: SparseWeaver Fig. 9, lines 17 and 18.",
+	"direction.settled": "true: sssp in pull does not walk destinations that no active vertex " +
+		"can improve in a super-step, those whose distance is at most the least distance of an " +
+		"active vertex plus the least weight, which the host looks up at no cost; with skip " +
+		"filtered, it drops the rest of their edges. Source: ours; SparseWeaver §V-A has a " +
+		"destination filter in SSSP without saying which.",
+	"compiler": "How kernels are compiled: by heddle's own compiler, from all other choices.",
+	"compiler.sum": "Accumulation by a thread that alone updates a vertex: under vertex and hwwl " +
+		"in the direction pull, and on the way back of bc; all other sums are atomics. register: " +
+		"in a register between one load and one store for each row (ours, the best that software " +
+		"does). memory: a plain load, operation and store for each edge, into which GRAssembler " +
+		"§5.1 turns an atomic. atomic: an atomic for each edge.",
+	"compiler.ahead": "true: a thread that walks a row reads the next edge while it waits for " +
+		"the current one, and with sum register adds the previous one meanwhile (vertex and " +
+		"hwwl). false: the plain loop, one edge after the other. Source: ours; no paper has it " +
+		"in its baseline's listing.",
+	"compiler.unroll": "Number of edges that a thread handles at a time in loops over edges " +
+		"under software schedules and hwwl: their loads are in flight together before the first " +
+		"is used, past stores to other arrays, and the remainder of a row is handled one edge at " +
+		"a time. ahead has no effect then. auto: as nvcc unrolls such loops (SASS of nvcc 13.0, " +
+		"-O3, sm_90). Where a thread walks a row: 16, 8, then 4 if it sums up in a register, " +
+		"else 4. 1 where a row may be left early, where a loop has no constant step (edge, " +
+		"virtual-coalesced, columns), and where lanes share a loop (warp, cta, strict, parts of " +
+		"twc and twce). 1: as in recorded results. Source: ours.",
+	"compiler.spill": "Storage for values of a kernel that do not fit into the 32 integer " +
+		"registers. memory: each thread's stack; values that an instruction or two can compute " +
+		"are recomputed. registers: free float registers (fmv.w.x, fmv.x.w), then the stack; " +
+		"nvcc spills nothing in such kernels, as threads may have 255 registers. Source: ours.",
+	"compiler.coefficient": "Computation of 1/√(outdegree·indegree) in graphsum. hardware: in " +
+		"f32, by the core's fsqrt.s and fdiv.s. software-division: literally 1.0 / sqrtf(x): a " +
+		"root in f32, and a division in double by integer instructions, as the core has no " +
+		"doubles (RV32F). software: 1.0 / sqrt(x), all in double by integer instructions. In C " +
+		"these take 16, 329 and 1,389 instructions (kernels/c/counted), in kernels about 4, 306 " +
+		"and 1,550. Source: ours. SparseWeaver §V-I says that the coefficient is costly, but " +
+		"neither which one nor by which code; the software readings were chosen after the " +
+		"outcome of hardware was known to be far from the published 6.15.",
+	"layout.block_vertices": "Vertices of a block, by number, under the layout block-coo; other " +
+		"layouts refuse any value but the default. The values of a block's vertices should fit a " +
+		"cache: 16,384 words are 64 KiB. Source: UGF, Algorithm 2, where the programmer chooses.",
+	"layout.block_by": "The vertices that blocks of the layout block-coo divide: destinations, " +
+		"as in UGF's Algorithm 2, so that sums stay in a cache; sources, so that the values that " +
+		"edges bring do; or both, in blocks of equal size at either end, grouped by blocks of " +
+		"the end that the direction walks. Within a block, edges are sorted by the other end; " +
+		"with both, by the end that the direction walks. Rows belong to that end: schedules " +
+		"other than edge push with destination, pull with source, and either with both. Source: " +
 		"GRAssembler §5.2 (blocking by diverse partitioning policies).",
-	"shard_vertices": "Destinations of a shard, by number, under the layout gshard; other layouts refuse any " +
-		"value but the default. Source: CuSha, HPDC 2014, §3: as many as fit into a thread block's shared " +
-		"memory, here the 16 KiB of a core's scratchpad.",
-	"virtual_degree": "Largest number of edges of a virtual vertex under the layouts virtual and " +
-		"virtual-coalesced; other layouts refuse any value but the default. Source: Tigr's published code " +
-		"(Part_Size in github.com/AutomataLab/Tigr, shared/globals.hpp).",
-	"ell_width": "Slots of each row under the layouts ell-csr and ell-coo; other layouts refuse any value but " +
-		"the default. Further edges are in the rest. 0: the graph's mean degree, rounded up to a power of two. " +
-		"At most 134,217,728 slots in all. Source: GRAssembler §2.3 has a constant number without giving it.",
-	"slot_order": "Order of the slots of ell-csr and ell-coo in memory. columns: the first slots of all rows, " +
-		"then the second, and so on, so that threads that each walk a row read neighbouring words (Bell and " +
-		"Garland, SC 2009). rows: the slots of a row side by side (GRAssembler, Fig. 2), for threads that share " +
-		"rows. auto: columns where a thread walks a row alone (vertex, hwwl), otherwise rows.",
-	"dia_diagonals": "Largest number of diagonals of the layout dia-coo, which takes the fullest; other layouts " +
-		"refuse any value but the default. Other edges, and parallel ones, are in the rest. 0: the diagonals " +
-		"with at least half as many edges as the graph has vertices, and at least one. Source: ours; " +
-		"GRAssembler's Fig. 2 has the two beside the main one.",
-	"warps_per_core": "Warps of each core that run the kernels. 0: all of the machine's. Source: GraphPEG §3.1: " +
-		"only a few thread blocks run on an SM at a time, in an unstated number.",
-	"cta_threads": "Threads of a thread block under cta, twc and twce, whose threads share their rows: whole " +
-		"warps, and as many blocks in each core as fit its warps. 0: all threads of a core form one block. " +
-		"Source: GraphPEG §2.1 (cooperative blocks) and SparseWeaver Table I share by thread block, for which " +
-		"CUDA allows up to 1,024 threads; neither gives a size.",
-	"fusion": "Location of the loop over super-steps. none: on the host, which launches each kernel. loop: on " +
-		"the device (kernel fusion): a run is one launch, in which all warps go from kernel to kernel with " +
-		"device-wide barriers between them, and one lane exchanges the active set and decides what comes next. " +
-		"Not with the graph units' vertex-lists, settled and hybrid, and only for complete runs: no region, no " +
-		"sample. Source: UGF §2.5.2 and §5.2.1.",
-	"hybrid_rule": "Rule by which hybrid decides. beamer: see alpha and beta. sep-graph: it pulls when more than " +
-		"1/alpha of the edges that have not been pushed along leave the frontier, and stays there while the " +
-		"frontier has more than 1/beta of the vertices, whether it grows or not. Source: SEP-Graph's code " +
-		"(PPoPP 2019, hybrid_policy.h), where alpha is 15 and beta 18.",
-	"alpha": "hybrid pulls when a growing frontier has more than 1/alpha of the edges of vertices not yet " +
-		"reached (bfs), or of all edges. Source: Beamer et al., SC 2012.",
-	"beta": "hybrid pushes again when a frontier that does not grow has fewer than 1/beta of the vertices. " +
-		"Source: Beamer et al., SC 2012.",
-	"width": "Numbers of a vertex in spmm and graphsum. Under vertex each has a thread of its own; under other " +
-		"schedules, the lane of an edge handles them in turn. Source: SparseWeaver §V-I: 16.",
-	"source": "Vertex at which bfs, sssp, stcon and bc begin, by its number in the graph as it was read or " +
-		"generated, wherever graph.clean.compact_ids and graph.reorder move it. -1: drawn from the largest " +
-		"component: the first of up to 64 draws from which a tenth of the edges can be reached, or else the one " +
-		"that reaches the most.",
-	"target": "Vertex that stcon searches for from the source, by its number in the graph as it was read or " +
-		"generated. -1: drawn from the largest component.",
-	"seed": "Seed of random choices: source and target; the vectors of spmv, spmm and graphsum; the priorities " +
-		"in colouring.",
-	"max_iterations": "Largest number of super-steps. 0: one for pagerank; for algorithms that end by " +
-		"themselves, no limit. Ranks and features are verified after any number. The result of a stopped run of " +
-		"bfs, bfs-parents, stcon, k-core and colouring must equal that of the reference at that point; that of " +
-		"sssp and cc, which may use a value within the super-step that computes it, must lie between that and " +
-		"the end. The table says yes (stopped after N). bc and cc-soman have no limit. For a user's program " +
-		"with host.until, and for the edge operators of a GraphIt program, it is a limit beyond which the point " +
+	"layout.shard_vertices": "Destinations of a shard, by number, under the layout gshard; other " +
+		"layouts refuse any value but the default. Source: CuSha, HPDC 2014, §3: as many as fit " +
+		"into a thread block's shared memory, here the 16 KiB of a core's scratchpad.",
+	"layout.virtual_degree": "Largest number of edges of a virtual vertex under the layouts " +
+		"virtual and virtual-coalesced; other layouts refuse any value but the default. Source: " +
+		"Tigr's published code (Part_Size in github.com/AutomataLab/Tigr, shared/globals.hpp).",
+	"layout.ell_width": "Slots of each row under the layouts ell-csr and ell-coo; other layouts " +
+		"refuse any value but the default. Further edges are in the rest. 0: the graph's mean " +
+		"degree, rounded up to a power of two. At most 134,217,728 slots in all. Source: " +
+		"GRAssembler §2.3 has a constant number without giving it.",
+	"layout.slot_order": "Order of the slots of ell-csr and ell-coo in memory. columns: the " +
+		"first slots of all rows, then the second, and so on, so that threads that each walk a " +
+		"row read neighbouring words (Bell and Garland, SC 2009). rows: the slots of a row side " +
+		"by side (GRAssembler, Fig. 2), for threads that share rows. auto: columns where a " +
+		"thread walks a row alone (vertex, hwwl), otherwise rows.",
+	"layout.dia_diagonals": "Largest number of diagonals of the layout dia-coo, which takes the " +
+		"fullest; other layouts refuse any value but the default. Other edges, and parallel " +
+		"ones, are in the rest. 0: the diagonals with at least half as many edges as the graph " +
+		"has vertices, and at least one. Source: ours; GRAssembler's Fig. 2 has the two beside " +
+		"the main one.",
+	"schedule.warps_per_core": "Warps of each core that run the kernels. 0: all of the " +
+		"machine's. Source: GraphPEG §3.1: only a few thread blocks run on an SM at a time, in " +
+		"an unstated number.",
+	"schedule.cta_threads": "Threads of a thread block under cta, twc and twce, whose threads " +
+		"share their rows: whole warps, and as many blocks in each core as fit its warps. 0: all " +
+		"threads of a core form one block. Source: GraphPEG §2.1 (cooperative blocks) and " +
+		"SparseWeaver Table I share by thread block, for which CUDA allows up to 1,024 threads; " +
+		"neither gives a size.",
+	"compiler.fusion": "Location of the loop over super-steps. none: on the host, which launches " +
+		"each kernel. loop: on the device (kernel fusion): a run is one launch, in which all " +
+		"warps go from kernel to kernel with device-wide barriers between them, and one lane " +
+		"exchanges the frontier and decides what comes next. Not with the graph units' " +
+		"vertex-lists, settled and hybrid, and only for complete runs: no region, no sample. " +
+		"Source: UGF §2.5.2 and §5.2.1.",
+	"direction.rule": "Rule by which hybrid decides. beamer: see alpha and beta. sep-graph: it " +
+		"pulls when more than 1/alpha of the edges that have not been pushed along leave the " +
+		"frontier, and stays there while the frontier has more than 1/beta of the vertices, " +
+		"whether it grows or not. Source: SEP-Graph's code (PPoPP 2019, hybrid_policy.h), where " +
+		"alpha is 15 and beta 18.",
+	"direction.alpha": "hybrid pulls when a growing frontier has more than 1/alpha of the edges " +
+		"of vertices not yet reached (bfs), or of all edges. Source: Beamer et al., SC 2012.",
+	"direction.beta": "hybrid pushes again when a frontier that does not grow has fewer than " +
+		"1/beta of the vertices. Source: Beamer et al., SC 2012.",
+	"algorithm.width": "Numbers of a vertex in spmm and graphsum. Under vertex each has a thread " +
+		"of its own; under other schedules, the lane of an edge handles them in turn. Source: " +
+		"SparseWeaver §V-I: 16.",
+	"algorithm.source": "Vertex at which bfs, sssp, stcon and bc begin, by its number in the " +
+		"graph as it was read or generated, wherever graph.clean.compact_ids and graph.reorder " +
+		"move it. -1: drawn from the largest component: the first of up to 64 draws from which a " +
+		"tenth of the edges can be reached, or else the one that reaches the most.",
+	"algorithm.target": "Vertex that stcon searches for from the source, by its number in the " +
+		"graph as it was read or generated. -1: drawn from the largest component.",
+	"algorithm.seed": "Seed of random choices: source and target; the vectors of spmv, spmm and " +
+		"graphsum; the priorities in colouring.",
+	"max_iterations": "Largest number of super-steps. 0: one for pagerank; for algorithms that " +
+		"end by themselves, no limit. Ranks and features are verified after any number. The " +
+		"result of a stopped run of bfs, bfs-parents, stcon, k-core and colouring must equal " +
+		"that of the reference at that point; that of sssp and cc, which may use a value within " +
+		"the super-step that computes it, must lie between that and the end. The table says yes " +
+		"(stopped after N). bc and cc-soman have no limit. For a user's program with host.until, " +
+		"and for the edge operators of a GraphIt program, it is a limit beyond which the point " +
 		"fails.",
-	"damping": "PageRank's d; less than 1 with pagerank-delta.",
-	"tolerance": "PageRank has converged when Σ|change of a rank| is at most this. 0: never, and the sum is not " +
-		"computed. pagerank-delta ends then, or when no change is above threshold.",
-	"threshold": "A vertex sends the change of its rank in pagerank-delta if it exceeds this fraction of the " +
-		"rank. Source: Ligra (PageRankDelta.C, epsilon2); GraphIt has 0.1.",
-	"features": "Choices of algorithms on features of vertices and edges (ONYX: L. Vaz, Towards Feature-Aware " +
-		"Graph Processing on the GPU, SFU 2021): lp, als, bp, mmr, mml and aggregate. Not for other algorithms.",
-	"launch_overhead": "Host time for each kernel launch, which is included in cycles, and shown separately in " +
-		"launch.overhead_cycles. 2000 is about 2 µs.",
+	"algorithm.damping": "PageRank's d; less than 1 with pagerank-delta.",
+	"algorithm.tolerance": "PageRank has converged when Σ|change of a rank| is at most this. 0: " +
+		"never, and the sum is not computed. pagerank-delta ends then, or when no change is " +
+		"above threshold.",
+	"algorithm.threshold": "A vertex sends the change of its rank in pagerank-delta if it " +
+		"exceeds this fraction of the rank. Source: Ligra (PageRankDelta.C, epsilon2); GraphIt " +
+		"has 0.1.",
+	"features": "Choices of algorithms on features of vertices and edges (ONYX: L. Vaz, Towards " +
+		"Feature-Aware Graph Processing on the GPU, SFU 2021): lp, als, bp, mmr, mml and " +
+		"aggregate. Not for other algorithms.",
+	"launch_overhead": "Host time for each kernel launch, which is included in cycles, and shown " +
+		"separately in launch.overhead_cycles. 2000 is about 2 µs.",
 }
 
 // Features are the choices of algorithms on features.
@@ -285,46 +333,54 @@ type Features struct {
 // Docs describes the keys.
 func (Features) Docs() map[string]string {
 	return map[string]string{
-		"count": "Features of a vertex, and of an edge if edges have features. Source: ONYX §7.3 (4), §7.6 (1 to " +
-			"128).",
-		"sets": "For lp: number of label sets of a vertex, each of count labels, which are propagated side by side " +
-			"with weights of their own: the first with the graph's, the others with random weights. More than one " +
-			"needs a schedule that provides edges' numbers, and folding scratchpad or registers. Source: ONYX Fig. " +
-			"2.1d (P), without a number.",
-		"aware": "true: a group of lanes shares an edge or a vertex, a lane for each feature; group applies if there " +
-			"are more features than lanes in a warp. false: one lane computes all features of an edge or vertex, as " +
-			"other frameworks do. Source: ONYX §5.1 (FA and NFA).",
-		"change_driven": "true: only vertices that have changed send, and they send the change. false: every vertex " +
-			"sends its value in every super-step. Source: ONYX §4.2 (CD and NCD).",
-		"epsilon": "A vertex has changed if one of its features has changed by more than this; a run ends when none " +
-			"has. Source: ONYX Fig. 4.2, without a number.",
-		"lambda": "For als: the value added to the diagonal of each matrix. Source: Zhou et al., AAIM 2008, which " +
-			"ONYX follows, has 0.03 to 0.065.",
-		"unsent": "Treatment of changes of at most epsilon, with change_driven. lost: they are never sent, as in " +
-			"ONYX Fig. 4.2, line 32, where every vertex records its value as the previous one in each super-step. " +
-			"kept: they are sent once they exceed epsilon together with later ones (ours).",
-		"group": "The lanes that share an edge or a vertex with more features than a warp has lanes, with aware. " +
-			"warp: a warp, whose lanes handle several features each; under any schedule. block: a thread block with " +
-			"a lane for each feature, of as many warps as that takes and as divide a core's; under the schedules " +
-			"vertex and edge, in which a block takes the role of a thread, since ONYX then disables its balancing " +
-			"of edges. Source: ONYX §5.1 and §5.1.1 (block).",
-		"vertices": "The vertices for which vertex functions run, with change_driven. all: every vertex, as in ONYX " +
-			"Fig. 4.2, line 45. touched: those that an edge has changed, which edges mark by an atomic (Fig. 5.1, " +
-			"lines 68 to 72), and those that have changed themselves; not for lp, whose vertices change without " +
-			"edges.",
-		"solver": "For als: computation of a vertex's factors from its matrix and ratings. elimination: the system " +
-			"is solved (ours; a third of the operations). inverse: the matrix is inverted and multiplied by the " +
-			"ratings. Source: ONYX Fig. 2.1b and §5.3 (inverse).",
-		"retraction": "For bp with change_driven: removal of an old message from a product. merged: one atomic adds " +
-			"the difference of the logarithms (ours). separate: one atomic removes the old message and another adds " +
-			"the new one. Source: ONYX §4.2 (separate).",
-		"pipelined": "true: the features of a lane's edge are computed after the lane has received its next edge, " +
-			"whose reads are then in flight. Source: ONYX §5.2, Fig. 5.3, where it is always so. Needs aware.",
-		"folding": "Division of the functions of vertices, and of edges, into kernels. none: each is a kernel of its " +
-			"own, which passes values to later ones in memory. scratchpad: they form one kernel, which passes " +
-			"values in the core's scratchpad, as ONYX generates it (§6.2.1). registers: one kernel with values in " +
-			"registers, as in hand-written code (§7.7); the default, since without aware the scratchpad would have " +
-			"to hold all features of every lane.",
+		"count": "Features of a vertex, and of an edge if edges have features. Source: ONYX §7.3 " +
+			"(4), §7.6 (1 to 128).",
+		"sets": "For lp: number of label sets of a vertex, each of count labels, which are " +
+			"propagated side by side with weights of their own: the first with the graph's, the " +
+			"others with random weights. More than one needs a schedule that provides edges' " +
+			"numbers, and folding scratchpad or registers. Source: ONYX Fig. 2.1d (P), without a " +
+			"number.",
+		"aware": "true: a group of lanes shares an edge or a vertex, a lane for each feature; " +
+			"group applies if there are more features than lanes in a warp. false: one lane computes " +
+			"all features of an edge or vertex, as other frameworks do. Source: ONYX §5.1 (FA and " +
+			"NFA).",
+		"change_driven": "true: only vertices that have changed send, and they send the change. " +
+			"false: every vertex sends its value in every super-step. Source: ONYX §4.2 (CD and " +
+			"NCD).",
+		"epsilon": "A vertex has changed if one of its features has changed by more than this; a " +
+			"run ends when none has. Source: ONYX Fig. 4.2, without a number.",
+		"lambda": "For als: the value added to the diagonal of each matrix. Source: Zhou et al., " +
+			"AAIM 2008, which ONYX follows, has 0.03 to 0.065.",
+		"unsent": "Treatment of changes of at most epsilon, with change_driven. lost: they are " +
+			"never sent, as in ONYX Fig. 4.2, line 32, where every vertex records its value as the " +
+			"previous one in each super-step. kept: they are sent once they exceed epsilon together " +
+			"with later ones (ours).",
+		"group": "The lanes that share an edge or a vertex with more features than a warp has " +
+			"lanes, with aware. warp: a warp, whose lanes handle several features each; under any " +
+			"schedule. block: a thread block with a lane for each feature, of as many warps as that " +
+			"takes and as divide a core's; under the schedules vertex and edge, in which a block " +
+			"takes the role of a thread, since ONYX then disables its balancing of edges. Source: " +
+			"ONYX §5.1 and §5.1.1 (block).",
+		"vertices": "The vertices for which vertex functions run, with change_driven. all: every " +
+			"vertex, as in ONYX Fig. 4.2, line 45. touched: those that an edge has changed, which " +
+			"edges mark by an atomic (Fig. 5.1, lines 68 to 72), and those that have changed " +
+			"themselves; not for lp, whose vertices change without edges.",
+		"solver": "For als: computation of a vertex's factors from its matrix and ratings. " +
+			"elimination: the system is solved (ours; a third of the operations). inverse: the " +
+			"matrix is inverted and multiplied by the ratings. Source: ONYX Fig. 2.1b and §5.3 " +
+			"(inverse).",
+		"retraction": "For bp with change_driven: removal of an old message from a product. " +
+			"merged: one atomic adds the difference of the logarithms (ours). separate: one atomic " +
+			"removes the old message and another adds the new one. Source: ONYX §4.2 (separate).",
+		"pipelined": "true: the features of a lane's edge are computed after the lane has " +
+			"received its next edge, whose reads are then in flight. Source: ONYX §5.2, Fig. 5.3, " +
+			"where it is always so. Needs aware.",
+		"folding": "Division of the functions of vertices, and of edges, into kernels. none: " +
+			"each is a kernel of its own, which passes values to later ones in memory. scratchpad: " +
+			"they form one kernel, which passes values in the core's scratchpad, as ONYX generates " +
+			"it (§6.2.1). registers: one kernel with values in registers, as in hand-written code " +
+			"(§7.7); the default, since without aware the scratchpad would have to hold all features " +
+			"of every lane.",
 	}
 }
 

@@ -460,13 +460,13 @@ func TestDirection(t *testing.T) {
 // A reading's rules set keys of the points that meet their conditions; of two rules for one key the last one wins.
 func TestSettings(t *testing.T) {
 	r := config.Reading{Rules: []config.ReadingRule{
-		{Set: []string{"machine.core.warps=8", "workload.width=2"}},
+		{Set: []string{"machine.core.warps=8", "workload.algorithm.width=2"}},
 		{Where: []string{"workload.schedule=vertex", "workload.algorithm=bfs|cc"}, Set: []string{"machine.core.warps=16"}},
-		{Where: []string{"experiment=other"}, Set: []string{"workload.width=4"}},
+		{Where: []string{"experiment=other"}, Set: []string{"workload.algorithm.width=4"}},
 	}}
 	vertex, weaver := at("vertex", "bfs", "10", 1), at("weaver", "bfs", "10", 1)
-	require.Equal(t, []string{"workload.width=2", "machine.core.warps=16"}, reproduce.Settings(&r, &vertex))
-	require.Equal(t, []string{"machine.core.warps=8", "workload.width=2"}, reproduce.Settings(&r, &weaver))
+	require.Equal(t, []string{"workload.algorithm.width=2", "machine.core.warps=16"}, reproduce.Settings(&r, &vertex))
+	require.Equal(t, []string{"machine.core.warps=8", "workload.algorithm.width=2"}, reproduce.Settings(&r, &weaver))
 }
 
 // What does not come out as described is listed, with ours.

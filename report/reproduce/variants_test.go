@@ -20,7 +20,7 @@ graph: {erdos_renyi: {vertices: 40, edges: 100}}
 compare:
   - {name: vertex, schedule: vertex}
   - {name: weaver, schedule: weaver, sweep: {machine.core.weaver.table_latency: [10, 20]}}
-sweep: {workload.damping: [0.5, 0.85]}
+sweep: {workload.algorithm.damping: [0.5, 0.85]}
 `), nil)
 	require.NoError(t, err)
 	points, err := experiment.Points(l, nil)
@@ -38,10 +38,10 @@ sweep: {workload.damping: [0.5, 0.85]}
 		{
 			"workload.schedule=weaver",
 			"workload.schedule=vertex",
-			[]string{"workload.damping", "machine.core.weaver.table_latency"},
+			[]string{"workload.algorithm.damping", "machine.core.weaver.table_latency"},
 			(2 + 4 + 3 + 4) / 4.0,
 		},
-		{"variant=weaver", "variant=vertex", []string{"workload.damping", "machine.core.weaver.table_latency"}, (2 + 4 + 3 + 4) / 4.0},
+		{"variant=weaver", "variant=vertex", []string{"workload.algorithm.damping", "machine.core.weaver.table_latency"}, (2 + 4 + 3 + 4) / 4.0},
 	} {
 		p := pack(config.Check{
 			Quantity: config.Quantity{Of: []string{c.of}, Over: []string{c.over}, Across: c.across}, Reduce: "mean",
@@ -54,7 +54,7 @@ sweep: {workload.damping: [0.5, 0.85]}
 	}
 	p := pack(config.Check{
 		Quantity: config.Quantity{
-			Of: []string{"variant=weaver"}, Over: []string{"variant=vertex"}, Across: []string{"workload.damping"},
+			Of: []string{"variant=weaver"}, Over: []string{"variant=vertex"}, Across: []string{"workload.algorithm.damping"},
 		},
 		Reduce: "mean", Holds: ">= 1",
 	})
@@ -62,7 +62,7 @@ sweep: {workload.damping: [0.5, 0.85]}
 	require.ErrorContains(t, err, "differ in machine.core.weaver.table_latency, which nothing here names")
 	p = pack(config.Check{
 		Quantity: config.Quantity{
-			Of: []string{"variant=vertex"}, Over: []string{"variant=weaver"}, Across: []string{"workload.damping"},
+			Of: []string{"variant=vertex"}, Over: []string{"variant=weaver"}, Across: []string{"workload.algorithm.damping"},
 		},
 		Reduce: "mean", Holds: ">= 1",
 	})

@@ -91,7 +91,7 @@ func (d drawer) workload() []string {
 			"pagerank", "bfs", "bfs-parents", "sssp", "cc", "spmv", "in-degree", "spmm", "graphsum", "k-core",
 			"colouring"),
 		fmt.Sprint("graph.weights.from=", pick(d, "random", "unit")),
-		"graph.clean.drop_self_loops=true", "graph.clean.symmetrise=true", "workload.width=4",
+		"graph.clean.drop_self_loops=true", "graph.clean.symmetrise=true", "workload.algorithm.width=4",
 	)
 	return append(set, d.graph()...)
 }

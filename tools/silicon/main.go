@@ -42,7 +42,7 @@ func main() {
 	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction "+
 		"(default: PageRank push and pull, BFS, SSSP, CC, SpMV × software schedules)")
 	flag.IntVar(&o.warps, "warps", mostWarps, "warps of a thread block")
-	flag.StringVar(&o.unroll, "unroll", "1", "workload.unroll: 1 leaves unrolling to nvcc")
+	flag.StringVar(&o.unroll, "unroll", "1", "workload.compiler.unroll: 1 leaves unrolling to nvcc")
 	flag.BoolVar(&o.graphIt, "graphit", false, "without -points: heddle's GraphIt programs × software schedules, and "+
 		"again with their loop as one launch")
 	flag.BoolVar(&o.unchecked, "unchecked", false, "do not compute what GraphIt programs should, which takes long on "+
