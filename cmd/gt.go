@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,10 +33,9 @@ func newGt() *cobra.Command {
 		Short: "Run, build, check, show and format GraphIt programs",
 		Long: `Run, build, check, show and format GraphIt programs: an algorithm, and its schedule
 after "schedule:" or in a file of its own (GraphIt, OOPSLA 2018; UGF's schedules for
-GPUs). There are no extern functions, no functors (functions with parameters in []),
-and no par_for.`,
+GPUs). Extern functions are GraphIt's, in a file of their own.`,
 	}
-	c.AddCommand(newGtRun(), newGtBuild(), newGtShow(), newGtCheck(), newGtFmt(), newGtList())
+	c.AddCommand(newGtRun(), newGtBuild(), newGtShow(), newGtCheck(), newGtFmt(), newGtList(), newGtSurvey())
 	return c
 }
 
@@ -53,8 +54,50 @@ func readSource(name string) ([]byte, error) {
 }
 
 // readProgram reads and checks a program, from a file or a shipped one by its name. A schedule replaces that of the
-// program.
-func readProgram(name, schedule string) (*graphit.File, error) {
+// program, and extern is a file with its extern functions; "": the one beside it, if there is one.
+func readProgram(name, schedule, extern string) (*graphit.File, error) {
+	f, err := parseProgram(name, schedule)
+	if err != nil {
+		return nil, err
+	}
+	if err := linkExterns(f, extern); err != nil {
+		return nil, err
+	}
+	return f, graphit.Check(f)
+}
+
+// linkExterns gives a program's extern functions their bodies: of a file, of one that heddle has, or of the one beside
+// the program.
+func linkExterns(f *graphit.File, extern string) error {
+	if !slices.ContainsFunc(f.Funcs, func(fn *graphit.Func) bool { return fn.Extern }) {
+		if extern != "" {
+			return fmt.Errorf("--extern %s: %s has no extern functions", extern, f.Name)
+		}
+		return nil
+	}
+	name := extern
+	if name == "" {
+		name = graphit.ExternFile(f.Name)
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return nil // Check says what is expected
+		}
+	}
+	src, err := programs.Extern(name)
+	if err != nil {
+		src, err = readSource(name)
+	}
+	if err != nil {
+		return err
+	}
+	with, err := graphit.Parse(name, src)
+	if err != nil {
+		return err
+	}
+	return f.Link(with)
+}
+
+// parseProgram reads a program, and a schedule that replaces its own.
+func parseProgram(name, schedule string) (*graphit.File, error) {
 	src, err := programs.Source(name)
 	if err != nil {
 		src, err = readSource(name)
@@ -74,7 +117,7 @@ func readProgram(name, schedule string) (*graphit.File, error) {
 			return nil, err
 		}
 	}
-	return f, graphit.Check(f)
+	return f, nil
 }
 
 func newGtCheck() *cobra.Command {
@@ -100,6 +143,7 @@ a program that is right.`,
 	}
 	fl := c.Flags()
 	fl.StringVar(&k.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
+	externFlag(c, &k.extern)
 	fl.StringVar(&k.machine, "machine", "", "check for this timed machine: a preset's `name` or a YAML file")
 	fl.StringArrayVar(&k.workload, "workload", nil,
 		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
@@ -108,9 +152,15 @@ a program that is right.`,
 	return c
 }
 
+// externFlag adds the flag that names the file with a program's extern functions.
+func externFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "extern", "", "a `file` with the extern functions, in GraphIt (else NAME.extern.gt beside the program)")
+}
+
 // gtCheck holds the flags of heddle gt check: those of gt run that affect which programs are refused.
 type gtCheck struct {
 	schedule string
+	extern   string
 	machine  string
 	workload []string
 	float    bool
@@ -122,10 +172,15 @@ func (k *gtCheck) check(name string) error {
 	if k.cpu && (k.machine != "" || len(k.workload) > 0) {
 		return errors.New("choose one: --cpu, or --machine and --workload, which are for simulated machines")
 	}
-	f, err := readProgram(name, k.schedule)
+	f, err := readProgram(name, k.schedule, k.extern)
 	if err != nil {
 		return err
 	}
+	return k.checked(f)
+}
+
+// checked performs those of a program that has been read.
+func (k *gtCheck) checked(f *graphit.File) error {
 	if k.cpu {
 		p, err := cpu.Build(f, nil)
 		if err == nil {
@@ -137,7 +192,7 @@ func (k *gtCheck) check(name string) error {
 	if err != nil {
 		return err
 	}
-	p, err := lower.Build(f, nil, k.float)
+	p, err := lower.BuildAny(f, nil, k.float)
 	if err != nil {
 		return err
 	}
@@ -149,7 +204,7 @@ func (k *gtCheck) check(name string) error {
 	if err != nil {
 		return err
 	}
-	return lower.Check(d, g, f, lower.Options{Float: k.float, Workload: w})
+	return lower.Check(d, g, f, lower.Options{Float: k.float, Workload: w, HostOnly: true})
 }
 
 // device returns the requested machine, or a small one with the unit that the schedules need.

@@ -23,6 +23,7 @@ import (
 // gtBuild holds the flags of heddle gt build.
 type gtBuild struct {
 	schedule string
+	extern   string
 	float    bool
 	swarm    bool
 
@@ -76,6 +77,7 @@ func (b *gtBuild) flags(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&b.onCPU, "cpu", false, "for processors like the host's own")
 	fl.StringVarP(&b.to, "output", "o", "", "the `file` to write: Go if it ends in .go, and else an executable file")
+	externFlag(c, &b.extern)
 	fl.StringVar(&b.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	fl.BoolVar(&b.float, "float", false, "compute double as float")
 	fl.StringVar(&b.cuda, "cuda", "", "the `folder` to write CUDA C++ into")
@@ -120,7 +122,7 @@ func (b *gtBuild) compile(c *cobra.Command, name string) error {
 	if err := writable("-o", b.to); err != nil {
 		return err
 	}
-	f, err := readProgram(name, b.schedule)
+	f, err := readProgram(name, b.schedule, b.extern)
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func (b *gtBuild) writeCUDA(c *cobra.Command, args []string) error {
 	if b.to != "" {
 		return errors.New("choose one: -o FILE, of --cpu, or --cuda DIR")
 	}
-	f, err := readProgram(args[0], b.schedule)
+	f, err := readProgram(args[0], b.schedule, b.extern)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func newGtList() *cobra.Command {
 }
 
 func newGtShow() *cobra.Command {
-	var schedule string
+	var schedule, extern string
 	var ir, passes, source bool
 	c := &cobra.Command{
 		Use:   "show FILE",
@@ -74,7 +74,7 @@ a program of heddle gt list.`,
 			if source && (ir || passes) {
 				return errors.New("choose one: --ir with or without --passes, or --go")
 			}
-			f, err := readProgram(args[0], schedule)
+			f, err := readProgram(args[0], schedule, extern)
 			if err != nil {
 				return err
 			}
@@ -105,6 +105,7 @@ a program of heddle gt list.`,
 	c.Flags().BoolVar(&ir, "ir", false, "the GraphIR, which is the default without --go")
 	c.Flags().BoolVar(&passes, "passes", false, "and as built, and behind each pass")
 	c.Flags().BoolVar(&source, "go", false, "the program in Go that --cpu runs, without its runtime")
+	externFlag(c, &extern)
 	c.Flags().StringVar(&schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	return c
 }
@@ -136,7 +137,11 @@ func notesOn(w io.Writer, f *graphit.File, p *graphir.Program, host bool) {
 		if host && n.OnHost {
 			continue
 		}
-		fmt.Fprintf(w, "heddle: %s:%d:%d: %s\n", name, n.Pos.Line, n.Pos.Column, n.Text)
+		file := name
+		if n.Program {
+			file = f.Name
+		}
+		fmt.Fprintf(w, "heddle: %s:%d:%d: %s\n", file, n.Pos.Line, n.Pos.Column, n.Text)
 	}
 }
 
@@ -144,6 +149,7 @@ func notesOn(w io.Writer, f *graphit.File, p *graphir.Program, host bool) {
 type gtRun struct {
 	graph     graphFlags
 	schedule  string
+	extern    string
 	machine   string
 	overrides machineFlags
 	workload  []string
@@ -195,6 +201,7 @@ toolchain (go in PATH), and its timers are seconds.
 		"warps of 4 threads)")
 	fl.StringArrayVar(&f.workload, "workload", nil,
 		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
+	externFlag(c, &f.extern)
 	fl.StringVar(&f.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
 	fl.BoolVar(&f.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
 	fl.BoolVar(&f.json, "json", false, "print the summary as JSON to stdout, and the program's output to stderr")
@@ -321,7 +328,7 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	if err := f.backend(c); err != nil {
 		return err
 	}
-	file, err := readProgram(args[0], f.schedule)
+	file, err := readProgram(args[0], f.schedule, f.extern)
 	if err != nil {
 		return err
 	}
@@ -348,7 +355,8 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 		out = c.ErrOrStderr()
 	}
 	r, err := lower.Run(c.Context(), d, g, file,
-		lower.Options{Args: args, Output: out, Float: f.float, Workload: w, MaxSteps: f.maxSteps})
+		lower.Options{Args: args, Output: out, Float: f.float, Workload: w, MaxSteps: f.maxSteps,
+			HostOnly: true})
 	if r.Program != nil {
 		notes(c.ErrOrStderr(), file, r.Program)
 	}

@@ -11,6 +11,7 @@ func Check(f *File) (err error) {
 	c := &checker{parser: parser{file: f.Name, tokens: []token{{}}}, elements: map[string]bool{},
 		funcs: map[string]*Func{}}
 	defer c.catch(&err)
+	c.elaborate(f)
 	c.open()
 	for _, e := range f.Elements {
 		if c.elements[e.Name] {
@@ -19,7 +20,7 @@ func Check(f *File) (err error) {
 		c.elements[e.Name] = true
 	}
 	for _, fn := range f.Funcs {
-		if c.funcs[fn.Name] != nil || builtins[fn.Name] != nil {
+		if _, taken := builtins[fn.Name]; taken || c.funcs[fn.Name] != nil {
 			c.errorf(fn.Pos, "there is a function %s already", fn.Name)
 		}
 		c.funcs[fn.Name] = fn
@@ -59,6 +60,11 @@ func (c *checker) close() { c.scopes = c.scopes[:len(c.scopes)-1] }
 func (c *checker) declare(v *Var) {
 	c.typeOf(v.Type)
 	if v.Init != nil {
+		to := v.Type
+		if to.Kind == Vector {
+			to = to.Of
+		}
+		v.Init = c.converted(to, v.Init, v.Name)
 		c.assign(v.Init.Position(), c.initial(v), c.expr(v.Init), v.Name)
 	}
 	c.enter(v)
@@ -98,12 +104,12 @@ func (c *checker) typeOf(t *Type) {
 	}
 	switch t.Kind {
 	case Vector:
-		if !t.Of.isNumber() && t.Of.Kind != Bool {
+		if t.Of == nil || !t.Of.isNumber() && t.Of.Kind != Bool {
 			c.errorf(t.Of.Pos, "vectors of %s are not supported: expected int, uint, float, double or bool", t.Of)
 		}
 	case List:
-		if t.Of.Kind != VertexSet {
-			c.errorf(t.Of.Pos, "lists of %s are not supported: expected list{vertexset{…}}", t.Of)
+		if t.Of.Kind != VertexSet && t.Of.Kind != Int {
+			c.errorf(t.Of.Pos, "lists of %s are not supported: expected list{vertexset{…}} or list{int}", t.Of)
 		}
 		c.typeOf(t.Of)
 	case PriorityQueue:
@@ -158,11 +164,11 @@ func (c *checker) statement(s Stmt) {
 			c.errorf(s.Pos, "an expression that does nothing: expected a call or an assignment")
 		}
 	case *If:
-		c.truth(s.Cond)
+		s.Cond = c.truth(s.Cond)
 		c.block(s.Then)
 		c.block(s.Else)
 	case *While:
-		c.truth(s.Cond)
+		s.Cond = c.truth(s.Cond)
 		c.loops++
 		c.block(s.Body)
 		c.loops--
@@ -178,7 +184,7 @@ func (c *checker) statement(s Stmt) {
 		c.close()
 	case *Print:
 		for _, x := range s.Args {
-			if t := c.expr(x); !t.isNumber() && t.Kind != Bool && t.Kind != String {
+			if t := c.expr(x); !t.isNumber() && !t.isCount() && t.Kind != Bool && t.Kind != String {
 				c.errorf(x.Position(), "%s cannot be printed: expected a number, a truth value or a string", t)
 			}
 		}
@@ -212,30 +218,82 @@ func (c *checker) assignTo(s *Assign) {
 	if to.Kind == Vector {
 		c.errorf(s.Pos, "a vector cannot be assigned as a whole")
 	}
+	c.summed(s)
+	s.Value = c.converted(to, s.Value, "the left side")
 	c.assign(s.Value.Position(), to, c.expr(s.Value), "the left side")
 }
 
-// truth checks a condition.
-func (c *checker) truth(x Expr) {
-	if t := c.expr(x); t.Kind != Bool {
+// summed makes a sum of A[i] = A[i] + x in a function of edges, which several edges do for one element.
+func (c *checker) summed(s *Assign) {
+	x, ok := s.X.(*Index)
+	sum, isSum := s.Value.(*Binary)
+	if !ok || !isSum || s.Op != "=" || sum.Op != "+" || len(c.params) < 2 {
+		return
+	}
+	y, ok := sum.X.(*Index)
+	if !ok || Source(x) != Source(y) || !c.expr(x).isNumber() {
+		return
+	}
+	c.expr(sum)
+	again := false // the element is read elsewhere in the sum
+	WalkExpr(sum.Y, func(z Expr) { again = again || Source(z) == Source(x) })
+	if !again {
+		s.Op, s.Value = "+=", sum.Y
+	}
+}
+
+// truth checks a condition: a number is one, by whether it is 0.
+func (c *checker) truth(x Expr) Expr {
+	t := c.expr(x)
+	if t.isInteger() {
+		return c.isNotZero(x)
+	}
+	if t.Kind != Bool {
 		c.errorf(x.Position(), "expected a condition, found %s", t)
 	}
+	return x
+}
+
+func (c *checker) isNotZero(x Expr) Expr {
+	at := node{Pos: x.Position()}
+	y := &Binary{at, "!=", x, &Number{node: at, Text: "0"}}
+	c.expr(y)
+	return y
+}
+
+// converted is a value for a variable of a type: a number for a truth value is whether it is not 0, and a literal that
+// is whole, as 1.0, is one for an integer.
+func (c *checker) converted(to *Type, x Expr, what string) Expr {
+	n, ok := x.(*Number)
+	switch {
+	case ok && n.Real && to.isInteger() && n.Val == math.Trunc(n.Val) && math.Abs(n.Val) <= math.MaxInt32:
+		n.Real, n.Int, n.Type = false, int64(n.Val), nil
+		n.Text = fmt.Sprint(n.Int)
+	case ok && n.Real && to.isInteger():
+		c.errorf(n.Pos, "%s is %s: it cannot take %s, which is no whole number", what, to, n.Text)
+	case to.Kind == Bool && c.expr(x).isInteger():
+		return c.isNotZero(x)
+	}
+	return x
 }
 
 // assign refuses values whose type does not convert to the target's.
 func (c *checker) assign(at Pos, to, from *Type, what string) {
 	ok := false
 	switch to.Kind {
-	case Int, Uint, Vertex:
-		ok = from.isInteger() || from.Kind == VertexSet && from.Size == countable
+	case Int, Uint:
+		ok = from.isNumber() || from.isCount() // a real number is truncated
+	case Vertex:
+		ok = from.isInteger() || from.isCount()
 	case Float, Double:
-		ok = from.isNumber()
+		ok = from.isNumber() || from.isCount()
 	case Vector:
-		ok = from.Kind == Vector && from.Element == to.Element && from.Size == to.Size && from.Of.Kind == to.Of.Kind
+		ok = from.Kind == Vector && from.Element == to.Element && from.Size == to.Size && from.Of.Kind == to.Of.Kind &&
+			from.Width == to.Width && from.PerEdge == to.PerEdge
 	case EdgeSet:
 		ok = from.Kind == EdgeSet && (from.Element == "" || from.Element == to.Element)
 	case List:
-		ok = from.Kind == List && from.Of.Element == to.Of.Element
+		ok = from.Kind == List && from.Of.Kind == to.Of.Kind && from.Of.Element == to.Of.Element
 	default:
 		ok = from.Kind == to.Kind && from.Element == to.Element
 	}
@@ -246,6 +304,9 @@ func (c *checker) assign(at Pos, to, from *Type, what string) {
 
 // countable marks the set of all vertices that getVertices returns, which is also their number.
 const countable = -1
+
+// isCount reports whether a type is that of the set of all vertices where a number is expected.
+func (t *Type) isCount() bool { return t.Kind == VertexSet && t.Size == countable }
 
 func (t *Type) isInteger() bool { return t.Kind == Int || t.Kind == Uint || t.Kind == Vertex }
 func (t *Type) isReal() bool    { return t.Kind == Float || t.Kind == Double }
@@ -263,6 +324,10 @@ var kindNames = [...]string{
 func (t *Type) String() string {
 	of := func(e string) string { return "{" + e + "}" }
 	switch t.Kind {
+	case Uint:
+		if t.Wide {
+			return "uint_64"
+		}
 	case Vertex:
 		return t.Element
 	case VertexSet:
@@ -274,10 +339,14 @@ func (t *Type) String() string {
 		}
 		return s + ")"
 	case Vector:
-		if t.Element == "" {
-			return fmt.Sprintf("vector[%d](%s)", t.Size, t.Of)
+		within := t.Of.String()
+		if t.Width > 0 {
+			within = fmt.Sprintf("vector[%d](%s)", t.Width, t.Of)
 		}
-		return "vector" + of(t.Element) + "(" + t.Of.String() + ")"
+		if t.Element == "" {
+			return fmt.Sprintf("vector[%d](%s)", t.Size, within)
+		}
+		return "vector" + of(t.Element) + "(" + within + ")"
 	case List:
 		return "list" + of(t.Of.String())
 	case PriorityQueue:
@@ -290,6 +359,7 @@ var (
 	tNone   = &Type{Kind: None}
 	tInt    = &Type{Kind: Int}
 	tUint   = &Type{Kind: Uint}
+	tWide   = &Type{Kind: Uint, Wide: true}
 	tFloat  = &Type{Kind: Float}
 	tDouble = &Type{Kind: Double}
 	tBool   = &Type{Kind: Bool}
@@ -337,6 +407,10 @@ func (c *checker) find1(x Expr) *Type {
 		return c.method(x)
 	case *New:
 		return c.made(x)
+	case *Bind:
+		c.errorf(x.Pos, "%s[…]: expected one index, or a function that captures several variables", x.Name)
+	case *Braces:
+		c.errorf(x.Pos, "elements in {}: expected them where a vector is declared or assigned")
 	case *Load:
 		c.want(x.Arg, tString, "load")
 		return &Type{Kind: EdgeSet}
@@ -397,7 +471,7 @@ func (c *checker) binary(x *Binary) *Type {
 			return tBool
 		}
 	}
-	if !a.isNumber() || !b.isNumber() {
+	if !(a.isNumber() || a.isCount()) || !(b.isNumber() || b.isCount()) {
 		refuse()
 	}
 	switch x.Op {
@@ -414,6 +488,8 @@ func Wider(a, b *Type) *Type {
 		return tDouble
 	case a.Kind == Float || b.Kind == Float:
 		return tFloat
+	case a.Kind == Uint && a.Wide || b.Kind == Uint && b.Wide:
+		return tWide
 	case a.Kind == Uint || b.Kind == Uint:
 		return tUint
 	}
@@ -429,12 +505,23 @@ func (c *checker) index(x *Index) *Type {
 		}
 		return tString
 	}
+	if row, ok := x.X.(*Index); ok && x.J == nil && row.J == nil { // of a vector of vectors
+		x.X, x.I, x.J = row.X, row.I, x.I
+	}
 	t := c.expr(x.X)
 	if _, ok := x.X.(*Name); !ok || t.Kind != Vector {
 		c.errorf(x.Pos, "%s has no elements: expected a variable that is a vector", t)
 	}
-	if i := c.expr(x.I); !i.isInteger() {
-		c.errorf(x.I.Position(), "expected a vertex or an int, found %s", i)
+	if (x.J != nil) != (t.Width > 0) {
+		c.errorf(x.Pos, "%s: expected an element, which is a number, of %s", Source(x), t)
+	}
+	for _, at := range []Expr{x.I, x.J} {
+		if at == nil {
+			continue
+		}
+		if i := c.expr(at); !i.isInteger() {
+			c.errorf(at.Position(), "expected a vertex or an int, found %s", i)
+		}
 	}
 	return t.Of
 }
@@ -447,16 +534,26 @@ type builtin struct {
 
 var builtins = map[string]*builtin{
 	"atoi":       {[]*Type{tString}, tInt},
-	"fabs":       {[]*Type{tDouble}, nil}, // of its argument's type
+	"fabs":       {[]*Type{tDouble}, nil},          // of its argument's type
+	"max":        {[]*Type{tDouble, tDouble}, nil}, // of the wider type
+	"min":        {[]*Type{tDouble, tDouble}, nil},
+	"to_double":  {[]*Type{tDouble}, tDouble},
+	"writeMin":   nil,
+	"writeMax":   nil,
 	"startTimer": {nil, tNone},
 	"stopTimer":  {nil, tFloat},
 }
 
 func (c *checker) call(x *Call) *Type {
-	if b := builtins[x.Name]; b != nil {
+	if b, ok := builtins[x.Name]; ok && b == nil {
+		return c.write(x)
+	} else if ok {
 		c.count(x.Pos, x.Name, len(x.Args), len(b.params), len(b.params))
 		for i, a := range x.Args {
 			c.want(a, b.params[i], x.Name)
+		}
+		if b.result == nil && len(x.Args) == 2 {
+			return Wider(c.expr(x.Args[0]), c.expr(x.Args[1]))
 		}
 		if b.result == nil {
 			if t := c.expr(x.Args[0]); t.isReal() {
@@ -470,13 +567,26 @@ func (c *checker) call(x *Call) *Type {
 		c.errorf(x.Pos, "there is no function %s", x.Name)
 	}
 	c.count(x.Pos, x.Name, len(x.Args), len(x.Func.Params), len(x.Func.Params))
-	for i, a := range x.Args {
-		c.want(a, x.Func.Params[i].Type, x.Name)
+	for i := range x.Args {
+		x.Args[i] = c.converted(x.Func.Params[i].Type, x.Args[i], "an argument of "+x.Name)
+		c.want(x.Args[i], x.Func.Params[i].Type, x.Name)
 	}
 	if x.Func.Result == nil {
 		return tNone
 	}
 	return x.Func.Result.Type
+}
+
+// write is writeMin(VECTOR, INDEX, VALUE) or writeMax: whether the element has changed.
+func (c *checker) write(x *Call) *Type {
+	c.count(x.Pos, x.Name, len(x.Args), 3, 3)
+	t := c.expr(x.Args[0])
+	if n, ok := x.Args[0].(*Name); !ok || t.Kind != Vector || !n.Var.Global || t.Width > 0 || !t.Of.isNumber() {
+		c.errorf(x.Args[0].Position(), "%s: expected a vector of numbers that is a constant of the program, found %s", x.Name, t)
+	}
+	c.want(x.Args[1], tInt, x.Name)
+	c.want(x.Args[2], t.Of, x.Name)
+	return tBool
 }
 
 func (c *checker) count(at Pos, name string, n, least, most int) {

@@ -84,7 +84,7 @@ func (f *formatter) begins(t token) bool {
 	return t.kind == label || t.kind == keyword && slices.Contains(statementWords, t.text)
 }
 
-var statementWords = []string{"element", "const", "func", "export", "var", "if", "elif", "else", "while", "for",
+var statementWords = []string{"element", "const", "func", "export", "extern", "var", "if", "elif", "else", "while", "for", "par_for",
 	"print", "println", "delete", "break", "end"}
 
 func (f *formatter) write(t token) {
@@ -104,7 +104,8 @@ func (f *formatter) count(line []token, i int) {
 	switch {
 	case t.kind == comment:
 		return
-	case t.is("func"), t.is("if"), t.is("while"), t.is("for"), t.is("element"):
+	case t.is("func") && i > 0 && line[i-1].is("extern"):
+	case t.is("func"), t.is("if"), t.is("while"), t.is("for"), t.is("par_for"), t.is("element"):
 		f.depth++
 	case t.is("end"):
 		f.depth = max(0, f.depth-1)
@@ -135,7 +136,7 @@ func (f *formatter) goesOn(line []token) bool {
 		return false
 	}
 	switch first.text {
-	case "func", "export", "if", "elif", "else", "while", "for", "end", "element", "schedule":
+	case "func", "export", "if", "elif", "else", "while", "for", "par_for", "end", "element", "schedule":
 		return false
 	}
 	return first.kind != comment
@@ -177,7 +178,11 @@ func (f *formatter) calls(a token) bool {
 
 // isRange reports whether a line is a for statement, whose colon does not introduce a type.
 func (f *formatter) isRange(line []token) bool {
-	return line[0].is("for") || line[0].kind == label && len(line) > 1 && line[1].is("for") || f.isSchedule(line)
+	first := line[0]
+	if first.kind == label && len(line) > 1 {
+		first = line[1]
+	}
+	return first.is("for") || first.is("par_for") || f.isSchedule(line)
 }
 
 // unary reports whether a token is an operator with one operand.

@@ -27,11 +27,15 @@ func init() {
 			}},
 			"getOutDegrees":     {0, 0, degrees(tInt)},
 			"getOutDegreesUint": {0, 0, degrees(tUint)},
-			"transpose":         {0, 0, edges},
-			"from":              {1, 1, selection(true)},
-			"to":                {1, 1, selection(true)},
-			"srcFilter":         {1, 1, selection(false)},
-			"dstFilter":         {1, 1, selection(false)},
+			RowStarts:           {0, 0, degrees(tInt)},
+			RowTargets: {0, 0, func(*checker, *Method, *Type) *Type {
+				return &Type{Kind: Vector, Of: tInt, PerEdge: true}
+			}},
+			"transpose": {0, 0, edges},
+			"from":      {1, 1, selection(true)},
+			"to":        {1, 1, selection(true)},
+			"srcFilter": {1, 1, selection(false)},
+			"dstFilter": {1, 1, selection(false)},
 			"apply": {1, 1, func(c *checker, x *Method, of *Type) *Type {
 				c.edgeFunction(x.Args[0], of)
 				return tNone
@@ -58,6 +62,7 @@ func init() {
 		},
 		Vector: {
 			"sum": {0, 0, func(_ *checker, _ *Method, of *Type) *Type { return of.Of }},
+			"max": {0, 0, func(_ *checker, _ *Method, of *Type) *Type { return of.Of }},
 		},
 		List: {
 			"append":   {1, 1, listed},
@@ -68,6 +73,10 @@ func init() {
 		},
 		PriorityQueue: {
 			"finished": {0, 0, returns(tBool)},
+			"finishedNode": {1, 1, func(c *checker, x *Method, _ *Type) *Type {
+				c.want(x.Args[0], tInt, x.Name)
+				return tBool
+			}},
 			"dequeue_ready_set": {0, 0, func(_ *checker, _ *Method, of *Type) *Type {
 				return &Type{Kind: VertexSet, Element: of.Element}
 			}},
@@ -81,9 +90,8 @@ func init() {
 
 // refusedMethods are GraphIt's that are not there, and why.
 var refusedMethods = map[string]string{
-	"relabel": "vertices are numbered by graph.order", "applyUpdatePriorityExtern": "there are no extern functions",
-	"updatePriorityMax": "expected updatePriorityMin or updatePrioritySum", "finishedNode": "expected finished",
-	"getNgh": "neighbours are visited by apply", "getNeighbors": "neighbours are visited by apply",
+	"applyUpdatePriorityExtern": "there are no extern functions",
+	"updatePriorityMax":         "expected updatePriorityMin or updatePrioritySum", "getNgh": "neighbours are visited by apply", "getNeighbors": "neighbours are visited by apply",
 }
 
 func (c *checker) method(x *Method) *Type {

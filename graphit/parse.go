@@ -104,7 +104,7 @@ func (p *parser) program() *File {
 		case t.is("func"), t.is("export"):
 			f.Funcs = append(f.Funcs, p.function())
 		case t.is("extern"):
-			p.errorf(t.pos, "extern: functions in C++ are not supported: expected the function in the program")
+			f.Funcs = append(f.Funcs, p.extern())
 		case t.kind == identifier && t.text == "schedule" && p.tokens[p.at+1].is(":"):
 			f.Schedule = p.schedule()
 		default:
@@ -139,26 +139,48 @@ func (p *parser) function() *Func {
 	f := &Func{Exports: p.got("export")}
 	f.Pos = p.want("func").pos
 	f.Name = p.name("the name of a function").text
-	switch t := p.peek(); {
-	case t.is("["):
-		p.errorf(t.pos, "func %s: functions with parameters in [] are not supported: expected \"(\"", f.Name)
-	case t.is("<"):
+	p.signature(f)
+	f.Body = p.block("end")
+	p.want("end")
+	return f
+}
+
+// extern is extern func NAME(PARAMS) [-> RESULT];
+func (p *parser) extern() *Func {
+	f := &Func{Extern: true}
+	p.want("extern")
+	f.Pos = p.want("func").pos
+	f.Name = p.name("the name of a function").text
+	p.signature(f)
+	p.want(";")
+	return f
+}
+
+// signature is [[CAPTURES]](PARAMS) [-> RESULT].
+func (p *parser) signature(f *Func) {
+	if t := p.peek(); t.is("<") {
 		p.errorf(t.pos, "func %s: generic functions are not supported: expected \"(\"", f.Name)
 	}
+	if p.got("[") {
+		f.Captures = p.parameters("]")
+	}
 	p.want("(")
-	for !p.peek().is(")") {
-		f.Params = append(f.Params, p.parameter())
+	f.Params = p.parameters(")")
+	if p.got("->") {
+		f.Result = p.parameter()
+	}
+}
+
+// parameters are a list of them, up to a closing bracket.
+func (p *parser) parameters(end string) (list []*Var) {
+	for !p.peek().is(end) {
+		list = append(list, p.parameter())
 		if !p.got(",") {
 			break
 		}
 	}
-	p.want(")")
-	if p.got("->") {
-		f.Result = p.parameter()
-	}
-	f.Body = p.block("end")
-	p.want("end")
-	return f
+	p.want(end)
+	return list
 }
 
 func (p *parser) parameter() *Var {
@@ -176,8 +198,8 @@ var scalars = map[string]Kind{"int": Int, "uint": Uint, "float": Float, "double"
 
 // refusedTypes are GraphIt's that are not there, and why.
 var refusedTypes = map[string]string{
-	"uint_64": "the machine's words have 32 bits: expected uint", "complex": "complex numbers are not supported",
-	"tensor": "tensors are not supported: expected vector", "matrix": "matrices are not supported: expected vector",
+	"complex": "complex numbers are not supported",
+	"tensor":  "tensors are not supported: expected vector", "matrix": "matrices are not supported: expected vector",
 	"set": "expected vertexset or edgeset", "grid": "grids are not supported",
 	"opaque": "opaque types are not supported",
 }
@@ -195,6 +217,8 @@ func (p *parser) typ() *Type {
 		y.Kind, y.Element = Vertex, t.text
 	case scalar && t.kind == keyword:
 		y.Kind = k
+	case t.is("uint_64"):
+		y.Kind, y.Wide = Uint, true
 	case t.is("vertexset"):
 		y.Kind, y.Element = VertexSet, p.elementName()
 	case t.is("edgeset"):
@@ -258,6 +282,12 @@ func (p *parser) vector(y *Type) {
 	p.want("(")
 	y.Of = p.typ()
 	p.want(")")
+	if of := y.Of; of.Kind == Vector && of.Element == "" && of.Width == 0 { // of vectors: a row for each element
+		y.Width, y.Of = of.Size, of.Of
+		if y.Size*y.Width > maxVector {
+			p.errorf(y.Pos, "expected a vector of at most %d numbers, found %d", maxVector, y.Size*y.Width)
+		}
+	}
 }
 
 // block reads statements until one of the words.
@@ -270,6 +300,10 @@ func (p *parser) block(until ...string) (list []Stmt) {
 		}
 		if t.kind == keyword && slices.Contains(until, t.text) {
 			return list
+		}
+		if t.is(";") && len(list) > 0 { // behind end
+			p.next()
+			continue
 		}
 		list = append(list, p.statement())
 	}
@@ -294,10 +328,8 @@ func (p *parser) statement() Stmt {
 		w.Body = p.block("end")
 		p.want("end")
 		return w
-	case t.is("for"):
+	case t.is("for"), t.is("par_for"):
 		return p.loop(s)
-	case t.is("par_for"):
-		p.errorf(t.pos, "par_for is not supported: expected for")
 	case t.is("do"):
 		p.errorf(t.pos, "do is not supported: expected while")
 	case t.is("return"):
@@ -346,13 +378,14 @@ func (p *parser) choice(s stmt, elif bool) Stmt {
 }
 
 func (p *parser) loop(s stmt) Stmt {
-	p.want("for")
+	parallel := p.next().text == "par_for"
 	t := p.name("the name of a variable")
 	p.want("in")
-	f := &For{stmt: s, Var: &Var{Name: t.text, Type: &Type{Kind: Int, Pos: t.pos}, Pos: t.pos}}
+	f := &For{stmt: s, Var: &Var{Name: t.text, Type: &Type{Kind: Int, Pos: t.pos}, Pos: t.pos}, Parallel: parallel}
 	f.From = p.expr()
 	p.want(":")
 	f.To = p.expr()
+	p.got(";")
 	f.Body = p.block("end")
 	p.want("end")
 	return f
@@ -451,9 +484,14 @@ func (p *parser) postfix() Expr {
 		}
 		switch {
 		case t.is("["):
-			p.next()
-			x = &Index{node: node{Pos: t.pos}, X: x, I: p.expr()}
-			p.want("]")
+			x = p.indexed(x)
+		case t.is("("):
+			call := bound(x)
+			if call == nil {
+				return x
+			}
+			call.Args = p.arguments()
+			x = call
 		case t.is("."):
 			p.next()
 			m := p.next()
@@ -470,15 +508,49 @@ func (p *parser) postfix() Expr {
 	}
 }
 
+// indexed is X[I], or F[ARGS] of a functor with several.
+func (p *parser) indexed(x Expr) Expr {
+	at := p.want("[").pos
+	list := p.list("]")
+	n, ok := x.(*Name)
+	switch {
+	case len(list) == 1:
+		return &Index{node: node{Pos: at}, X: x, I: list[0]}
+	case len(list) == 0:
+		p.errorf(at, "expected an index, or the arguments of a functor")
+	case !ok:
+		p.errorf(at, "expected one index, found %d", len(list))
+	}
+	return &Bind{node{Pos: n.Pos}, n.Name, list}
+}
+
+// bound returns the call of a functor, F[ARGS](…), without its arguments; nil: the expression names no functor.
+func bound(x Expr) *Call {
+	switch x := x.(type) {
+	case *Bind:
+		return &Call{node: x.node, Name: x.Name, Captures: x.Args}
+	case *Index:
+		if n, ok := x.X.(*Name); ok {
+			return &Call{node: n.node, Name: n.Name, Captures: []Expr{x.I}}
+		}
+	}
+	return nil
+}
+
 func (p *parser) arguments() (list []Expr) {
 	p.want("(")
-	for !p.peek().is(")") {
+	return p.list(")")
+}
+
+// list is a list of expressions, up to a closing bracket.
+func (p *parser) list(end string) (list []Expr) {
+	for !p.peek().is(end) {
 		list = append(list, p.expr())
 		if !p.got(",") {
 			break
 		}
 	}
-	p.want(")")
+	p.want(end)
 	return list
 }
 
@@ -514,7 +586,11 @@ func (p *parser) operand() Expr {
 		x := &Load{at, p.expr()}
 		p.want(")")
 		return x
-	case t.is("intersection"), t.is("map"):
+	case t.is("{"):
+		return &Braces{at, p.list("}")}
+	case t.is("intersection"):
+		return &Call{node: at, Name: t.text, Args: p.arguments()}
+	case t.is("map"):
 		p.errorf(t.pos, "%s is not supported", t.text)
 	case t.kind == identifier && p.peek().is("("):
 		return &Call{node: at, Name: t.text, Args: p.arguments()}

@@ -6,7 +6,14 @@ type File struct {
 	Elements []*Element
 	Globals  []*Var
 	Funcs    []*Func
+	Notes    []Remark  // of elaboration
 	Schedule *Schedule // nil: the file has none
+}
+
+// Remark is a notice about a program.
+type Remark struct {
+	Pos  Pos
+	Text string
 }
 
 // Element declares a type of vertices or edges.
@@ -29,12 +36,18 @@ type Var struct {
 
 // Func is a function.
 type Func struct {
-	Name    string
-	Params  []*Var
-	Result  *Var // nil: none
-	Body    []Stmt
-	Pos     Pos
-	Exports bool
+	Name string
+	// Captures are a functor's parameters in [], which a use binds to variables of the caller.
+	Captures []*Var
+	Params   []*Var
+	Result   *Var // nil: none
+	Body     []Stmt
+	Pos      Pos
+	Exports  bool
+	// Extern marks a function without a body, which another file defines.
+	Extern bool
+	// Counts marks the function that counts the common neighbours of two vertices.
+	Counts bool
 }
 
 // Kind is a kind of types.
@@ -64,6 +77,9 @@ type Type struct {
 	Element string // of vertices, sets, and vectors with a number for each vertex
 	Of      *Type  // element type of a vector, list or queue
 	Size    int    // of a vector that is not of an element
+	Width   int    // numbers of each element, of a vector of vectors; 0: 1
+	PerEdge bool   // a vector with a number for each edge, which only Check makes
+	Wide    bool   // a uint_64, computed in 32 bits: larger values are refused
 	Weight  *Type  // of edges; nil: they have none
 	Ends    [2]string
 	Pos     Pos
@@ -123,17 +139,30 @@ type (
 		Op   string
 		X, Y Expr
 	}
-	// Index is an element of a vector, or an argument of the command line.
+	// Index is an element of a vector, or an argument of the command line. J is the number within the element, of a
+	// vector of vectors; nil: the elements are numbers.
 	Index struct {
 		node
-		X, I Expr
+		X, I, J Expr
+	}
+	// Bind is a functor with its captured arguments. Check replaces it by the name of a function.
+	Bind struct {
+		node
+		Name string
+		Args []Expr
+	}
+	// Braces are the elements of a vector. Check replaces them by assignments.
+	Braces struct {
+		node
+		List []Expr
 	}
 	// Call calls a function of the program's or of the language's.
 	Call struct {
 		node
-		Name string
-		Args []Expr
-		Func *Func // found by Check; nil: the language's
+		Name     string
+		Captures []Expr // of a functor
+		Args     []Expr
+		Func     *Func // found by Check; nil: the language's
 	}
 	// Method is X.Name(Args).
 	Method struct {
@@ -208,6 +237,7 @@ type (
 		Var      *Var
 		From, To Expr
 		Body     []Stmt
+		Parallel bool // par_for: rounds may run in any order
 	}
 	// Print prints.
 	Print struct {

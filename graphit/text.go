@@ -35,8 +35,19 @@ func source(x Expr, outer int) string {
 		p := precedence[x.Op]
 		return closed(source(x.X, p)+" "+x.Op+" "+source(x.Y, p+1), p, outer)
 	case *Index:
-		return source(x.X, 9) + "[" + source(x.I, 0) + "]"
+		s := source(x.X, 9) + "[" + source(x.I, 0) + "]"
+		if x.J != nil {
+			s += "[" + source(x.J, 0) + "]"
+		}
+		return s
+	case *Bind:
+		return x.Name + "[" + sources(x.Args) + "]"
+	case *Braces:
+		return "{" + sources(x.List) + "}"
 	case *Call:
+		if len(x.Captures) > 0 {
+			return x.Name + "[" + sources(x.Captures) + "](" + sources(x.Args) + ")"
+		}
 		return x.Name + "(" + sources(x.Args) + ")"
 	case *Method:
 		return source(x.X, 9) + "." + x.Name + "(" + sources(x.Args) + ")"

@@ -241,11 +241,13 @@ func (l *lexer) quoted() error {
 }
 
 func (l *lexer) label() error {
-	n := l.span(l.at+1, func(c byte) bool { return isLetter(c) || isDigit(c) })
-	end := l.at + 1 + n
+	space := func(c byte) bool { return c == ' ' || c == '\t' }
+	begin := l.at + 1 + l.span(l.at+1, space)
+	n := l.span(begin, func(c byte) bool { return isLetter(c) || isDigit(c) })
+	end := begin + n + l.span(begin+n, space)
 	if n == 0 || end == len(l.src) || l.src[end] != '#' {
 		return l.errorf("expected a label as in #s1#")
 	}
-	l.add(label, l.src[l.at+1:end], end+1)
+	l.add(label, l.src[begin:begin+n], end+1)
 	return nil
 }

@@ -57,7 +57,13 @@ func WalkExpr(x Expr, f func(x Expr)) {
 	case *Index:
 		WalkExpr(x.X, f)
 		WalkExpr(x.I, f)
+		WalkExpr(x.J, f)
+	case *Bind:
+		all(x.Args)
+	case *Braces:
+		all(x.List)
 	case *Call:
+		all(x.Captures)
 		all(x.Args)
 	case *Method:
 		WalkExpr(x.X, f)
@@ -95,6 +101,28 @@ func declared(list []Stmt, f func(v *Var)) {
 			declared(s.Body, f)
 		}
 	}
+}
+
+// Writes is the reduction that a call of the language's writeMin or writeMax does; "": the call is another.
+func Writes(x *Call) string {
+	if x.Func != nil {
+		return ""
+	}
+	return map[string]string{"writeMin": "min=", "writeMax": "max="}[x.Name]
+}
+
+// Isolated is the number of vertices of a constant that is new vertexset(n), in a program without a graph; -1: it is
+// something else.
+func (v *Var) Isolated() int {
+	x, ok := v.Init.(*New)
+	if !ok || x.Of.Kind != VertexSet || len(x.Args) != 1 {
+		return -1
+	}
+	n, ok := x.Args[0].(*Number)
+	if !ok || n.Real || n.Int < 0 || n.Int > maxVector {
+		return -1
+	}
+	return int(n.Int)
 }
 
 // Main is the function that the program begins with.
@@ -142,4 +170,25 @@ func (f *Func) Single() Expr {
 		return nil
 	}
 	return a.Value
+}
+
+// Graph describes the graph that a checked program loads: its file, if the program names one, or else the number of the
+// argument that does; -1: the program loads none. weighted reports whether its edges have weights.
+func (f *File) Graph() (name string, argument int, weighted bool) {
+	for _, v := range f.Globals {
+		load, ok := v.Init.(*Load)
+		if !ok {
+			continue
+		}
+		weighted = v.Type.Weight != nil
+		switch x := load.Arg.(type) {
+		case *Text:
+			return x.Value, 0, weighted
+		case *Index:
+			n, _ := x.I.(*Number)
+			return "", int(n.Int), weighted
+		}
+		return "", 1, weighted
+	}
+	return "", -1, false
 }

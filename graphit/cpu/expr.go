@@ -29,6 +29,9 @@ func (g *generator) goType(t *graphit.Type) string {
 	case graphit.VertexSet:
 		return "*set"
 	case graphit.List:
+		if t.Of.Kind != graphit.VertexSet {
+			g.refuse(t.Pos, "lists of %s are not supported by --cpu: expected list{vertexset{…}}", t.Of)
+		}
 		return "[]*set"
 	case graphit.PriorityQueue:
 		return "*queue[" + g.goType(t.Of) + "]"
@@ -189,16 +192,20 @@ func (w *writer) place(x *graphit.Index) string {
 	if !ok {
 		w.g.refuse(x.Pos, "expected a variable that is a vector")
 	}
-	v := w.vector(n.Var)
-	if w.kernel {
-		return v + "[" + w.expr(x.I) + "]"
+	v, at := w.vector(n.Var), w.expr(x.I)
+	if x.J != nil {
+		at = fmt.Sprintf("inRow(%s, %q, int64(%s), int64(%s), %d)", w.g.at(x.Pos), n.Name, at, w.expr(x.J),
+			n.Var.Type.Width)
 	}
-	return fmt.Sprintf("%s[element(%s, %q, int64(%s), len(%s))]", v, w.g.at(x.Pos), n.Name, w.expr(x.I), v)
+	if w.kernel {
+		return v + "[" + at + "]"
+	}
+	return fmt.Sprintf("%s[element(%s, %q, int64(%s), len(%s))]", v, w.g.at(x.Pos), n.Name, at, v)
 }
 
 // element reads one.
 func (w *writer) element(x *graphit.Index) string {
-	if n, ok := x.X.(*graphit.Name); ok {
+	if n, ok := x.X.(*graphit.Name); ok && x.J == nil {
 		if s := w.kept(n.Var, x.I); s != "" {
 			return s
 		}
@@ -233,6 +240,13 @@ func (w *writer) call(x *graphit.Call) string {
 	case "fabs":
 		t := x.TypeOf()
 		return "abs" + suffixes[w.g.goType(t)] + "(" + w.as(x.Args[0], t) + ")"
+	case "max", "min":
+		t := x.TypeOf()
+		return x.Name + "(" + w.as(x.Args[0], t) + ", " + w.as(x.Args[1], t) + ")"
+	case "to_double":
+		return w.as(x.Args[0], x.TypeOf())
+	case "writeMin", "writeMax":
+		return w.written(x)
 	case "atoi":
 		return "atoi(" + w.g.at(x.Pos) + ", " + w.text(x.Args[0]) + ")"
 	}
@@ -243,6 +257,24 @@ func (w *writer) call(x *graphit.Call) string {
 		return "startTimer()"
 	}
 	return "stopTimer()"
+}
+
+// written is writeMin or writeMax, of a function of edges or vertices: whether the element has changed.
+func (w *writer) written(x *graphit.Call) string {
+	v := x.Args[0].(*graphit.Name).Var
+	if !w.kernel {
+		w.g.refuse(x.Pos, "%s: expected it in a function of edges or vertices", x.Name)
+	}
+	call := fmt.Sprintf("%s%s(&%s[%s], %s)", strings.ToLower(x.Name[len("write"):]), suffixes[w.g.elementType(v)],
+		w.vector(v), w.expr(x.Args[1]), w.as(x.Args[2], v.Type.Of))
+	if v != w.tracked {
+		return call
+	}
+	told := "told = true"
+	if w.direct {
+		told = w.told
+	}
+	return "func() bool { changed := " + call + "; if changed {\n" + told + "\n}; return changed }()"
 }
 
 // text is a string, or an argument of the command line.
@@ -280,8 +312,16 @@ func (w *writer) method(x *graphit.Method) string {
 			w.g.refuse(x.Pos, "sum: expected a variable that is a vector of numbers")
 		}
 		return "sum(" + w.g.name(n.Var) + ")"
+	case "max":
+		n, ok := x.X.(*graphit.Name)
+		if !ok || n.TypeOf().Of.Kind == graphit.Bool {
+			w.g.refuse(x.Pos, "max: expected a variable that is a vector of numbers")
+		}
+		return fmt.Sprintf("greatest(%s, %s)", w.g.at(x.Pos), w.g.name(n.Var))
 	case "finished":
 		return w.queue(x.X) + ".finished()"
+	case "finishedNode":
+		return fmt.Sprintf("%s.finishedNode(%s, int64(%s))", w.queue(x.X), w.g.at(x.Pos), w.expr(x.Args[0]))
 	}
 	w.g.refuse(x.Pos, "%s has no value", x.Name)
 	return ""

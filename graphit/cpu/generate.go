@@ -162,12 +162,19 @@ func (g *generator) constants() {
 func (g *generator) vector(w *writer, v *graphit.Var) {
 	name, t := g.name(v), g.elementType(v)
 	if x, ok := v.Init.(*graphit.Method); ok && x.TypeOf().Kind == graphit.Vector {
-		w.line("%s = degrees[%s](m.out)", name, t)
+		f := map[string]string{graphit.RowStarts: "rowStarts", graphit.RowTargets: "rowTargets"}[x.Name]
+		if f == "" {
+			f = "degrees[" + t + "]"
+		}
+		w.line("%s = %s(m.out)", name, f)
 		return
 	}
 	length := "m.n"
 	if v.Type.Element == "" {
 		length = strconv.Itoa(v.Type.Size)
+	}
+	if v.Type.Width > 0 {
+		length += fmt.Sprintf(" * %d", v.Type.Width)
 	}
 	if v.Init == nil {
 		w.line("%s = make([]%s, %s)", name, t, length)

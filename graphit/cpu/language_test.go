@@ -8,7 +8,9 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 
 	"heddle/graphit"
 	"heddle/graphit/graphir"
+	"heddle/graphit/looptest"
 	"heddle/graphit/programs"
 	"heddle/internal/testenv"
 )
@@ -260,7 +263,8 @@ func TestFailures(t *testing.T) {
 // TestRefused: constructs that this backend does not support are refused before anything is compiled.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ source, says string }{
-		{"func f(v : Vertex)\n print 1;\nend\nfunc main()\n vertices.apply(f);\nend", "p.gt:18:2: print 1: only the host does this: expected it in main"},
+		{"func f(s : Vertex, d : Vertex)\n print 1;\nend\nfunc main()\n edges.apply(f);\nend", "p.gt:18:2: print 1: only the host does this: expected it in main"},
+		{"func main()\n var l : list{int} = new list{int}();\nend", "p.gt:18:10: lists of int are not supported by --cpu"},
 		{"func f(v : Vertex)\n step = 1;\nend\nfunc main()\n vertices.apply(f);\nend", "p.gt:18:2: step: a constant of the program cannot be assigned by many threads"},
 		{"func f(src : Vertex, dst : Vertex)\n pq.updatePriorityMin(dst, 1);\nend\nfunc main()\n edges.apply(f);\nend", "expected it in a function that applyUpdatePriority applies"},
 	} {
@@ -306,4 +310,29 @@ func FuzzGenerate(f *testing.F) {
 			require.Regexp(t, place, err.Error())
 		}
 	})
+}
+
+// TestLanguage: constructs that Check replaces run verified, on one thread and several, pushed and pulled.
+func TestLanguage(t *testing.T) {
+	g := load(t, "rmat.scale=7", "rmat.edge_factor=8", "weights.from=random", "weights.max=40")
+	for n, name := range slices.Sorted(maps.Keys(looptest.Language)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := looptest.Language[name]
+			if n%2 == 1 && !strings.Contains(src, "applyUpdatePriority") {
+				src += "\nschedule:\nSimpleGPUSchedule q; q.configDirection(PULL, BITMAP); program->applyGPUSchedule(\"one\", q);"
+			}
+			x := compiled(t, parse(t, name, src), false)
+			prints := ""
+			for _, threads := range []int{1, 3} {
+				var out bytes.Buffer
+				r, err := x.Run(context.Background(), g,
+					Options{Args: []string{"p.gt", "graph", "4"}, Threads: threads, Output: &out, MaxSteps: 10000})
+				require.NoError(t, err)
+				require.True(t, r.Verified)
+				require.True(t, threads == 1 || prints == out.String(), "%q, and %q on one thread", out.String(), prints)
+				prints = out.String()
+			}
+		})
+	}
 }

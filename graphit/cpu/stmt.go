@@ -424,7 +424,7 @@ func (w *writer) hostVariable(v *graphit.Var) {
 		}
 		w.line("%s := %s\n_ = %s", name, value, name)
 	case graphit.List:
-		w.line("var %s []*set\n_ = %s", name, name)
+		w.line("var %s %s\n_ = %s", name, w.g.goType(v.Type), name)
 	case graphit.PriorityQueue:
 		w.line("var %s %s\n_ = %s", name, w.g.goType(v.Type), name)
 		if v.Init != nil {

@@ -308,6 +308,16 @@ func TestPrograms(t *testing.T) {
 	b.checkAll(t)
 }
 
+// TestLanguage: constructs that Check replaces by others have CUDA.
+func TestLanguage(t *testing.T) {
+	needCompiler(t)
+	b := &batch{dir: t.TempDir(), flags: []string{"-O0"}}
+	for i, name := range slices.Sorted(maps.Keys(looptest.Language)) {
+		require.NoError(t, b.add(t, odd(t, uint64(i)), point{name, looptest.Language[name], nil}), "%s", name)
+	}
+	b.checkAll(t)
+}
+
 var sanitized = []string{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1"}
 
 // axes are the choices that settings of a workload make.
@@ -337,6 +347,9 @@ func TestAllPrograms(t *testing.T) {
 		if strings.Contains(p.source, "#loop#") {
 			sources = append(sources, point{name, looptest.Fused(p.source), nil})
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(looptest.Language)) {
+		sources = append(sources, point{name, looptest.Language[name], nil})
 	}
 	for _, name := range slices.Sorted(maps.Keys(looptest.Programs)) {
 		sources = append(sources, point{name, looptest.Programs[name], nil},

@@ -123,6 +123,9 @@ func (w *writer) variable(v *graphit.Var) {
 			w.line("heddle::Set %s = %s;", name, w.set(v.Init))
 		}
 	case graphit.List:
+		if v.Type.Of.Kind != graphit.VertexSet {
+			w.refuse(v.Pos, "%s: lists of %s have no CUDA: expected list{vertexset{…}}", v.Name, v.Type.Of)
+		}
 		w.line("std::vector<heddle::Set> %s;", name)
 	case graphit.PriorityQueue, graphit.String:
 		w.refuse(v.Pos, "%s: expected a number, a set or a list: a queue is a constant of the program", v.Name)
@@ -173,7 +176,7 @@ func (w *writer) assignElement(s *graphit.Assign, x *graphit.Index) {
 		w.refuse(x.Pos, "expected a variable that is a vector")
 	}
 	v, at := n.Var, w.at(x.Pos)
-	t, value, index := w.elementOf(v), w.as(s.Value, v.Type.Of), w.expr(x.I)
+	t, value, index := w.elementOf(v), w.as(s.Value, v.Type.Of), w.place(x)
 	if v.Type.Of.Kind == graphit.Bool {
 		value = "uint32_t(" + value + ")"
 	}
@@ -465,12 +468,20 @@ func number(x graphit.Expr) *graphit.Type {
 	return &graphit.Type{Kind: graphit.Int}
 }
 
+// place returns the number of an element, which of a vector of vectors is one of its row.
+func (w *writer) place(x *graphit.Index) string {
+	if x.J == nil {
+		return w.expr(x.I)
+	}
+	return fmt.Sprintf("heddle::in_row(%s, %s, %d, %s)", w.expr(x.I), w.expr(x.J), x.X.TypeOf().Width, w.at(x.Pos))
+}
+
 func (w *writer) element(x *graphit.Index) string {
 	n, ok := x.X.(*graphit.Name)
 	if !ok || n.Var == nil {
 		w.refuse(x.Pos, "an argument of the command line is a number by atoi(argv[2])")
 	}
-	s := fmt.Sprintf("heddle::get<%s>(device, %s, %s, %s)", w.elementOf(n.Var), w.name(n.Var), w.expr(x.I), w.at(x.Pos))
+	s := fmt.Sprintf("heddle::get<%s>(device, %s, %s, %s)", w.elementOf(n.Var), w.name(n.Var), w.place(x), w.at(x.Pos))
 	if n.Var.Type.Of.Kind == graphit.Bool {
 		return "(" + s + " != 0)"
 	}
@@ -481,6 +492,11 @@ func (w *writer) call(x *graphit.Call) string {
 	switch x.Name {
 	case "fabs":
 		return "std::fabs(" + w.as(x.Args[0], x.TypeOf()) + ")"
+	case "max", "min":
+		t := x.TypeOf()
+		return fmt.Sprintf("std::%s<%s>(%s, %s)", x.Name, w.typeOf(t, x.Pos), w.as(x.Args[0], t), w.as(x.Args[1], t))
+	case "to_double":
+		return w.as(x.Args[0], x.TypeOf())
 	case "atoi":
 		if i, ok := x.Args[0].(*graphit.Index); ok {
 			return fmt.Sprintf("heddle::argument(options, %d, %s)", i.I.(*graphit.Number).Int, w.at(x.Pos))
@@ -533,8 +549,19 @@ func (w *writer) method(x *graphit.Method) string {
 			w.refuse(x.Pos, "sum: expected a variable that is a vector of numbers")
 		}
 		return fmt.Sprintf("heddle::sum<%s>(device, %s)", w.elementOf(n.Var), w.name(n.Var))
+	case "max":
+		n, ok := x.X.(*graphit.Name)
+		if !ok || n.TypeOf().Of.Kind == graphit.Bool {
+			w.refuse(x.Pos, "max: expected a variable that is a vector of numbers")
+		}
+		return fmt.Sprintf("heddle::greatest<%s>(device, %s, %s)", w.elementOf(n.Var), w.name(n.Var), w.at(x.Pos))
 	case "finished":
 		return w.queueOf(x.X) + ".finished()"
+	case "finishedNode":
+		q := w.queueOf(x.X)
+		v := w.Queues[w.queue].Vector
+		return fmt.Sprintf("(%s.finished() || int64_t(heddle::get<%s>(device, %s, %s, %s)) <= %s.current)", q, w.elementOf(v),
+			w.name(v), w.expr(x.Args[0]), w.at(x.Pos), q)
 	}
 	w.refuse(x.Pos, "%s has no value", x.Name)
 	return ""

@@ -404,10 +404,17 @@ func (w *writer) mainArrays() {
 }
 
 func (w *writer) length(v *graphit.Var) string {
-	if v.Type.Element != "" {
-		return "vertices"
+	length := fmt.Sprint(v.Type.Size)
+	switch {
+	case v.Type.PerEdge:
+		return "edges"
+	case v.Type.Element != "":
+		length = "vertices"
 	}
-	return fmt.Sprint(v.Type.Size)
+	if v.Type.Width > 0 {
+		length += fmt.Sprintf(" * %d", v.Type.Width)
+	}
+	return length
 }
 
 // mainScalars declares the program's numbers, and what the host counts.
@@ -490,6 +497,12 @@ func (w *writer) mainReset() {
 // contents returns the first contents of a vector; false: zeros.
 func (w *writer) contents(v *graphit.Var) (text string, given bool) {
 	if m, ok := v.Init.(*graphit.Method); ok && m.TypeOf().Kind == graphit.Vector {
+		switch m.Name {
+		case graphit.RowStarts:
+			return "heddle::row_starts(graph)", true
+		case graphit.RowTargets:
+			return "heddle::row_targets(graph)", true
+		}
 		return "heddle::out_degrees(graph)", true
 	}
 	if v.Init == nil {

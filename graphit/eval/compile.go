@@ -30,6 +30,9 @@ func endless(pos graphit.Pos, format string, args ...any) {
 
 // tooLarge refuses a value outside its type's range: the program has C++'s types, for which this is undefined.
 func tooLarge(pos graphit.Pos, what string, n int64, t *graphit.Type) {
+	if t.Wide {
+		fail(pos, "%s is %d: a uint_64 is computed in 32 bits, and holds 0 to %d", what, n, uint32(math.MaxUint32))
+	}
 	if t.Kind == graphit.Uint {
 		fail(pos, "%s is %d: a uint holds 0 to %d", what, n, uint32(math.MaxUint32))
 	}
@@ -54,6 +57,8 @@ type names interface {
 	// call is a function of the language's.
 	call(x *graphit.Call, args []Value) Value
 	argument(n int64, pos graphit.Pos) string
+	// common is the number of the common neighbours of two vertices that are not beyond last.
+	common(a, b, last int64) int64
 	// round counts the rounds of loops, which are limited.
 	round(pos graphit.Pos)
 }
@@ -91,8 +96,8 @@ func (s *scope) expr(x graphit.Expr) code {
 		if !ok {
 			break
 		}
-		i := s.expr(x.I)
-		return func(f *frame) Value { return s.names.element(n.Var, index(i(f), x.Pos), x.Pos) }
+		i := s.place(x)
+		return func(f *frame) Value { return s.names.element(n.Var, i(f), x.Pos) }
 	case *graphit.Call:
 		return s.called(x)
 	case *graphit.Method:
@@ -100,6 +105,22 @@ func (s *scope) expr(x graphit.Expr) code {
 		return func(f *frame) Value { return s.names.method(x, values(args, f)) }
 	}
 	panic(fmt.Sprintf("BUG: eval: expression %T", x))
+}
+
+// place compiles the number of an element, which of a vector of vectors is one of its row.
+func (s *scope) place(x *graphit.Index) func(f *frame) int64 {
+	i := s.expr(x.I)
+	if x.J == nil {
+		return func(f *frame) int64 { return index(i(f), x.Pos) }
+	}
+	j, width := s.expr(x.J), int64(x.X.TypeOf().Width)
+	return func(f *frame) int64 {
+		column := index(j(f), x.Pos)
+		if column < 0 || column >= width {
+			fail(x.Pos, "%s: its elements have numbers 0 to %d, not %d", graphit.Source(x), width-1, column)
+		}
+		return index(i(f), x.Pos)*width + column
+	}
 }
 
 // index is an element's number, which no race may decide.
@@ -113,7 +134,7 @@ func index(v Value, pos graphit.Pos) int64 {
 func (s *scope) args(list []graphit.Expr) (out []code) {
 	for _, x := range list {
 		switch x.TypeOf().Kind {
-		case graphit.VertexSet, graphit.Function, graphit.String, graphit.Vector:
+		case graphit.VertexSet, graphit.Function, graphit.String, graphit.Vector, graphit.EdgeSet, graphit.List:
 			out = append(out, nil)
 		default:
 			out = append(out, s.expr(x))
@@ -150,8 +171,20 @@ func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
 		from = &graphit.Type{Kind: graphit.Int}
 	}
 	switch {
+	case t.Wide && !from.Wide && !from.IsReal(): // a negative number would be one beyond 32 bits
+		return func(f *frame) Value {
+			v := c(f)
+			for _, n := range all(v) {
+				if n < 0 {
+					tooLarge(x.Position(), graphit.Source(x), n, t)
+				}
+			}
+			return v
+		}
 	case from.Kind == t.Kind || from.IsReal() && t.IsReal():
 		return c
+	case from.IsReal() && t.Kind != graphit.Bool:
+		return func(f *frame) Value { return truncated(x, c(f), t) }
 	case from.Kind == graphit.Uint && !t.IsReal(): // of C++'s conversions the one that its compilers define
 		return func(f *frame) Value {
 			v := c(f)
@@ -164,6 +197,18 @@ func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
 		}
 	}
 	return func(f *frame) Value { return convert(c(f), from, t) }
+}
+
+// truncated is a real number as an integer, which its rounding must not decide.
+func truncated(x graphit.Expr, v Value, t *graphit.Type) Value {
+	n := math.Trunc(v.F)
+	if math.Trunc(v.F-v.E) != n || math.Trunc(v.F+v.E) != n {
+		fail(x.Position(), "%s is %v as an integer, or another one, by roundings: it cannot be checked", graphit.Source(x), n)
+	}
+	if math.IsNaN(n) || math.Abs(n) > math.MaxInt32 || t.Kind == graphit.Uint && n < 0 {
+		fail(x.Position(), "%s is %v, which %s does not hold", graphit.Source(x), v.F, t)
+	}
+	return Int(int64(n))
 }
 
 func (s *scope) unary(x *graphit.Unary) code {
@@ -268,6 +313,11 @@ func numeric(x graphit.Expr) *graphit.Type {
 
 func (s *scope) called(x *graphit.Call) code {
 	switch {
+	case x.Func != nil && x.Func.Counts:
+		a, b, last := s.expr(x.Args[0]), s.expr(x.Args[1]), s.expr(x.Args[2])
+		return func(f *frame) Value {
+			return Int(s.names.common(index(a(f), x.Pos), index(b(f), x.Pos), index(last(f), x.Pos)))
+		}
 	case x.Func != nil:
 		fn := s.function(x.Func)
 		var args []code
@@ -284,11 +334,62 @@ func (s *scope) called(x *graphit.Call) code {
 	case x.Name == "fabs":
 		c := s.as(x.Args[0], x.TypeOf())
 		return func(f *frame) Value { v := c(f); v.F = math.Abs(v.F); return v }
+	case x.Name == "max" || x.Name == "min":
+		return s.extreme(x)
+	case x.Name == "to_double":
+		return s.as(x.Args[0], x.TypeOf())
+	case x.Name == "writeMin" || x.Name == "writeMax":
+		return s.written(x)
 	case x.Name == "atoi":
 		return func(f *frame) Value { return s.atoi(x) }
 	}
 	args := s.args(x.Args)
 	return func(f *frame) Value { return s.names.call(x, values(args, f)) }
+}
+
+// extreme is the lesser or the greater of two numbers.
+func (s *scope) extreme(x *graphit.Call) code {
+	t, op := x.TypeOf(), ">"
+	if x.Name == "min" {
+		op = "<"
+	}
+	a, b := s.as(x.Args[0], t), s.as(x.Args[1], t)
+	return func(f *frame) Value {
+		v, w := a(f), b(f)
+		switch {
+		case v.Any != nil || w.Any != nil:
+			racing(x.Pos)
+		case t.IsReal():
+			if holds(op, w.F, v.F) {
+				return Value{F: w.F, E: max(v.E, w.E)}
+			}
+			return Value{F: v.F, E: max(v.E, w.E)}
+		case holds(op, float64(w.I), float64(v.I)):
+			return w
+		}
+		return v
+	}
+}
+
+// written is writeMin or writeMax: it reports whether the element has changed.
+func (s *scope) written(x *graphit.Call) code {
+	v, op := x.Args[0].(*graphit.Name).Var, map[string]string{"writeMin": "min=", "writeMax": "max="}[x.Name]
+	at, value := s.expr(x.Args[1]), s.as(x.Args[2], x.Args[0].TypeOf().Of)
+	r, reduces := s.names.(reducer)
+	if !reduces {
+		return func(*frame) Value {
+			fail(x.Pos, "%s: expected it in a function of edges or vertices", x.Name)
+			return Value{}
+		}
+	}
+	return func(f *frame) Value {
+		n, w := index(at(f), x.Pos), value(f)
+		changed := r.reduce(v, n, op, w, x.Pos)
+		if changed && f.tells != nil && r.tracks(v) {
+			f.tells()
+		}
+		return Truth(changed)
+	}
 }
 
 // atoi reads an argument of the command line.
@@ -426,10 +527,10 @@ type reducer interface {
 func (s *scope) assign(x *graphit.Assign) run {
 	value := s.as(x.Value, x.X.TypeOf())
 	if to, ok := x.X.(*graphit.Index); ok {
-		v, at := to.X.(*graphit.Name).Var, s.expr(to.I)
+		v, at := to.X.(*graphit.Name).Var, s.place(to)
 		r, reduces := s.names.(reducer)
 		return func(f *frame) {
-			n, w := index(at(f), to.Pos), value(f)
+			n, w := at(f), value(f)
 			if !reduces {
 				s.names.setElement(v, n, s.combined(x, s.names.element(v, n, to.Pos), w), to.Pos)
 				return

@@ -77,6 +77,8 @@ func (r functionNames) round(pos graphit.Pos) {
 	r.host.limit(r.rounds, pos)
 }
 
+func (r functionNames) common(a, b, last int64) int64 { return common(r.graph, a, b, last) }
+
 func (r functionNames) scalar(v *graphit.Var) *Value { return r.host.scalar(v) }
 
 func (r functionNames) element(v *graphit.Var, n int64, pos graphit.Pos) Value {
@@ -141,7 +143,7 @@ func (r functionNames) method(x *graphit.Method, args []Value) Value {
 		}
 		r.update(x, args)
 		return Value{}
-	case "sum", "pop":
+	case "sum", "max", "pop", "finishedNode":
 		fail(x.Pos, "%s: expected it in main", x.Name)
 	}
 	return r.host.method(x, args)
@@ -332,17 +334,28 @@ func (r *Reference) Queue(_ context.Context, q *Queue) error {
 
 // Waiting reports whether a vertex waits.
 func (r *Reference) Waiting(_ context.Context, q *Queue) (bool, error) {
-	return slices.Contains(r.waiting[q], true), nil
+	first, any := r.first(q)
+	if any {
+		q.Next = first * q.Delta
+	}
+	return any, nil
+}
+
+// first is the first bucket in which a vertex waits; false: none does.
+func (r *Reference) first(q *Queue) (bucket int64, any bool) {
+	bucket, d := math.MaxInt64, r.vectors[q.Vector]
+	for v, yes := range r.waiting[q] {
+		if yes {
+			bucket, any = min(bucket, Bucket(d.i[v], q.Delta)), true
+		}
+	}
+	return bucket, any
 }
 
 // Ready takes the vertices of the first bucket that is not empty.
 func (r *Reference) Ready(_ context.Context, q *Queue) (*Set, error) {
-	first, waits, d := int64(math.MaxInt64), r.waiting[q], r.vectors[q.Vector]
-	for v, yes := range waits {
-		if yes {
-			first = min(first, Bucket(d.i[v], q.Delta))
-		}
-	}
+	waits, d := r.waiting[q], r.vectors[q.Vector]
+	first, _ := r.first(q)
 	out := &Set{}
 	for v, yes := range waits {
 		if yes && Bucket(d.i[v], q.Delta) == first {

@@ -30,6 +30,9 @@ type Queue struct {
 	Delta int64
 	// Current is the bucket's that was dequeued last.
 	Current int64
+	// Next is the least priority of the first bucket in which a vertex waits, when the backend has been asked whether
+	// any does.
+	Next int64
 }
 
 // Backend executes a host program's operations.
@@ -42,7 +45,7 @@ type Backend interface {
 	Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *Set) (*Set, error)
 	Vertices(ctx context.Context, op *graphir.VertexSetIterator, in *Set) (*Set, error)
 	// Queue creates a queue, Ready dequeues the vertices of its first bucket, and Waiting reports whether any vertex
-	// waits.
+	// waits, and sets Next.
 	Queue(ctx context.Context, q *Queue) error
 	Ready(ctx context.Context, q *Queue) (*Set, error)
 	Waiting(ctx context.Context, q *Queue) (bool, error)
@@ -87,6 +90,7 @@ type Host struct {
 	numbers map[*graphit.Var]*Value
 	sets    map[*graphit.Var]*Set
 	lists   map[*graphit.Var][]*Set
+	ints    map[*graphit.Var][]Value // lists of numbers
 	queues  map[*graphit.Var]*Queue
 	timer   float64
 	leave   bool
@@ -102,7 +106,7 @@ type Host struct {
 func NewHost(p *graphir.Program, g *graph.Graph, opt Options) *Host {
 	h := &Host{
 		program: p, graph: g, opt: opt, numbers: map[*graphit.Var]*Value{}, sets: map[*graphit.Var]*Set{},
-		lists: map[*graphit.Var][]*Set{}, queues: map[*graphit.Var]*Queue{}, cache: map[graphit.Expr]code{},
+		lists: map[*graphit.Var][]*Set{}, ints: map[*graphit.Var][]Value{}, queues: map[*graphit.Var]*Queue{}, cache: map[graphit.Expr]code{},
 	}
 	if opt.Output == nil {
 		h.opt.Output = io.Discard
@@ -214,11 +218,35 @@ func (h *Host) vector(v *graphit.Var) {
 		h.must(h.back.Declare(v, h.initial(v, v.Type.Of), nil))
 		return
 	}
-	degrees := make([]uint32, h.graph.Vertices())
-	for n := range degrees {
-		degrees[n] = uint32(h.graph.CSR().Degree(n))
+	h.must(h.back.Declare(v, Value{}, rows(h.graph, m.Name)))
+}
+
+// rows are numbers of the graph's rows, by the method of edges that returns them.
+func rows(g *graph.Graph, method string) []uint32 {
+	csr := g.CSR()
+	switch method {
+	case graphit.RowTargets:
+		return csr.IDs
+	case graphit.RowStarts:
+		return csr.Offsets[:g.Vertices()]
 	}
-	h.must(h.back.Declare(v, Value{}, degrees))
+	degrees := make([]uint32, g.Vertices())
+	for n := range degrees {
+		degrees[n] = uint32(csr.Degree(n))
+	}
+	return degrees
+}
+
+// Length is the number of a vector's numbers, on a graph.
+func Length(v *graphit.Var, g *graph.Graph) int {
+	switch t := v.Type; {
+	case t.PerEdge:
+		return g.Edges()
+	case t.Element != "":
+		return g.Vertices() * max(1, t.Width)
+	default:
+		return t.Size * max(1, t.Width)
+	}
 }
 
 func (h *Host) block(list []graphir.Stmt) {
@@ -408,6 +436,20 @@ func (h *Host) pop(x *graphit.Method) *Set {
 	return list[len(list)-1]
 }
 
+// popNumber takes the last number off a list.
+func (h *Host) popNumber(x *graphit.Method) Value {
+	n, ok := x.X.(*graphit.Name)
+	if !ok || n.TypeOf().Of.Kind != graphit.Int {
+		fail(x.Pos, "%s: expected a list of int", graphit.Source(x))
+	}
+	list := h.ints[n.Var]
+	if len(list) == 0 {
+		fail(x.Pos, "the list %s is empty", n.Name)
+	}
+	h.ints[n.Var] = list[:len(list)-1]
+	return list[len(list)-1]
+}
+
 func (h *Host) queue(x graphit.Expr) *Queue {
 	n, ok := x.(*graphit.Name)
 	if !ok || h.queues[n.Var] == nil {
@@ -437,6 +479,7 @@ func (h *Host) simple(s graphit.Stmt) {
 		if n, ok := s.X.(*graphit.Name); ok {
 			delete(h.sets, n.Var)
 			delete(h.lists, n.Var)
+			delete(h.ints, n.Var)
 			delete(h.queues, n.Var)
 		}
 	case *graphit.Break:
@@ -452,7 +495,7 @@ func (h *Host) variable(v *graphit.Var) {
 			h.sets[v] = h.set(v.Init)
 		}
 	case graphit.List:
-		h.lists[v] = nil
+		h.lists[v], h.ints[v] = nil, nil
 	case graphit.PriorityQueue:
 		if v.Init != nil {
 			h.newQueue(v, v.Init)
@@ -472,7 +515,7 @@ func (h *Host) assign(s *graphit.Assign) {
 	case ok && t.Kind == graphit.PriorityQueue:
 		h.newQueue(n.Var, s.Value)
 	case ok && t.Kind == graphit.List:
-		h.lists[n.Var] = nil
+		h.lists[n.Var], h.ints[n.Var] = nil, nil
 	default:
 		h.scope.assign(s)(nil)
 	}
@@ -519,6 +562,10 @@ func (h *Host) do(x graphit.Expr) {
 		n, ok := m.X.(*graphit.Name)
 		if !ok {
 			fail(m.Pos, "expected a variable that is a list")
+		}
+		if n.TypeOf().Of.Kind == graphit.Int {
+			h.ints[n.Var] = append(h.ints[n.Var], h.as(m.Args[0], n.TypeOf().Of))
+			return
 		}
 		h.lists[n.Var] = append(h.lists[n.Var], h.set(m.Args[0]))
 	case "retrieve":
@@ -599,10 +646,24 @@ func (h *Host) scalar(v *graphit.Var) *Value {
 }
 
 func (h *Host) length(v *graphit.Var) int {
-	if v.Type.Element != "" {
-		return h.graph.Vertices()
+	return Length(v, h.graph)
+}
+
+func (h *Host) common(a, b, last int64) int64 { return common(h.graph, a, b, last) }
+
+// common counts the common neighbours of two vertices that are not beyond last: of parallel edges as many as both have.
+func common(g *graph.Graph, a, b, last int64) (n int64) {
+	of := map[uint32]int{}
+	for _, w := range g.CSR().Row(int(a)) {
+		of[w]++
 	}
-	return v.Type.Size
+	for _, w := range g.CSR().Row(int(b)) {
+		if of[w] > 0 && int64(w) <= last {
+			of[w]--
+			n++
+		}
+	}
+	return n
 }
 
 func (h *Host) element(v *graphit.Var, n int64, pos graphit.Pos) Value {
@@ -617,11 +678,21 @@ func (h *Host) setElement(v *graphit.Var, n int64, x Value, pos graphit.Pos) {
 	h.back.SetElement(v, int(n), x)
 }
 
-func (h *Host) method(x *graphit.Method, _ []Value) Value {
+func (h *Host) method(x *graphit.Method, args []Value) Value {
 	switch x.Name {
+	case "max":
+		return h.greatest(x)
+	case "finishedNode":
+		q := h.queue(x.X)
+		waits, err := h.back.Waiting(h.ctx, q)
+		h.must(err)
+		if !waits {
+			return Truth(true)
+		}
+		return compare("<=", false, h.element(q.Vector, index(args[0], x.Pos), x.Pos), Int(q.Next))
 	case "size", "getVertexSetSize", "getVertices":
 		if n, ok := x.X.(*graphit.Name); ok && n.TypeOf().Kind == graphit.List {
-			return Int(int64(len(h.lists[n.Var])))
+			return Int(int64(len(h.lists[n.Var]) + len(h.ints[n.Var])))
 		}
 		if x.X.TypeOf().Kind == graphit.EdgeSet {
 			return Int(int64(h.graph.Vertices()))
@@ -629,6 +700,8 @@ func (h *Host) method(x *graphit.Method, _ []Value) Value {
 		return Int(int64(len(h.set(x.X).Vertices)))
 	case "sum":
 		return h.sum(x)
+	case "pop":
+		return h.popNumber(x)
 	case "finished":
 		waits, err := h.back.Waiting(h.ctx, h.queue(x.X))
 		h.must(err)
@@ -638,6 +711,27 @@ func (h *Host) method(x *graphit.Method, _ []Value) Value {
 	}
 	fail(x.Pos, "%s has no value", x.Name)
 	return Value{}
+}
+
+// greatest is a vector's greatest number.
+func (h *Host) greatest(x *graphit.Method) Value {
+	n, ok := x.X.(*graphit.Name)
+	if !ok || h.length(n.Var) == 0 || n.Var.Type.Of.Kind == graphit.Bool {
+		fail(x.Pos, "expected a variable that is a vector of numbers, and is not empty")
+	}
+	d := newData(x.TypeOf(), 1)
+	for i := range h.length(n.Var) {
+		v := h.back.Element(n.Var, i)
+		switch {
+		case v.Any != nil:
+			racing(x.Pos)
+		case i == 0:
+			d.set(0, v)
+		default:
+			d.least(0, v, true)
+		}
+	}
+	return d.get(0)
 }
 
 // sum adds up a vector on the host.

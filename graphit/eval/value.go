@@ -92,7 +92,7 @@ func holdsInteger(t *graphit.Type, n int64) bool {
 
 // inType is an integer result of a type: of unsigned ones modulo 2^32; false: the type does not hold it.
 func inType(t *graphit.Type, n int64) (int64, bool) {
-	if t.Kind == graphit.Uint {
+	if t.Kind == graphit.Uint && !t.Wide {
 		return int64(uint32(n)), true
 	}
 	return n, holdsInteger(t, n)

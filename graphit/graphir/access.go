@@ -70,6 +70,10 @@ func (a *accessing) read(x graphit.Expr) {
 	case *graphit.Index:
 		a.add(x, "")
 	case *graphit.Call:
+		if op := graphit.Writes(x); op != "" {
+			a.list = append(a.list, Access{Vector: x.Args[0].(*graphit.Name).Var, Index: a.place(x.Args[1]), Op: op,
+				Pos: x.Pos})
+		}
 		if x.Func == nil {
 			return
 		}

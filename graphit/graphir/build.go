@@ -8,8 +8,11 @@ import (
 
 // Build returns the representation of a checked program. An error is a *graphit.Error.
 func Build(f *graphit.File) (p *Program, err error) {
-	b := &builder{p: &Program{File: f}, transposed: map[*graphit.Var]bool{}, all: map[*graphit.Var]bool{}}
+	b := &builder{p: &Program{File: f, Isolated: -1}, transposed: map[*graphit.Var]bool{}, all: map[*graphit.Var]bool{}}
 	defer b.catch(&err)
+	for _, n := range f.Notes {
+		b.p.Notes = append(b.p.Notes, Note{Pos: n.Pos, Text: n.Text, Program: true})
+	}
 	b.globals()
 	for _, fn := range f.Funcs {
 		if fn.Name == "main" {
@@ -74,7 +77,12 @@ func (b *builder) globals() {
 		case graphit.EdgeSet:
 			b.graph(v)
 		case graphit.VertexSet:
-			if !b.isAll(v.Init) {
+			if n := v.Isolated(); n >= 0 {
+				if b.p.Isolated >= 0 && b.p.Isolated != n {
+					b.errorf(v.Pos, "%s: expected %d vertices, as another set of all vertices has", v.Name, b.p.Isolated)
+				}
+				b.p.Isolated = n
+			} else if !b.isAll(v.Init) {
 				b.errorf(v.Pos, "%s: expected the vertices of the graph, as edges.getVertices()", v.Name)
 			}
 			b.all[v] = true
@@ -91,9 +99,11 @@ func (b *builder) globals() {
 			b.p.Scalars = append(b.p.Scalars, v)
 		}
 	}
-	if b.graphs == 0 {
-		b.errorf(graphit.Pos{Line: 1, Column: 1},
-			"there is no graph: expected const edges : edgeset{Edge}(Vertex,Vertex) = load(argv[1]);")
+	if b.graphs == 0 && b.p.Isolated < 0 {
+		b.p.Isolated = 0
+	}
+	if b.graphs > 0 {
+		b.p.Isolated = -1
 	}
 }
 

@@ -28,7 +28,7 @@ func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 		return g, false
 	}
 	x, ok := a.X.(*graphit.Index)
-	if !ok {
+	if !ok || x.J != nil {
 		return g, false
 	}
 	at, ok := x.I.(*graphit.Name)
@@ -42,7 +42,7 @@ func (op *EdgeSetIterator) Gathers() (g Gathered, ok bool) {
 			v, isName := i.I.(*graphit.Name)
 			reads = reads || i.X.(*graphit.Name).Var == g.Into && !(isName && v.Var == f.Params[0])
 		}
-		if c, ok := y.(*graphit.Call); ok && c.Func != nil {
+		if c, ok := y.(*graphit.Call); ok && (c.Func != nil || graphit.Writes(c) != "") {
 			reads = true
 		}
 	})
@@ -66,7 +66,7 @@ func (op *EdgeSetIterator) Claims(g Gathered) bool {
 		element, constant = constant, element
 	}
 	i, ok := element.(*graphit.Index)
-	if !ok || i.X.(*graphit.Name).Var != g.Into || g.Into.Type.Of.Kind != graphit.Int {
+	if !ok || i.J != nil || i.X.(*graphit.Name).Var != g.Into || g.Into.Type.Of.Kind != graphit.Int {
 		return false
 	}
 	at, ok := i.I.(*graphit.Name)

@@ -12,7 +12,10 @@ type Program struct {
 	// Vectors have one number per vertex, or a fixed size.
 	Vectors []*graphit.Var
 	// Scalars are the program's other globals: numbers, booleans, queues.
-	Scalars  []*graphit.Var
+	Scalars []*graphit.Var
+	// Isolated is the number of vertices of a program without a graph, from a constant that is new vertexset(n); -1: it
+	// has a graph.
+	Isolated int
 	Weighted bool // edges have weights that functions may read
 	Main     []Stmt
 	Edges    []*EdgeSetIterator   // in source order
@@ -22,8 +25,9 @@ type Program struct {
 
 // Note is a remark on the schedule.
 type Note struct {
-	Pos  graphit.Pos
-	Text string
+	Pos     graphit.Pos
+	Text    string
+	Program bool // its position is in the program, not in the schedule
 	// OnHost is set if the CPU backend honours the setting.
 	OnHost bool
 }

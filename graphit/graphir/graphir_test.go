@@ -114,15 +114,13 @@ func TestPassesKeep(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ function, after, schedule, says string }{
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; program->applyGPUSchedule("s1", s);`, "there is no operator over edges or loop s1: expected one of s0, s0:s1"},
-		{"applyModified(shorten, A)", "", `program->configApplyNumSSG("s0:s1", "fixed-vertex-count", 4);`, "configApplyNumSSG is for CPUs: the graph is cut into segments by configLoadBalance"},
-		{"applyModified(shorten, A)", "", `program->fuseFields("A", "B");`, "fuseFields is for CPUs"},
+		{"applyModified(shorten, A)", "", `program->fuseForLoop("s0", "s0", "s1");`, "fuseForLoop is for CPUs: loops are not fused"},
 		{"applyModified(shorten, A)", "", `program->configApplyDirection("s0:s1", "Sideways");`, "expected SparsePush"},
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configKernelFusion(ENABLED); program->applyGPUSchedule("s0:s1", s);`, "s0:s1 is no loop"},
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configDelta(2); program->applyGPUSchedule("s0:s1", s);`, "a delta is for applyUpdatePriority"},
 		{"to(unset).to(unset).applyModified(put, A)", "", "", "there is a filter already"},
 		{"applyModified(shorten, A)", "print edges.from(frontier).applyModified(shorten, A).size();", "", "applyModified within an expression"},
 		{"applyModified(shorten, A)", "vertices = frontier;", "", "vertices is the set of all vertices"},
-		{"applyModified(shorten, A)", "put(0, 1);", "", "main calls none"},
 	} {
 		src := strings.NewReplacer("FUNCTION", c.function, "AFTER", c.after, "SCHEDULE", c.schedule).Replace(source)
 		f, err := graphit.Parse("p.gt", []byte(src))

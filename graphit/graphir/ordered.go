@@ -190,7 +190,7 @@ func (o *Ordered) fixed(x graphit.Expr, locals map[*graphit.Var]graphit.Expr) bo
 		case *graphit.Method:
 			ok = false
 		case *graphit.Call:
-			ok = ok && x.Func == nil
+			ok = ok && x.Func == nil && graphit.Writes(x) == ""
 		}
 	})
 	return ok

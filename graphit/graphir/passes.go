@@ -224,6 +224,9 @@ var cpuNotes = map[string]string{
 	"configApplyParallelization": "operators run in parallel on all lanes of the machine",
 	"configParForGrainSize":      "the machine has no tasks",
 	"configApplyNUMA":            "the machine has one memory",
+	"configApplyNumSSG":          "configLoadBalance(EDGE_ONLY, BLOCKED, vertices) cuts the graph into segments",
+	"fuseFields":                 "vectors are arrays of their own",
+	"configIntersection":         "intersections merge sorted rows",
 	"setApply":                   "load balance and frontiers are configLoadBalance's and configFrontierCreation's",
 	"configBucketMergeThreshold": "buckets are not merged",
 	"configNumOpenBuckets":       "how many buckets are open is workload.order.buckets",
@@ -232,11 +235,9 @@ var cpuNotes = map[string]string{
 
 // cpuRefused are options that are not supported here, and the remedy.
 var cpuRefused = map[string]string{
-	"configApplyNumSSG": "the graph is cut into segments by configLoadBalance(EDGE_ONLY, BLOCKED, vertices)",
-	"fuseFields":        "vectors are arrays of their own, and cannot be fused",
-	"fuseForLoop":       "loops are not fused", "splitForLoop": "loops are not split",
-	"fuseApplyFunctions": "functions are not fused", "configIntersection": "there are no intersections",
-	"setVertexSet": "sets are laid out by configFrontierCreation",
+	"fuseForLoop": "loops are not fused", "splitForLoop": "loops are not split",
+	"fuseApplyFunctions": "functions are not fused",
+	"setVertexSet":       "sets are laid out by configFrontierCreation",
 }
 
 // cpu applies a CPU option, or notes that it has no meaning here, or refuses it.
@@ -246,8 +247,15 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	}
 	label := o.Args[0].Text
 	if why := cpuNotes[o.Name]; why != "" {
-		b.p.Notes = append(b.p.Notes, Note{o.Pos, fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why),
-			b.host(s, o)})
+		b.p.Notes = append(b.p.Notes, Note{Pos: o.Pos,
+			Text: fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why), OnHost: b.host(s, o)})
+		return
+	}
+	if slices.ContainsFunc(b.p.Vertices, func(v *VertexSetIterator) bool {
+		return label != "" && (v.Path == label || strings.HasSuffix(v.Path, ":"+label))
+	}) {
+		b.p.Notes = append(b.p.Notes, Note{Pos: o.Pos,
+			Text: fmt.Sprintf("%s(%q): no meaning here: it is an operator over vertices", o.Name, label)})
 		return
 	}
 	op, _ := b.labelled(s, label, o.Pos)

@@ -177,6 +177,15 @@ func (w *writer) word(v *graphit.Var, x ir.Value) ir.Value {
 	return x
 }
 
+// place returns the number of an element, which of a vector of vectors is one of its row.
+func (w *writer) place(x *graphit.Index) ir.Value {
+	at := w.index(x.I)
+	if x.J == nil {
+		return at
+	}
+	return w.Add(w.Mul(at, w.U32(uint32(x.X.TypeOf().Width))), w.index(x.J))
+}
+
 // index returns an element's number.
 func (w *writer) index(x graphit.Expr) ir.Value { return w.convert(w.expr(x), ir.U32) }
 
@@ -192,7 +201,7 @@ func (w *writer) assign(s *graphit.Assign) {
 	}
 	x := s.X.(*graphit.Index)
 	v := x.X.(*graphit.Name).Var
-	value, at, array := w.as(s.Value, v.Type.Of), w.index(x.I), w.Addr(vectorName(v))
+	value, at, array := w.as(s.Value, v.Type.Of), w.place(x), w.Addr(vectorName(v))
 	tracked := w.changed != nil && v == w.tracked
 	switch {
 	case s.Op == "=":
@@ -302,6 +311,34 @@ func (w *writer) atomically(s *graphit.Assign, array, at, value ir.Value, tracke
 	})
 }
 
+// written emits writeMin or writeMax, and returns whether the element has changed.
+func (w *writer) written(x *graphit.Call) ir.Value {
+	v, op := x.Args[0].(*graphit.Name).Var, graphit.Writes(x)
+	at, array := w.index(x.Args[1]), w.Addr(vectorName(v))
+	value := w.as(x.Args[2], v.Type.Of)
+	if value.Type == ir.F32 && w.atomic(x.Pos) {
+		refuse(x.Pos, "%s of real numbers where threads meet: the machine has no atomic for it", x.Name)
+	}
+	changed := w.Var(w.U32(0))
+	w.When(w.better(op, w.Load(value.Type, array, at), value), func() {
+		if !w.atomic(x.Pos) {
+			w.Store(array, at, value)
+			changed.Set(w.U32(1))
+			return
+		}
+		old := ir.Value(nil)
+		if op == "max=" {
+			old = w.AtomicMax(array, at, value)
+		} else {
+			old = w.AtomicMin(array, at, value)
+		}
+		changed.Set(w.ToU32(w.better(op, old, value)))
+	})
+	p := w.Ne(changed.Get(), w.U32(0))
+	w.told(w.changed != nil && v == w.tracked, p)
+	return p
+}
+
 // combine returns a variable's value after an assignment.
 func (w *writer) combine(op string, old, value ir.Value) ir.Value {
 	switch op {
@@ -324,6 +361,10 @@ func (w *writer) convert(v ir.Value, t ir.Type) ir.Value {
 		return v
 	case t == ir.F32:
 		return w.ToF32(v)
+	case v.Type == ir.F32 && t == ir.I32:
+		return w.ToI32(v)
+	case v.Type == ir.F32:
+		return w.AsU32(w.ToI32(v))
 	case t == ir.I32:
 		return w.AsI32(v)
 	}
@@ -349,7 +390,7 @@ func (w *writer) expr(x graphit.Expr) ir.Value {
 		if !ok || n.Var == nil {
 			refuse(x.Pos, "a machine's functions know no arguments of the command line")
 		}
-		return w.load(n.Var, w.index(x.I))
+		return w.load(n.Var, w.place(x))
 	case *graphit.Unary:
 		return w.unary(x)
 	case *graphit.Binary:
@@ -492,6 +533,14 @@ func (w *writer) called(x *graphit.Call) ir.Value {
 		return w.call(x.Func, args)
 	case x.Name == "fabs":
 		return w.Abs(w.as(x.Args[0], x.TypeOf()))
+	case x.Name == "max":
+		return w.Max(w.as(x.Args[0], x.TypeOf()), w.as(x.Args[1], x.TypeOf()))
+	case x.Name == "min":
+		return w.Min(w.as(x.Args[0], x.TypeOf()), w.as(x.Args[1], x.TypeOf()))
+	case x.Name == "to_double":
+		return w.as(x.Args[0], x.TypeOf())
+	case graphit.Writes(x) != "":
+		return w.written(x)
 	}
 	refuse(x.Pos, "%s: only the host calls it: expected it in main", x.Name)
 	return nil

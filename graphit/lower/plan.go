@@ -50,6 +50,8 @@ func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.
 	if m.Given["direction"] {
 		w.Direction = "push"
 		switch {
+		case m.Hybrid && isDense(op):
+			w.Direction = "pull" // all edges are many
 		case m.Hybrid:
 			w.Direction = "hybrid"
 		case m.Direction == graphir.Pull:

@@ -24,6 +24,7 @@ type Options struct {
 	Float    bool              // double is computed as float
 	Workload workload.Workload // for operators without a schedule; launch overhead, sizes
 	Schedule *graphit.Schedule // in place of the program's own
+	HostOnly bool              // a program without operators runs, on the host
 	MaxSteps int               // maximum number of edge traversals; 0: unlimited
 
 	anyArguments bool                                      // of schedules: Check
@@ -52,6 +53,18 @@ type Vector struct {
 
 // Build returns the representation of a checked program for a machine that has only float32.
 func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program, err error) {
+	if p, err = BuildAny(f, s, float); err != nil {
+		return nil, err
+	}
+	if isIdle(p) {
+		return nil, &graphit.Error{File: f.Name, Pos: f.Main().Pos,
+			Msg: "the program has no operator: there is nothing to run on a machine"}
+	}
+	return p, nil
+}
+
+// BuildAny is Build for programs that may have no operator, and run on the host alone.
+func BuildAny(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program, err error) {
 	defer catch(f.Name, &err)
 	if !float {
 		refuseDouble(f)
@@ -59,11 +72,18 @@ func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program
 	if p, err = graphir.Build(f); err != nil {
 		return nil, err
 	}
-	if len(p.Edges)+len(p.Vertices) == 0 {
-		return nil, &graphit.Error{File: f.Name, Pos: f.Main().Pos,
-			Msg: "the program has no operator: there is nothing to run on a machine"}
-	}
 	return p, p.Run(s, nil)
+}
+
+// isIdle reports whether a program has no operator.
+func isIdle(p *graphir.Program) bool { return len(p.Edges)+len(p.Vertices) == 0 }
+
+// build returns the representation of a program that is to run with options.
+func (o *Options) build(f *graphit.File) (*graphir.Program, error) {
+	if o.HostOnly {
+		return BuildAny(f, o.Schedule, o.Float)
+	}
+	return Build(f, o.Schedule, o.Float)
 }
 
 // refuseDouble refuses doubles, which the machine lacks.
@@ -88,7 +108,7 @@ func refuseDouble(f *graphit.File) {
 // covers the run up to it.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o Options) (r Result, err error) {
 	defer catch(f.Name, &err)
-	p, err := Build(f, o.Schedule, o.Float)
+	p, err := o.build(f)
 	if err != nil {
 		return r, err
 	}
@@ -116,8 +136,13 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 	if err != nil {
 		return r, err
 	}
-	if b.session == nil {
+	if b.session == nil && !o.HostOnly {
 		return r, errors.New("no operator has run: there is nothing that a machine did")
+	}
+	if b.session == nil {
+		for _, v := range p.Vectors {
+			r.Vectors = append(r.Vectors, Vector{v, b.initial[v]})
+		}
 	}
 	err = b.check(ctx, &r)
 	r.Verified = err == nil
@@ -167,10 +192,7 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 	}
 	m = b.session.Memory()
 	for _, v := range p.Vectors {
-		n := v.Type.Size
-		if v.Type.Element != "" {
-			n = g.Vertices()
-		}
+		n := eval.Length(v, g)
 		m.Own += uint64(n) * uint64(eval.ElementBytes(v.Type.Of)+2*wordBytes)
 	}
 	return m, nil
@@ -180,8 +202,8 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 // values. A graph of any kind stands in for the real one.
 func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err error) {
 	defer catch(f.Name, &err)
-	p, err := Build(f, o.Schedule, o.Float)
-	if err != nil {
+	p, err := o.build(f)
+	if err != nil || isIdle(p) {
 		return err
 	}
 	o.anyArguments = true
@@ -217,6 +239,10 @@ const wordBytes = 4
 
 // accepts refuses graphs whose weights do not match the program's.
 func accepts(p *graphir.Program, g *graph.Graph) error {
+	if n := p.Isolated; n > 0 && n != g.Vertices() {
+		return &graphit.Error{File: p.File.Name, Pos: graphit.Pos{Line: 1, Column: 1},
+			Msg: fmt.Sprintf("the program loads no graph, and has %d vertices: expected a graph with as many, found %d", n, g.Vertices())}
+	}
 	for _, v := range p.File.Globals {
 		if w := v.Type.Weight; v.Type.Kind == graphit.EdgeSet && w != nil && !w.IsReal() &&
 			g.WeightKind() == graph.FloatWeights {
@@ -252,10 +278,7 @@ type backend struct {
 
 // Declare sets a vector's initial contents, which are loaded with the graph.
 func (b *backend) Declare(v *graphit.Var, initial eval.Value, degrees []uint32) error {
-	n := v.Type.Size
-	if v.Type.Element != "" {
-		n = b.graph.Vertices()
-	}
+	n := eval.Length(v, b.graph)
 	words := degrees
 	if words == nil {
 		words = slices.Repeat([]uint32{word(initial, v.Type.Of)}, n)
@@ -431,7 +454,7 @@ func (b *backend) start(ctx context.Context) error {
 
 // checked returns the program for the reference, built afresh so that it does not depend on the operators' lowering.
 func (b *backend) checked() (*graphir.Program, eval.Options, error) {
-	p, err := Build(b.program.File, b.options.Schedule, b.options.Float)
+	p, err := b.options.build(b.program.File)
 	return p, eval.Options{Args: b.options.Args, MaxSteps: b.options.MaxSteps}, err
 }
 
@@ -541,13 +564,14 @@ func (b *backend) Queue(ctx context.Context, q *eval.Queue) error {
 // Waiting reports whether a vertex waits, and dequeues the next bucket.
 func (b *backend) Waiting(ctx context.Context, q *eval.Queue) (bool, error) {
 	if b.ready[q] != nil {
+		q.Next = q.Current
 		return true, nil
 	}
 	s, err := b.take(ctx, q)
 	if err != nil || len(s.Vertices) == 0 {
 		return false, err
 	}
-	b.ready[q] = s
+	b.ready[q], q.Next = s, q.Current
 	return true, nil
 }
 

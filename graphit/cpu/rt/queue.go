@@ -210,6 +210,12 @@ func (q *queue[T]) finished() bool {
 	return !any
 }
 
+// finishedNode reports whether no vertex waits in a bucket that begins below a vertex's priority.
+func (q *queue[T]) finishedNode(at string, v int64) bool {
+	n, any := q.next()
+	return !any || int64(q.prio[element(at, "finishedNode", v, len(q.prio))]) <= n*q.delta
+}
+
 // ready takes the first bucket out.
 func (q *queue[T]) ready() *set {
 	n, ok := q.next()

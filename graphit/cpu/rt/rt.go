@@ -882,6 +882,39 @@ func degrees[T int32 | uint32](a *adjacency) []T {
 	return d
 }
 
+// rowStarts are where the vertices' rows begin in rowTargets, which are all neighbours.
+func rowStarts(a *adjacency) []int32 {
+	starts := make([]int32, a.vertices())
+	for v := range starts {
+		starts[v] = int32(a.offsets[v])
+	}
+	return starts
+}
+
+func rowTargets(a *adjacency) []int32 {
+	targets := make([]int32, len(a.ids))
+	for i, v := range a.ids {
+		targets[i] = int32(v)
+	}
+	return targets
+}
+
+// inRow is the number of an element of a vector of vectors of width numbers.
+func inRow(at, name string, row, column int64, width int64) int64 {
+	if column < 0 || column >= width {
+		fail(at, "%s[%d][%d]: an element has numbers 0 to %d", name, row, column, width-1)
+	}
+	return row*width + column
+}
+
+// greatest is the greatest number of a vector.
+func greatest[T int32 | uint32 | float32 | float64](at string, list []T) T {
+	if len(list) == 0 {
+		fail(at, "max of a vector that is empty")
+	}
+	return slices.Max(list)
+}
+
 // sum adds up a vector; floats in float64.
 func sum[T int32 | uint32 | float32 | float64](list []T) T {
 	var whole T

@@ -275,6 +275,39 @@ template <class T> void set(Device& device, const Array& vector, int64_t n, T x,
     memcpy(&word, &x, sizeof word);
     device.write(Array{vector.at + n, 1}, Words{word});
 }
+// in_row returns the number of an element of a vector of vectors of width numbers.
+inline int64_t in_row(int64_t row, int64_t column, int64_t width, const char* at)
+{
+    if (column < 0 || column >= width) {
+        fail(std::string(at) + ": an element has no number " + std::to_string(column));
+    }
+    return row * width + column;
+}
+template <class T> T greatest(const Device& device, const Array& vector, const char* at)
+{
+    std::optional<T> most;
+    for (uint32_t word : device.read(vector)) {
+        T x;
+        memcpy(&x, &word, sizeof x);
+        most = most ? std::max(*most, x) : x;
+    }
+    if (!most) {
+        fail(std::string(at) + ": max of a vector that is empty");
+    }
+    return *most;
+}
+
+// row_starts returns where the vertices' rows begin in row_targets, which are all neighbours.
+inline Words row_starts(const Graph& g)
+{
+    Words starts(g.vertices);
+    for (uint32_t v = 1; v < g.vertices; v++) {
+        starts[v] = starts[v - 1] + g.degree(v - 1);
+    }
+    return starts;
+}
+inline Words row_targets(const Graph& g) { return g.out.ids; }
+
 template <class T> T sum(const Device& device, const Array& vector)
 {
     double total = 0;
