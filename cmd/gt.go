@@ -136,7 +136,7 @@ a program that is right.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
 			for _, name := range args {
-				errs = append(errs, k.check(name))
+				errs = append(errs, pointed(k.check(name)))
 			}
 			return errors.Join(errs...)
 		},

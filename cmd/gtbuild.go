@@ -67,7 +67,7 @@ and where no GRAPH was given, nothing is checked. Schedules of graph units are r
 			"heddle gt build bfs facebook_combined 0 --symmetrise --schedule hybrid.gt --cuda bfs\n  " +
 			"make -C bfs && cd bfs && ./program --kernels",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return b.run(c, args) },
+		RunE: func(c *cobra.Command, args []string) error { return pointed(b.run(c, args)) },
 	}
 	b.flags(c)
 	return c

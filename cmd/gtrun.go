@@ -193,7 +193,7 @@ toolchain (go in PATH), and its timers are seconds.
   heddle gt run cc facebook_combined --symmetrise --machine vortex-6c32w32t-weaver --workload schedule=weaver --save label=labels.txt
   heddle gt run pagerank web.hgr 20 --cpu --threads 2 --no-check`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+		RunE: func(c *cobra.Command, args []string) error { return pointed(f.run(c, args)) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")

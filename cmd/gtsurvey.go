@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"heddle/graph"
@@ -48,8 +49,8 @@ the file that it names, looked for by name in the folder, or 4.wel with weights 
 4.el without; further arguments are 1, 4, 2 and 3. Schedules in files of their own run
 with the programs that the folder's tests (*.py) name together with them. Extern
 functions are taken from a file beside the program (NAME.extern.gt), or are heddle's
-own. A table goes to stdout, with the first reason why a program did not come
-further; --json has the reasons in full.`,
+own. A table goes to stdout, and below it why programs did not come further; --json
+has the reasons in full.`,
 		Example: "  heddle gt survey graphit\n  heddle gt survey graphit --match '^apps/' --json",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
@@ -339,17 +340,33 @@ func (f *gtSurvey) inputs(file *graphit.File, files []string) (*graph.Graph, []s
 		g, err := isolated(file)
 		return g, args, err
 	}
+	for _, name := range []string{name, largerGraph} {
+		g, err := f.graph(name, files)
+		if err != nil {
+			return nil, nil, err
+		}
+		if v, _, ok := file.FirstVertex(); !ok || int(v) < g.Vertices() || name == largerGraph {
+			return g, args, nil
+		}
+	}
+	return nil, nil, errors.New("no graph")
+}
+
+// largerGraph is the graph of a program that names a vertex which its own does not have.
+const largerGraph = "rmat10.el"
+
+// graph reads a graph of the folder, by its file's name.
+func (f *gtSurvey) graph(name string, files []string) (*graph.Graph, error) {
 	i := slices.IndexFunc(files, func(x string) bool { return filepath.Base(x) == filepath.Base(name) })
 	if i < 0 {
-		return nil, nil, fmt.Errorf("the graph %s is not in the folder", filepath.Base(name))
+		return nil, fmt.Errorf("the graph %s is not in the folder", filepath.Base(name))
 	}
 	from, err := os.Open(filepath.Join(f.dir, files[i]))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer from.Close()
-	g, err := graph.Read(filepath.Base(name), from, graph.ReadOptions{IDs: graphspec.KeepIDs})
-	return g, args, err
+	return graph.Read(filepath.Base(name), from, graph.ReadOptions{IDs: graphspec.KeepIDs})
 }
 
 // isolated returns a graph without edges, for a program that loads none.
@@ -358,16 +375,18 @@ func isolated(file *graphit.File) (*graph.Graph, error) {
 	for _, v := range file.Globals {
 		n = max(n, v.Isolated())
 	}
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern general\n%d %d 0\n", n, n)
-	return graph.Read("none", strings.NewReader(text), graph.ReadOptions{})
+	rows := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern general\n%d %d 0\n", n, n)
+	return graph.Read("none", strings.NewReader(rows), graph.ReadOptions{})
 }
 
 // surveyTable prints the outcomes, and how many programs came how far.
 func surveyTable(w io.Writer, list []surveyed) {
-	if n := fit.Columns(w); n == 0 || n > 80 {
-		w = fit.Writer{Writer: w, Columns: 80}
+	const columns = 80
+	if n := fit.Columns(w); n == 0 || n > columns {
+		w = fit.Writer{Writer: w, Columns: columns}
 	}
-	t := newTable(w, "program", "parses", "checks", "runs", "verified", "reason")
+	t := newTable(w, "program", "parses", "checks", "runs", "verified")
+	var reasons []string
 	yes := func(b bool) string {
 		if b {
 			return "yes"
@@ -389,11 +408,17 @@ func surveyTable(w io.Writer, list []surveyed) {
 		count(&check, x.Checks)
 		count(&run, x.Runs)
 		count(&verify, x.Verified)
-		t.AppendRow(table.Row{name, yes(x.Parses), yes(x.Checks), yes(x.Runs), yes(x.Verified), shortReason(x.Reason)})
+		t.AppendRow(table.Row{name, yes(x.Parses), yes(x.Checks), yes(x.Runs), yes(x.Verified)})
+		if x.Reason != "" {
+			reasons = append(reasons, name+": "+shortReason(x.Reason))
+		}
 	}
 	t.AppendSeparator()
-	t.AppendRow(table.Row{fmt.Sprintf("%d in all", len(list)), parse, check, run, verify, ""})
+	t.AppendRow(table.Row{fmt.Sprintf("%d in all", len(list)), parse, check, run, verify})
 	t.Render()
+	for _, r := range reasons {
+		fmt.Fprintln(w, text.WrapText("  "+r, columns))
+	}
 }
 
 // shortReason is a reason without its file, and no longer than a table has room for.
