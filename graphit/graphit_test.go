@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/graphit"
+	"heddle/graphit/looptest"
 )
 
 const header = "element Vertex end\nelement Edge end\n" +
@@ -179,6 +180,13 @@ func FuzzProgram(f *testing.F) {
 		src, err := os.ReadFile(name)
 		require.NoError(f, err)
 		f.Add(src)
+	}
+	f.Add([]byte(header + hosts(30) + "func main() f29(); end"))
+	f.Add([]byte(header + "func f[a : vector{Vertex}(int), n : int](v : Vertex) a[v] += n; end\n" +
+		"func h(x : int) -> y : vector[2](vector[2](int)) y[0][x] = 3; print x; end\nextern func g();\n" +
+		"func main() var b : vector{Vertex}(int) = {1}; # l # par_for i in 0:3; vertices.apply(f[b, i]); h(1); end; end"))
+	for _, src := range looptest.Language {
+		f.Add([]byte(src))
 	}
 	f.Add([]byte("\uFEFF" + header + doubling(40) + "func main() vertices.apply(f9); end"))
 	f.Add([]byte(header + "func main() print 1 min= 2; x = -1 - -2; % c\nend\nschedule:\nSimpleGPUSchedule s;"))

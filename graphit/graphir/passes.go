@@ -52,6 +52,11 @@ func scheduleError(s *graphit.Schedule, at graphit.Pos, format string, args ...a
 
 // schedules is the first pass.
 func schedules(b *builder, s *graphit.Schedule) {
+	for i := range s.CPU {
+		if s.CPU[i].Name == "splitForLoop" {
+			b.split(s, &s.CPU[i])
+		}
+	}
 	for _, op := range b.p.Edges {
 		op.Given = map[string]bool{}
 	}
@@ -235,13 +240,16 @@ var cpuNotes = map[string]string{
 
 // cpuRefused are options that are not supported here, and the remedy.
 var cpuRefused = map[string]string{
-	"fuseForLoop": "loops are not fused", "splitForLoop": "loops are not split",
+	"fuseForLoop":        "loops are not fused",
 	"fuseApplyFunctions": "functions are not fused",
 	"setVertexSet":       "sets are laid out by configFrontierCreation",
 }
 
 // cpu applies a CPU option, or notes that it has no meaning here, or refuses it.
 func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
+	if o.Name == "splitForLoop" {
+		return // done before
+	}
 	if why := cpuRefused[o.Name]; why != "" {
 		scheduleError(s, o.Pos, "%s is for CPUs: %s", o.Name, why)
 	}

@@ -151,3 +151,61 @@ func shortest(g *graph.Graph, from, to int) int {
 	}
 	return dist[to]
 }
+
+// TestSplit: a counting loop that the schedule splits has the same rounds, and its parts have their own schedules.
+func TestSplit(t *testing.T) {
+	const src = `
+element Vertex end
+element Edge end
+const edges : edgeset{Edge}(Vertex, Vertex) = load(argv[1]);
+const vertices : vertexset{Vertex} = edges.getVertices();
+const a : vector{Vertex}(int) = 1;
+const b : vector{Vertex}(int) = 0;
+func pass(src : Vertex, dst : Vertex)
+    b[dst] += a[src];
+end
+func next(v : Vertex)
+    a[v] = b[v] - (b[v] / 7) * 7;
+    b[v] = 0;
+end
+func main()
+    var rounds : int = 0;
+    #outer# for j in 0:2
+        #l1# for i in 1:6
+            rounds += i;
+            #s1# edges.apply(pass);
+            vertices.apply(next);
+        end
+    end
+    print rounds, a.sum();
+end
+schedule:
+    program->splitForLoop("outer:l1", "l2", "l3", ROUNDS, 9);
+    program->configApplyDirection("outer:l2:s1", "DensePull");
+    program->configApplyDirection("outer:l3:s1", "SparsePush");
+`
+	g := odd(t)
+	want := ""
+	for _, rounds := range []string{"2", "0", "5", "99"} {
+		w := testWorkload(t)
+		var out bytes.Buffer
+		r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p", strings.Replace(src, "ROUNDS", rounds, 1)),
+			lower.Options{Args: []string{"p", "graph"}, Output: &out, Workload: w})
+		require.NoError(t, err)
+		require.True(t, r.Verified)
+		require.Equal(t, 10, r.Steps)
+		require.Contains(t, r.Plans[0], "pull")
+		require.Contains(t, r.Plans[1], "push")
+		require.Contains(t, out.String(), "30 ")
+		require.True(t, want == "" || want == out.String())
+		want = out.String()
+	}
+	_, err := lower.Run(context.Background(), device(t, testWorkload(t)), g,
+		parse(t, "p", strings.Replace(src, "outer:l1\", \"l2", "outer:l9\", \"l2", 1)),
+		lower.Options{Args: []string{"p", "graph"}, Workload: testWorkload(t)})
+	require.ErrorContains(t, err, "p:27:14: splitForLoop: expected a number of rounds, found ROUNDS")
+	_, err = lower.Run(context.Background(), device(t, testWorkload(t)), g,
+		parse(t, "p", strings.NewReplacer("outer:l1\", \"l2", "outer:l9\", \"l2", "ROUNDS", "1").Replace(src)),
+		lower.Options{Args: []string{"p", "graph"}, Workload: testWorkload(t)})
+	require.ErrorContains(t, err, "p:27:14: splitForLoop: there is no loop outer:l9 that counts")
+}
