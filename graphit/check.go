@@ -127,6 +127,7 @@ func (c *checker) typeOf(t *Type) {
 }
 
 func (c *checker) function(f *Func) {
+	defer c.in(f)()
 	c.open()
 	defer c.close()
 	c.params = map[*Var]bool{}

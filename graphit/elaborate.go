@@ -241,6 +241,7 @@ func (f *File) Link(with *File) (err error) {
 	p := &parser{file: with.Name}
 	defer p.catch(&err)
 	for _, fn := range with.Funcs {
+		fn.File = with.Name
 		i := slices.IndexFunc(f.Funcs, func(x *Func) bool { return x.Name == fn.Name })
 		switch {
 		case fn.Extern:

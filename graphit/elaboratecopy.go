@@ -101,9 +101,19 @@ func (e *elaborator) parts(x Expr, f func(Expr) Expr) Expr {
 	panic("BUG: graphit: an expression without a copy")
 }
 
+// in has errors name the file of a function, until the function that it returns is called.
+func (c *checker) in(fn *Func) func() {
+	was := c.file
+	if fn.File != "" {
+		c.file = fn.File
+	}
+	return func() { c.file = was }
+}
+
 // function copies a function of edges or vertices, under another name, in which some names stand for others.
 func (e *elaborator) function(fn *Func, name string, stands *names) *Func {
-	out := &Func{Name: name, Pos: e.pos(fn.Pos), Counts: fn.Counts}
+	defer e.in(fn)()
+	out := &Func{Name: name, Pos: e.pos(fn.Pos), Counts: fn.Counts, File: fn.File}
 	in := &device{e, &names{outer: stands}}
 	for _, p := range fn.Params {
 		in.scope.own(p)

@@ -564,6 +564,7 @@ func (h *host) inline(x *Call, fn *Func, drops bool) Expr {
 	in.out = h.out
 	inner := in
 	inner.scope = &names{outer: in.scope}
+	defer h.in(fn)()
 	for _, s := range fn.Body {
 		inner.statement(s)
 	}

@@ -213,3 +213,30 @@ func FuzzProgram(f *testing.F) {
 func squeezed(src []byte) string {
 	return strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "").Replace(strings.TrimPrefix(string(src), "\uFEFF"))
 }
+
+// TestLink: extern functions of another file, whose errors have its name.
+func TestLink(t *testing.T) {
+	const program = header + "extern func far(v : Vertex) -> d : int;\nextern func unused(some : vertexset{Vertex});\n" +
+		"func f(v : Vertex) A[v] = far(v); end\nfunc main() vertices.apply(f); A[0] = far(1); end"
+	for _, c := range []struct{ extern, says string }{
+		{"func far(v : Vertex) -> d : int d = v + more; end\nfunc unused(some : vertexset{Vertex}) end\nconst more : int = 3;", ""},
+		{"func far(v : Vertex) -> d : int d = v; end", "p.gt:8:8: extern func unused(some : vertexset{Vertex}): expected a function"},
+		{"func far(v : Vertex) -> d : bool d = true; end", "e.gt:1:1: func far(v : Vertex) -> d : bool: expected func far(v : Vertex) -> d : int, as p.gt declares it"},
+		{"func f(v : Vertex) end", "e.gt:1:1: func f: p.gt has a function of this name"},
+		{"func far(v : Vertex) -> d : int\n d = nothing; end func unused(some : vertexset{Vertex}) end", "e.gt:2:6: there is no nothing"},
+	} {
+		f, err := graphit.Parse("p.gt", []byte(program))
+		require.NoError(t, err)
+		with, err := graphit.Parse("e.gt", []byte(c.extern))
+		require.NoError(t, err)
+		if err = f.Link(with); err == nil {
+			err = graphit.Check(f)
+		}
+		if c.says == "" {
+			require.NoError(t, err)
+			require.NoError(t, graphit.Check(f), "once more")
+			continue
+		}
+		require.ErrorContains(t, err, c.says)
+	}
+}

@@ -44,6 +44,7 @@ type Func struct {
 	Body     []Stmt
 	Pos      Pos
 	Exports  bool
+	File     string // of a function that another file than the program has; "": the program's
 	// Extern marks a function without a body, which another file defines.
 	Extern bool
 	// Counts marks the function that counts the common neighbours of two vertices.

@@ -174,6 +174,9 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 	if err != nil {
 		return r, err
 	}
+	if err := eval.Accepts(p, g); err != nil {
+		return r, err
+	}
 	opt := eval.Options{Args: o.Args, MaxSteps: o.MaxSteps}
 	var ref *eval.Reference
 	if !o.NoCheck { // a program that the reference refuses does not run

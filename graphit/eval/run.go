@@ -249,6 +249,27 @@ func Length(v *graphit.Var, g *graph.Graph) int {
 	}
 }
 
+// maxNumbers is the largest number of numbers of a vector: beyond it no machine of 32 bits has room.
+const maxNumbers = 1 << 30
+
+// Accepts refuses graphs that a program cannot run on: of another size than the one that the program gives, or so large
+// that a vector has too many numbers.
+func Accepts(p *graphir.Program, g *graph.Graph) error {
+	wrong := func(at graphit.Pos, format string, args ...any) error {
+		return &graphit.Error{File: p.File.Name, Pos: at, Msg: fmt.Sprintf(format, args...)}
+	}
+	if n := p.Isolated; n > 0 && n != g.Vertices() {
+		return wrong(graphit.Pos{Line: 1, Column: 1},
+			"the program loads no graph, and has %d vertices: expected a graph with as many, found %d", n, g.Vertices())
+	}
+	for _, v := range p.Vectors {
+		if n := Length(v, g); n > maxNumbers {
+			return wrong(v.Pos, "%s has %d numbers on this graph: expected at most %d", v.Name, n, maxNumbers)
+		}
+	}
+	return nil
+}
+
 func (h *Host) block(list []graphir.Stmt) {
 	for _, s := range list {
 		if h.statement(s); h.leave {

@@ -239,9 +239,8 @@ const wordBytes = 4
 
 // accepts refuses graphs whose weights do not match the program's.
 func accepts(p *graphir.Program, g *graph.Graph) error {
-	if n := p.Isolated; n > 0 && n != g.Vertices() {
-		return &graphit.Error{File: p.File.Name, Pos: graphit.Pos{Line: 1, Column: 1},
-			Msg: fmt.Sprintf("the program loads no graph, and has %d vertices: expected a graph with as many, found %d", n, g.Vertices())}
+	if err := eval.Accepts(p, g); err != nil {
+		return err
 	}
 	for _, v := range p.File.Globals {
 		if w := v.Type.Weight; v.Type.Kind == graphit.EdgeSet && w != nil && !w.IsReal() &&
