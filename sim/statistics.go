@@ -143,6 +143,11 @@ func Instructions(s emu.Stats) (t stats.Tree) {
 		t = append(t, stats.Count("warp_instrs."+class, "warp instructions",
 			"Executed instructions of class "+class+".", n))
 	}
+	for i, n := range s.LanesByClass {
+		class := isa.Class(i).String()
+		t = append(t, stats.Count("thread_instrs."+class, "thread instructions",
+			"Executed instructions of class "+class+" times active lanes.", n))
+	}
 	return append(t, software(&s)...)
 }
 

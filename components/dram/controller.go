@@ -550,10 +550,21 @@ func (c *Channel) issue(cmd Command, r *request, now uint64) {
 	c.state.issue(cmd, r.bank, r.row, now)
 	c.stats.Commands[cmd&(numCommands-1)]++
 	if cmd != RD && cmd != WR && cmd != REF {
+		c.countOpen(cmd, r.bank.rank, now)
 		c.rowsChanged(cmd, r.bank)
 	}
 	if c.Trace != nil {
 		c.Trace(c.describe(cmd, r, now))
+	}
+}
+
+// countOpen counts a rank whose first row a command has opened, or its last one closed.
+func (c *Channel) countOpen(cmd Command, r *rank, now uint64) {
+	switch {
+	case cmd == ACT && r.open == 1:
+		c.stats.OpenRanks.Add(1, now)
+	case cmd != ACT && r.open == 0:
+		c.stats.OpenRanks.Add(-1, now)
 	}
 }
 

@@ -99,13 +99,19 @@ func TestInvariants(t *testing.T) {
 	for _, spec := range variants(t) {
 		t.Run(spec.Preset, func(t *testing.T) {
 			c, check := newChannel(t, spec), newChecker(spec)
-			c.Trace = func(i Issue) { require.NoError(t, check.check(i)) }
+			open := openRanks{}
+			c.Trace = func(i Issue) {
+				require.NoError(t, check.check(i))
+				open.see(i)
+			}
 			seen := make([]int, requests)
 			end := play(t, c, requests, true, func(d Done) { seen[d.ID]++ })
 			for id, n := range seen {
 				require.Equal(t, 1, n, "completions of request %d", id)
 			}
-			checkCounts(t, spec, c.Stats(end), requests, end)
+			stats := c.Stats(end)
+			checkCounts(t, spec, stats, requests, end)
+			require.Equal(t, open.until(end), stats.OpenRanks.Count())
 			if spec.PagePolicy == ClosedPage {
 				for i := range c.state.ranks {
 					assert.Zero(t, c.state.ranks[i].open, "rows open at the end")
@@ -113,6 +119,53 @@ func TestInvariants(t *testing.T) {
 			}
 		})
 	}
+}
+
+// openRanks sums the clocks of ranks with an open row, from the commands alone.
+type openRanks struct {
+	banks map[[3]int]bool // open ones, by rank, group and bank
+	rank  map[int]uint64  // ranks with one: since when
+	sum   uint64
+}
+
+func (o *openRanks) see(i Issue) {
+	if o.banks == nil {
+		o.banks, o.rank = map[[3]int]bool{}, map[int]uint64{}
+	}
+	at, of := [3]int{i.Rank, i.BankGroup, i.Bank}, 0
+	switch i.Command {
+	case ACT:
+		if _, open := o.rank[i.Rank]; !open {
+			o.rank[i.Rank] = i.Clock
+		}
+		o.banks[at] = true
+		return
+	case PREA:
+		for b := range o.banks {
+			if b[0] == i.Rank {
+				delete(o.banks, b)
+			}
+		}
+	case PRE, RDA, WRA:
+		delete(o.banks, at)
+	}
+	for b := range o.banks {
+		if b[0] == i.Rank {
+			of++
+		}
+	}
+	if since, open := o.rank[i.Rank]; open && of == 0 {
+		o.sum += i.Clock - since
+		delete(o.rank, i.Rank)
+	}
+}
+
+func (o *openRanks) until(end uint64) uint64 {
+	for r, since := range o.rank {
+		o.sum += end - since
+		delete(o.rank, r)
+	}
+	return o.sum
 }
 
 func checkCounts(t *testing.T, spec Spec, s Stats, requests, end uint64) {

@@ -2,6 +2,8 @@ package dram
 
 import (
 	"strings"
+
+	"heddle/components/count"
 )
 
 // Stats are the counters of a channel. Clocks are DRAM clocks.
@@ -28,6 +30,8 @@ type Stats struct {
 	ReadQueueClocks  uint64 `stat:"read_queue" unit:"request-clocks" doc:"Queued reads, summed over DRAM clocks."`
 	WriteQueueClocks uint64 `stat:"write_queue" unit:"request-clocks" doc:"Queued writes, summed over DRAM clocks."`
 	ActiveClocks     uint64 `stat:"active" unit:"request-clocks" doc:"Requests between ACT and RD or WR, summed over DRAM clocks."`
+
+	OpenRanks count.Level `stat:"open_ranks" unit:"rank-clocks" doc:"Ranks (HBM: pseudo channels) with an open row, summed over DRAM clocks: in active standby."`
 }
 
 // Commands counts commands.

@@ -156,6 +156,7 @@ func (c *Channel) open(at Location, now uint64) {
 	}
 	if b.row == closedRow {
 		b.rank.open++
+		c.countOpen(ACT, b.rank, now)
 	}
 	b.row = at.Row
 }

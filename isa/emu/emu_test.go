@@ -871,6 +871,7 @@ func TestStatsAddUp(t *testing.T) {
 			seen.WarpInstrs++
 			seen.ThreadInstrs += uint64(bits.OnesCount32(s.Mask))
 			seen.ByClass[s.Inst.Class]++
+			seen.LanesByClass[s.Inst.Class] += uint64(bits.OnesCount32(s.Mask))
 			if s.Inst.Name == "bar" && cfg.Warps > 1 {
 				seen.Barriers++
 			}

@@ -108,8 +108,9 @@ type Step struct {
 // Stats are the counts of executed instructions.
 type Stats struct {
 	WarpInstrs   uint64
-	ThreadInstrs uint64
+	ThreadInstrs uint64                 // of a core counted by class, and summed by Stats
 	ByClass      [isa.NumClasses]uint64 // warp instructions; they sum to WarpInstrs
+	LanesByClass [isa.NumClasses]uint64 // thread instructions; they sum to ThreadInstrs
 	Edges        uint64                 // lanes that executed the instruction at EdgeSymbol
 	Iterations   uint64                 // warps that did
 	Barriers     uint64                 // warps that arrived at a barrier of several warps
@@ -130,6 +131,7 @@ func (s Stats) Since(before Stats) Stats {
 	s.Shuffles -= before.Shuffles
 	for i, n := range before.ByClass {
 		s.ByClass[i] -= n
+		s.LanesByClass[i] -= before.LanesByClass[i]
 	}
 	return s
 }
@@ -251,17 +253,19 @@ func (m *Machine) ConsoleTruncated() bool { return m.console.truncated }
 // Stats returns the counts of the whole device.
 func (m *Machine) Stats() Stats {
 	var s Stats
-	for _, c := range m.cores {
-		s.WarpInstrs += c.stats.WarpInstrs
-		s.ThreadInstrs += c.stats.ThreadInstrs
-		s.Edges += c.stats.Edges
-		s.Iterations += c.stats.Iterations
-		s.Barriers += c.stats.Barriers
-		s.Scratchpad += c.stats.Scratchpad
-		s.Atomics += c.stats.Atomics
-		s.Shuffles += c.stats.Shuffles
-		for i, n := range c.stats.ByClass {
+	for _, core := range m.cores {
+		c := core.Stats()
+		s.WarpInstrs += c.WarpInstrs
+		s.ThreadInstrs += c.ThreadInstrs
+		s.Edges += c.Edges
+		s.Iterations += c.Iterations
+		s.Barriers += c.Barriers
+		s.Scratchpad += c.Scratchpad
+		s.Atomics += c.Atomics
+		s.Shuffles += c.Shuffles
+		for i, n := range c.ByClass {
 			s.ByClass[i] += n
+			s.LanesByClass[i] += c.LanesByClass[i]
 		}
 	}
 	return s

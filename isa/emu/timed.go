@@ -85,8 +85,8 @@ func (a *Access) Op() *Op { return a.op }
 func (w *Warp) count(o *Op) {
 	st := &w.core.stats
 	st.WarpInstrs++
-	st.ThreadInstrs += w.lanes
 	st.ByClass[o.class]++
+	st.LanesByClass[o.class] += w.lanes
 	if o.edge != 0 {
 		w.countEdges(o, w.mask, w.lanes)
 	}
@@ -270,7 +270,13 @@ func (w *Warp) Waiting() bool {
 }
 
 // Stats returns the core's counts.
-func (c *Core) Stats() Stats { return c.stats }
+func (c *Core) Stats() Stats {
+	s := c.stats
+	for _, lanes := range s.LanesByClass {
+		s.ThreadInstrs += lanes
+	}
+	return s
+}
 
 // SymbolAt returns the position of an address in the program loaded last, as " <name+0x8>"; empty: no symbol precedes
 // it.

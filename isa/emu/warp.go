@@ -132,8 +132,8 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 		}
 		ran++
 		st.WarpInstrs++
-		st.ThreadInstrs += lanes
 		st.ByClass[o.class]++
+		st.LanesByClass[o.class] += lanes
 		if o.edge != 0 {
 			w.countEdges(o, mask, lanes)
 		}
