@@ -102,7 +102,7 @@ graph-processing hardware units plugged into its cores.
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(), newReproduce(), newResults(), newExplain(), newReport(), newFigure(), newExec(),
 		newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newInspect(),
-		newGt(), newCLI(), newMan(), newTune(), newArea())
+		newGt(), newCLI(), newMan(), newTune(), newArea(), newEnergy())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	refuseUnknown(root)

@@ -17,9 +17,10 @@ import (
 	"heddle/internal/suggest"
 )
 
-// Files holds the YAML files that heddle ships: machines, experiments, and packs of published figures (reproduce).
+// Files holds the YAML files that heddle ships: machines, experiments, packs of published figures (reproduce), and
+// tables of energies.
 //
-//go:embed machines/*.yaml experiments/*.yaml reproduce/*/*.yaml
+//go:embed machines/*.yaml experiments/*.yaml reproduce/*/*.yaml energy/*.yaml
 var Files embed.FS
 
 // Schema is the typed tree of a machine. Programs may register the names and sections that it has until it is first
