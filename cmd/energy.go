@@ -48,8 +48,8 @@ between its low and high; a ratio takes the same draws for both points, so that 
 Order says whether the ratio is less or more than 1 with any values between their bounds, or depends on
 them.`
 	c.Flags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
-	c.Flags().StringVar(&e.table, "table", "", "`table` of energies: "+strings.Join(energy.Names(), ", ")+", or a file "+
-		"(default: the one for the machine's memory)")
+	c.Flags().StringVar(&e.table, "table", config.EnergyByMachine, "`table` of energies: "+
+		strings.Join(energy.Names(), ", ")+", a file, or machine: the one for each machine's memory")
 	addBaseline(c, &f.baseline)
 	return c
 }
@@ -75,13 +75,9 @@ type energyPoint struct {
 }
 
 func (e *energyFlags) run(w io.Writer, name string, chosen []string) error {
-	tables := map[string]*energy.Table{}
-	if e.table != "" {
-		t, err := energy.Load(e.table)
-		if err != nil {
-			return err
-		}
-		tables[e.table] = t
+	by, err := experiment.NewEnergies(e.table)
+	if err != nil {
+		return err
 	}
 	s, err := e.of.open(name)
 	if err != nil {
@@ -94,7 +90,7 @@ func (e *energyFlags) run(w io.Writer, name string, chosen []string) error {
 		if !p.Counts() {
 			return nil
 		}
-		x, err := e.point(p, tables)
+		x, err := energyOfPoint(p, by)
 		if err != nil {
 			return fmt.Errorf("point %d: %w", p.Position+1, err)
 		}
@@ -117,24 +113,13 @@ func (e *energyFlags) run(w io.Writer, name string, chosen []string) error {
 	return nil
 }
 
-// point computes the energy of a stored point.
-func (e *energyFlags) point(p *store.Point, tables map[string]*energy.Table) (*energyPoint, error) {
+// energyOfPoint computes the energy of a stored point.
+func energyOfPoint(p *store.Point, by *experiment.Energies) (*energyPoint, error) {
 	c, err := config.Parse(fmt.Sprintf("configuration of point %d", p.Position+1), []byte(p.Config))
 	if err != nil {
 		return nil, err
 	}
-	name := e.table
-	if name == "" {
-		if name, err = energy.DefaultName(&c.Machine); err != nil {
-			return nil, err
-		}
-	}
-	if tables[name] == nil {
-		if tables[name], err = energy.Load(name); err != nil {
-			return nil, err
-		}
-	}
-	r, err := tables[name].Of(&c.Machine, p.Stats.Tree())
+	r, err := by.Of(&c.Machine, p.Stats.Tree())
 	if err != nil {
 		return nil, err
 	}

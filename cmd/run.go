@@ -606,6 +606,12 @@ func (s *session) run(c *cobra.Command) error {
 	if s.flags.phases {
 		experiment.WritePhases(c.OutOrStdout(), s.runner.Points, s.outcomes)
 	}
+	if table := s.experiment.Report.Energy; table != config.NoEnergy {
+		e := energyFlags{of: &resultsFlags{}, table: table}
+		if err := e.run(c.OutOrStdout(), s.dir, nil); err != nil {
+			return fmt.Errorf("report.energy: %w", err)
+		}
+	}
 	for _, note := range summary.Unlike {
 		fmt.Fprintln(c.OutOrStdout(), "different in compared points: "+note)
 	}

@@ -67,8 +67,8 @@ type Series struct {
 // Figures are all plots that a result has data for.
 func Figures(r *Result) []Figure {
 	var all []Figure
-	for _, make := range []func(*Result) []Figure{overview, why, sweepLines, sweepMaps, stacks, superSteps, timelines,
-		roofline} {
+	for _, make := range []func(*Result) []Figure{overview, why, sweepLines, sweepMaps, stacks, energies, superSteps,
+		timelines, roofline} {
 		all = append(all, make(r)...)
 	}
 	all = slices.DeleteFunc(all, func(f Figure) bool { return f.empty() })

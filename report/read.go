@@ -37,6 +37,7 @@ type Result struct {
 	histories []history                    // of the first points
 	short     map[string]map[string]string // short values of the sweep's axes, by key
 	specs     []*Spec                      // of report.figures
+	energy    string                       // report.energy
 }
 
 // Point is one simulation's result.
@@ -163,6 +164,7 @@ func (r *Result) readReport() (err error) {
 	var y struct {
 		Report struct {
 			Labels, Figures []string
+			Energy          string
 		} `yaml:"report"`
 	}
 	if yaml.Unmarshal([]byte(r.Resolved), &y) != nil {
@@ -171,6 +173,7 @@ func (r *Result) readReport() (err error) {
 	if r.Labels, err = Labels(y.Report.Labels); err != nil {
 		return err
 	}
+	r.energy = y.Report.Energy
 	r.specs, err = Specs(y.Report.Figures)
 	return err
 }

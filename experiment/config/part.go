@@ -2,9 +2,12 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"heddle/configs/schema"
+	"heddle/internal/suggest"
+	"heddle/sim/energy"
 )
 
 // Stop holds the conditions that end a run early.
@@ -48,6 +51,8 @@ type Report struct {
 	Labels []string `key:"labels" default:""`
 
 	Figures []string `key:"figures" default:""`
+
+	Energy string `key:"energy" default:"none"`
 }
 
 // Docs describes the keys.
@@ -58,11 +63,26 @@ func (Report) Docs() map[string]string {
 		"figures": "Figures for a paper, which heddle report draws into the directory figures beside its page, and " +
 			"shows first in the page: a list of flags of heddle figure, such as --value l1d.hit_rate --x st_entries " +
 			"--width 3.33in --out hits.pdf. Text with blanks is quoted as in a shell.",
+		"energy": "Show the energy of all points (heddle energy) below the table of heddle run, and its parts in the " +
+			"page of heddle report: by a table of energies or a file of one, or by machine, the one for each machine's " +
+			"memory. none: no energy.",
 	}
 }
 
-// Validate checks the labels. Figures are checked by package report, which draws them.
+// NoEnergy and EnergyByMachine are values of Report.Energy, which is empty in points.
+const (
+	NoEnergy        = "none"
+	EnergyByMachine = "machine"
+)
+
+// Validate checks the labels and the name of a table of energies. Figures are checked by package report, which draws
+// them.
 func (r Report) Validate() error {
+	known := append([]string{NoEnergy, EnergyByMachine}, energy.Names()...)
+	if r.Energy != "" && !strings.ContainsAny(r.Energy, `/\\.`) && !slices.Contains(known, r.Energy) {
+		return &schema.FieldError{Key: "energy", Msg: fmt.Sprintf("%q: expected a file, or one of %s%s", r.Energy,
+			strings.Join(known, ", "), suggest.DidYouMean(r.Energy, known))}
+	}
 	for _, l := range r.Labels {
 		if name, _, ok := strings.Cut(l, "="); !ok || name == "" {
 			return &schema.FieldError{Key: "labels", Msg: fmt.Sprintf("%q: expected NAME=TEXT", l)}
