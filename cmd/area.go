@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/components/accel"
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/experiment"
-	"heddle/rtl"
 	"heddle/rtl/area"
 )
 
@@ -83,14 +83,13 @@ func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string
 	spec, ok := m.Core.Unit.Spec.(*weaver.Spec)
 	if !ok {
 		r.Missing = "there is no SystemVerilog of a " + kind.Title + ", so nothing of it is counted"
+		if _, ok := m.Core.Unit.Spec.(*graphpeg.Spec); ok {
+			r.Missing += " but the bits of its ALWT"
+		}
 		return r, nil
 	}
-	shape := m.UnitShape(0)
-	u, err := rtl.Weaver(spec.Derived(shape.Warps, shape.Threads, shape.ScratchpadLatency), shape.Warps, shape.Threads)
-	if err != nil {
-		return nil, err
-	}
-	r.Mapping, err = area.Map(ctx, u, liberty)
+	var err error
+	r.Mapping, err = area.MapWeaver(ctx, m, spec, liberty)
 	if errors.Is(err, area.ErrNoYosys) {
 		r.Missing = err.Error()
 		return r, nil

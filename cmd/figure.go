@@ -30,6 +30,8 @@ the name of an experiment whose results are in results/<name>.
 
 --value is any statistic (heddle stats describe), speedup or cycles. --x, --colour and --panel are
 axes: keys of the experiment's sweep or compare, all of a key or its last parts, or variant.
+area is that of a point's machine, storage and graph units, and unit_area that of the graph units
+alone, in mm² at 28 nm as of heddle area; the Pareto front is marked.
 What differs besides becomes a mean over inputs, which the figure says, or panels. A variant that lacks the axis below,
 as a baseline without the unit, is a line across. With seeds there are 95 % confidence intervals.
 
@@ -42,6 +44,7 @@ of this command, whose figures heddle report draws beside its page.
   heddle figure my --value l1d.hit_rate --x st_entries --colour variant --panel graph.file
   heddle figure my --label 'weaver=Weaver' --label 'machine.core.weaver.st_entries=entries of the ST'
   heddle figure quickstart --baseline edge
+  heddle figure my --x area --y speedup
   heddle figure my --where workload.algorithm=bfs --from 0.9`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.draw(c, args[0]) },

@@ -205,14 +205,14 @@ func (f *resultsFlags) open(name string) (*store.Store, error) {
 }
 
 // points reads the points of a store, without configurations and super-steps.
-func (f *resultsFlags) points(name string) (points []store.Point, e store.Experiment, err error) {
+func (f *resultsFlags) points(name string, want store.Want) (points []store.Point, e store.Experiment, err error) {
 	s, err := f.open(name)
 	if err != nil {
 		return nil, e, err
 	}
 	defer s.Close() //nolint:errcheck // read only
 	if e, _, err = s.Experiment(); err == nil {
-		err = s.Each(store.Want{Stats: true}, func(p *store.Point) error { points = append(points, *p); return nil })
+		err = s.Each(want, func(p *store.Point) error { points = append(points, *p); return nil })
 	}
 	return points, e, err
 }
@@ -480,11 +480,11 @@ func (f *resultsFlags) compare(w io.Writer, args []string) error {
 	if err != nil {
 		return fmt.Errorf("--stats: %w", err)
 	}
-	a, ofA, err := f.points(args[0])
+	a, ofA, err := f.points(args[0], store.Want{Stats: true})
 	if err != nil {
 		return err
 	}
-	b, ofB, err := f.points(args[1])
+	b, ofB, err := f.points(args[1], store.Want{Stats: true})
 	if err != nil {
 		return err
 	}

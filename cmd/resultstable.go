@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -45,7 +47,8 @@ and json have full keys, values and digits.`
 		"`axes` in columns, KEY,KEY; a number is the width of the table, as of others")
 	c.Flags().StringArrayVar(&t.where, "where", nil, "only points with this `key=value` (may be repeated)")
 	c.Flags().StringVar(&t.value, "value", "",
-		"speedup, cycles or a `statistic` (default: speedup, or cycles where nothing is compared)")
+		"speedup, cycles or a `statistic` (default: speedup, or cycles where nothing is compared); with /area or "+
+			"/unit_area behind it, by mm² of the machine or of its graph units")
 	c.Flags().BoolVar(&t.paired, "paired", false,
 		"differences to the first column, each of two points with the same seed")
 	c.Flags().StringVar(&t.format, "format", "table", strings.Join(experiment.PivotFormats, ", "))
@@ -59,11 +62,14 @@ func (t *tableFlags) show(w io.Writer, name string) error {
 		return err
 	}
 	t.value = accel.StatisticOf(t.value)
-	points, e, err := t.of.points(name)
+	points, e, err := t.of.points(name, store.Want{Stats: true, Config: t.perArea() != ""})
 	if err != nil {
 		return err
 	}
 	valued, err := t.valued(points)
+	if err == nil && t.perArea() != "" {
+		valued, err = t.overArea(points, valued)
+	}
 	if err != nil {
 		return err
 	}
@@ -104,11 +110,13 @@ func (t *tableFlags) width(w io.Writer) (io.Writer, error) {
 // valued returns the chosen points with the chosen value.
 func (t *tableFlags) valued(points []store.Point) (list []experiment.Valued, err error) {
 	speedups := store.Speedups(points)
+	value := strings.TrimSuffix(t.value, t.perArea())
 	if t.value == "" {
 		if t.value = "cycles"; len(speedups) > 0 {
 			t.value = "speedup"
 		}
 	}
+	value = cmp.Or(value, t.value)
 	known := false
 	for i := range points {
 		p := &points[i]
@@ -116,14 +124,14 @@ func (t *tableFlags) valued(points []store.Point) (list []experiment.Valued, err
 			continue
 		}
 		v := experiment.Valued{Axes: settings(p), Value: math.NaN()}
-		stat, has := p.Stats.Get(t.value)
+		stat, has := p.Stats.Get(value)
 		known = known || has
 		speedup, compared := speedups[p.Position]
 		switch {
 		case !p.Counts():
-		case t.value == "cycles":
+		case value == "cycles":
 			v.Value, v.Half = float64(p.Cycles), p.Half
-		case t.value == "speedup" && compared:
+		case value == "speedup" && compared:
 			v.Value, v.Half = speedup.Value, speedup.Half
 		case has:
 			v.Value, v.Half = stat.Float(), stat.Half
@@ -133,13 +141,42 @@ func (t *tableFlags) valued(points []store.Point) (list []experiment.Valued, err
 	switch {
 	case len(list) == 0:
 		return nil, fmt.Errorf("--where %s: no point has that", strings.Join(t.where, " --where "))
-	case t.value == "speedup" && len(speedups) == 0:
+	case value == "speedup" && len(speedups) == 0:
 		return nil, fmt.Errorf("--value speedup: nothing is compared: expected cycles, or a statistic")
-	case t.value != "cycles" && t.value != "speedup" && !known:
+	case value != "cycles" && value != "speedup" && !known:
 		return nil, fmt.Errorf("--value %s: no point with a result has it%s: heddle stats describe names all", t.value,
 			suggest.DidYouMean(t.value, statNames(points)))
 	}
 	return list, nil
+}
+
+// perArea returns what of the value divides it by an area; "": it is none by area.
+func (t *tableFlags) perArea() string {
+	if _, by, ok := strings.Cut(t.value, "/"); ok && report.IsArea(by) {
+		return "/" + by
+	}
+	return ""
+}
+
+// overArea divides the chosen points' values by the areas of their machines in mm²; none by an area of zero.
+func (t *tableFlags) overArea(points []store.Point, valued []experiment.Valued) ([]experiment.Valued, error) {
+	var areas report.Areas
+	at := 0
+	for i := range points {
+		if !t.chosen(&points[i]) {
+			continue
+		}
+		v := &valued[at]
+		at++
+		a, err := areas.Of(context.Background(), t.perArea()[1:], points[i].Config)
+		if err != nil {
+			return nil, fmt.Errorf("--value %s: %w", t.value, err)
+		}
+		if v.Value, v.Half = v.Value/a.Middle(), v.Half/a.Middle(); a.High == 0 {
+			v.Value, v.Half = math.NaN(), 0
+		}
+	}
+	return valued, nil
 }
 
 func statNames(points []store.Point) (names []string) {

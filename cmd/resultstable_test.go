@@ -17,6 +17,23 @@ func TestResultsTable(t *testing.T) {
 	require.Regexp(t, `│ schedule │ +0.5 │ +0.6 │`, out)
 	require.Regexp(t, `│ edge +│ +\d+,\d{3} │ +\d+,\d{3} │`, out)
 
+	// No graph unit has an area; the machine of all points is the same.
+	require.Regexp(t, `│ 0.5 +│ +– │ +– │`, results(t, "table", "a", "--value", "speedup/unit_area"))
+	require.NotContains(t, results(t, "table", "a", "--value", "speedup/area"), "–")
+	value := func(value string) (cells []float64) {
+		var m struct{ Cells []struct{ Value float64 } }
+		require.NoError(t, json.Unmarshal([]byte(results(t, "table", "a", "--format", "json", "--value", value)), &m))
+		for _, c := range m.Cells {
+			cells = append(cells, c.Value)
+		}
+		return cells
+	}
+	cycles, perArea := value("cycles"), value("cycles/area")
+	for i := range cycles {
+		require.InEpsilon(t, cycles[0]/perArea[0], cycles[i]/perArea[i], 1e-9)
+	}
+	require.InDelta(t, 0.08, cycles[0]/perArea[0], 0.06, "mm²")
+
 	latex := results(t, "table", "a", "--format", "latex")
 	require.Contains(t, latex, "\\begin{tabular}{lS[table-format=1.2]S[table-format=1.2]}\n\\toprule\n"+
 		"damping & {vertex} & {edge} \\\\")

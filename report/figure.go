@@ -57,6 +57,7 @@ type Series struct {
 	Points [][2]Number `json:"points,omitempty"`
 	Errors []Number    `json:"errors,omitempty"` // half-widths of the values' or points' 95 % confidence intervals
 	Labels []string    `json:"labels,omitempty"` // of the points
+	Tags   []string    `json:"-"`                // written beside the points of a picture
 	Level  bool        `json:"level,omitempty"`  // of bars or lines: one value everywhere, a line across
 	Bound  bool        `json:"bound,omitempty"`  // a limit, not a measurement
 	Other  bool        `json:"other,omitempty"`  // series too small for a colour of their own

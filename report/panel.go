@@ -3,6 +3,7 @@ package report
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -376,6 +377,10 @@ func (p *panel) scales() (xs, ys *scaleTo) {
 	} else {
 		ys.low, ys.high = ys.low/1.1, ys.high*1.1
 	}
+	if slices.ContainsFunc(p.f.Series, func(s Series) bool { return len(s.Tags) > 0 }) { // which need room
+		pad := (xs.high - xs.low) / 20
+		xs.low, xs.high = xs.low-pad, xs.high+pad
+	}
 	if xs.low == xs.high {
 		xs.low, xs.high = xs.low*0.9, xs.high*1.1+math.SmallestNonzeroFloat32
 	}
@@ -406,7 +411,11 @@ func (p *panel) series(c *draw.Canvas, i int, x, y func(float64) vg.Length) {
 	for n, at := range s.Points {
 		if at[0].ok() && at[1].ok() {
 			p.whisker(c, x(float64(at[0])), y, float64(at[1]), s.half(n))
-			p.mark(c, i, vg.Point{X: x(float64(at[0])), Y: y(float64(at[1]))})
+			where := vg.Point{X: x(float64(at[0])), Y: y(float64(at[1]))}
+			p.mark(c, i, where)
+			if n < len(s.Tags) {
+				p.label(c, textColour, where.Add(vg.Point{Y: p.style.Font}), s.Tags[n])
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // Query describes a figure of a result.
 type Query struct {
 	Value  string            // the statistic; "": the speedup if there is one, else cycles
-	X      string            // the axis below; "": the first with several values that is neither Colour nor Panel
+	X      string            // the axis below, or MachineArea, UnitArea; "": the first with several values that is neither Colour nor Panel
 	Colour string            // the axis of the series; "": the variants
 	Panel  string            // the axis of the panels; "": there is one
 	Kind   Kind              // bars, lines or scatter; "": lines over numbers, else bars
@@ -60,8 +60,8 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 			at, ok := r.at(p, q.Panel)
 			return q.Panel != "" && ok && at != name
 		})
-		f, over := r.queried(&q, in)
-		if err := q.overDesigns(f, over); err != nil {
+		f, err := r.panelOf(&q, in)
+		if err != nil {
 			return nil, err
 		}
 		f.Choice = q.label(name)
@@ -71,6 +71,15 @@ func (r *Result) Query(q Query) ([]*Figure, error) {
 		panels = append(panels, f)
 	}
 	return panels, q.begins(panels)
+}
+
+// panelOf is one panel.
+func (r *Result) panelOf(q *Query, points []*Point) (*Figure, error) {
+	if IsArea(q.X) {
+		return r.overArea(q, points)
+	}
+	f, over := r.queried(q, points)
+	return f, q.overDesigns(f, over)
 }
 
 // overDesigns refuses a geometric mean over points that differ in a design: it is the speed of none of them.
@@ -158,6 +167,9 @@ func (r *Result) resolve(q *Query) error {
 	maps.Copy(labels, q.Labels)
 	q.Labels = labels
 	for _, key := range []*string{&q.X, &q.Colour, &q.Panel} {
+		if key == &q.X && IsArea(q.X) {
+			continue
+		}
 		found, err := r.axis(*key)
 		if err != nil {
 			return err
@@ -195,7 +207,7 @@ func (r *Result) choose(q *Query) {
 		q.X = VariantAxis
 	}
 	for _, a := range r.Sweep {
-		if q.Panel == "" && open(a.Key) && !experiment.OverInputs([]string{a.Key}) && len(a.Values) <= mostPanels {
+		if !IsArea(q.X) && q.Panel == "" && open(a.Key) && !experiment.OverInputs([]string{a.Key}) && len(a.Values) <= mostPanels {
 			q.Panel = a.Key
 		}
 	}
@@ -240,7 +252,7 @@ func metricOf(name string) metric {
 	return metric{Name: name}
 }
 
-// queried is one panel.
+// queried is a panel over an axis.
 func (r *Result) queried(q *Query, points []*Point) (f *Figure, over []string) {
 	m := metricOf(q.Value)
 	f = &Figure{ID: slug(q.Value + "-by-" + q.X), Kind: q.Kind,

@@ -34,6 +34,7 @@ type Result struct {
 	Wrong    []string          // which of report.figures cannot be drawn, and why
 	Unread   string            // why histories could not be read from the store; "": no error, or no store
 
+	areas     Areas
 	histories []history                    // of the first points
 	short     map[string]map[string]string // short values of the sweep's axes, by key
 	specs     []*Spec                      // of report.figures

@@ -33,7 +33,9 @@ type Spec struct {
 func (s *Spec) Bind(fl *pflag.FlagSet) {
 	fl.StringVar(&s.Value, "value", "", "`statistic` that is shown (default: speedup if there is a baseline, else "+
 		"cycles)")
-	fl.StringVar(&s.X, "x", "", "`axis` below (default: the first of the sweep)")
+	fl.StringVar(&s.Value, "y", "", "the same as --value")
+	fl.StringVar(&s.X, "x", "", "`axis` below, or area, unit_area: mm² of the machine or "+
+		"of its graph units (default: the first of the sweep)")
 	fl.StringVar(&s.Colour, "colour", "", "`axis` of the series (default: variant)")
 	fl.StringVar(&s.Panel, "panel", "", "`axis` of panels side by side")
 	fl.StringVar(&s.kind, "kind", "", "bars, lines or scatter (default: lines over numbers, else bars)")

@@ -13,6 +13,9 @@ func (a MM2) String() string { return fmt.Sprintf("%.2g to %.2g", a.Low, a.High)
 // Plus returns the sum.
 func (a MM2) Plus(b MM2) MM2 { return MM2{a.Low + b.Low, a.High + b.High} }
 
+// Middle returns the mean of both ends.
+func (a MM2) Middle() float64 { return (a.Low + a.High) / 2 }
+
 // Times returns the area of n.
 func (a MM2) Times(n int) MM2 { return MM2{float64(n) * a.Low, float64(n) * a.High} }
 
@@ -50,11 +53,15 @@ func (m *Mapping) Silicon() MM2 {
 	return a
 }
 
-// Silicon returns the area of all of the structure's copies. A register file has two ports, the others one.
+// Silicon returns the area of all of the structure's copies. A register file has two ports, an ALWT is a memory of a
+// unit, the others have one port.
 func (s *Storage) Silicon() MM2 {
 	a := MM2{cell, cell / macroFills}
-	if s.What == registerFile {
+	switch s.What {
+	case registerFile:
 		a = MM2{twoPorts * cell, twoPorts * cell / macroFills}
+	case alwt:
+		a = MM2{cell, twoPorts * cell / bankFills}
 	}
 	return a.Times(s.Number * s.Bits)
 }

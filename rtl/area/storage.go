@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"heddle/components/cache"
+	"heddle/components/graphpeg"
 	"heddle/configs"
 	"heddle/isa"
 )
@@ -17,7 +18,11 @@ type Storage struct {
 	Meaning string `json:"meaning"`
 }
 
-const registerFile = "register file"
+const (
+	registerFile = "register file"
+	alwt         = "ALWT"
+	alwtEntry    = 98 // bits: GraphPEG §4.6
+)
 
 // StorageOf returns the storage that a machine's configuration implies, exact to the bit in what Meaning says.
 func StorageOf(m *configs.Machine) []Storage {
@@ -28,6 +33,11 @@ func StorageOf(m *configs.Machine) []Storage {
 	}}
 	if c.Scratchpad {
 		list = append(list, Storage{"scratchpad", cores, c.ScratchpadBytes * 8, fmt.Sprintf("%d bytes", c.ScratchpadBytes)})
+	}
+	if peg, ok := c.Unit.Spec.(*graphpeg.Spec); ok {
+		list = append(list, Storage{
+			alwt, cores, peg.ALWTEntries * alwtEntry, fmt.Sprintf("%d entries × %d", peg.ALWTEntries, alwtEntry),
+		})
 	}
 	list = append(list, cacheStorage("L1I", m.Sockets, &m.L1I)...)
 	list = append(list, cacheStorage("L1D", m.Sockets, &m.L1D)...)
