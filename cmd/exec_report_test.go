@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -234,13 +235,28 @@ func TestLookReport(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, out, "gather-push")
 	require.Regexp(t, `│ gather_sum +│`, out)
-	out, errs, code = heddle(t, "inspect", "./e.yaml", "--report=hot.html", "--json")
+	require.Regexp(t, `│ gather-push.ir:\d+ `, out)
+	require.Contains(t, out, "--lines lists it")
+	out, errs, code = heddle(t, "inspect", "./e.yaml", "--report=hot.html", "--lines", "--json")
 	require.Equal(t, exitOK, code, errs)
 	var r hotspots.Report
 	require.NoError(t, json.NewDecoder(strings.NewReader(out)).Decode(&r))
-	programs := map[string]uint64{}
+	programs, listed := map[string]uint64{}, map[string]int{}
 	for _, x := range r.Instructions {
 		programs[x.Program] += x.Issued
+		if x.Line > 0 { // --lines has that very line
+			require.Regexp(t, fmt.Sprintf(`(?m)^%s:%d: +%s$`, x.File, x.Line, regexp.QuoteMeta(x.Source)), errs)
+			listed[x.Program]++
+		}
+	}
+	require.Len(t, listed, len(programs))
+	shown, _, code := heddle(t, "kernel", "show", "bfs/vertex/csr/push/queue+none", "--lines")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, shown, "\ngather-push.ir:2: ")
+	for _, line := range strings.Split(strings.TrimSpace(errs), "\n") {
+		if strings.Contains(line, ".ir:") {
+			require.Contains(t, shown, line+"\n")
+		}
 	}
 	require.Greater(t, len(programs), 1)
 	require.Equal(t, r.WarpInstrs, r.Issued())

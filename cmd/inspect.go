@@ -20,6 +20,7 @@ type inspectFlags struct {
 	hot     hotFlags
 	machine *sim.Machine
 	json    bool
+	lines   bool
 }
 
 func newInspect() *cobra.Command {
@@ -48,13 +49,16 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	f.monitor.add(c)
 	f.stop.add(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the output of --dump or --report as JSON")
+	c.Flags().BoolVar(&f.lines, "lines", false, "after the run, list what its kernels were compiled from, with the names "+
+		"and numbers of lines that traps and --report give")
 	f.overrides.add(c)
 	return c
 }
 
 func (f *inspectFlags) run(c *cobra.Command, name string) error {
-	if !f.window.wanted() && f.hot.to == "" && !f.window.list && !f.stop.wanted() && f.monitor.address == "" {
-		return errors.New(expectedFiles + ", --report, --break PLACE, --at-cycle N, or --monitor")
+	if !f.window.wanted() && f.hot.to == "" && !f.window.list && !f.stop.wanted() && f.monitor.address == "" &&
+		!f.lines {
+		return errors.New(expectedFiles + ", --report, --break PLACE, --at-cycle N, --lines, or --monitor")
 	}
 	if f.json && f.stop.dump && f.hot.to != "" {
 		return errors.New("--json: expected one of --dump and --report beside it")
@@ -89,6 +93,7 @@ func (f *inspectFlags) run(c *cobra.Command, name string) error {
 		err = errors.Join(failed(o.Err), err)
 	}
 	err = errors.Join(err, f.reportHot(c, &r.Points[0], o.Err))
+	f.list(c)
 	if f.json {
 		err = errors.Join(err, f.stop.reportJSON(c.OutOrStdout(), c.ErrOrStderr()))
 	} else {
@@ -111,6 +116,9 @@ func (f *inspectFlags) reportHot(c *cobra.Command, p *experiment.Point, ended er
 		return nil
 	}
 	r := f.hot.of(experiment.Label(p.Axes), f.machine, lineNumbers{Lines: p.ProgramLines()}, ended)
+	if r.Compiled() {
+		r.Notes = append(r.Notes, "NAME.ir:N is line N of what a kernel is compiled from: --lines lists it.")
+	}
 	if f.json {
 		return errors.Join(f.hot.write(r), printJSON(c.OutOrStdout(), r))
 	}
@@ -118,9 +126,31 @@ func (f *inspectFlags) reportHot(c *cobra.Command, p *experiment.Point, ended er
 	return f.hot.write(r)
 }
 
+// list prints what the kernels that were launched have been compiled from; stdout is reserved for JSON.
+func (f *inspectFlags) list(c *cobra.Command) {
+	if !f.lines || f.machine == nil {
+		return
+	}
+	w := c.OutOrStdout()
+	if f.json {
+		w = c.ErrOrStderr()
+	}
+	n := 0
+	for _, p := range f.machine.Profiles() {
+		writeListings(w, p.Program)
+		n += len(p.Program.Listings)
+	}
+	if n == 0 {
+		fmt.Fprintln(w, "--lines: none of the kernels that were launched is compiled by heddle.")
+	}
+}
+
 // attach attaches the requested tools to a machine, which runs several programs.
 func (f *inspectFlags) attach(m *sim.Machine) error {
 	f.machine = m
+	if f.lines {
+		m.Profile()
+	}
 	if err := f.hot.attach(m); err != nil {
 		return err
 	}

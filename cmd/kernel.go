@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/experiment"
+	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
 	"heddle/kernels/compose"
@@ -168,9 +169,9 @@ func writeCounts(w io.Writer) {
 
 // kernelView is the printed form of a kernel.
 type kernelView struct {
-	ir, asm, stats, passes bool
-	maskByUnit             bool
-	spill                  string // workload.compiler.spill
+	ir, asm, stats, passes, lines bool
+	maskByUnit                    bool
+	spill                         string // workload.compiler.spill
 	form
 }
 
@@ -188,6 +189,8 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	}
 	c.Flags().BoolVar(&v.ir, "ir", false, "the intermediate representation, as built")
 	c.Flags().BoolVar(&v.passes, "passes", false, "and after each pass of the compiler")
+	c.Flags().BoolVar(&v.lines, "lines", false,
+		"after all passes, with the names and numbers of lines that traps and reports give")
 	c.Flags().BoolVar(&v.asm, "asm", false, "the program")
 	c.Flags().BoolVar(&v.stats, "stats", false,
 		"registers, spills, instructions for each edge, loads under way, phases")
@@ -217,7 +220,7 @@ func (v *kernelView) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	v.stats = v.stats || !(v.ir || v.asm || v.passes)
+	v.stats = v.stats || !(v.ir || v.asm || v.passes || v.lines)
 	b := bufio.NewWriter(c.OutOrStdout())
 	defer b.Flush()
 	for _, k := range list {
@@ -260,6 +263,9 @@ func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
 	if err != nil {
 		return err
 	}
+	if v.lines {
+		writeListings(b, p.Program)
+	}
 	if v.asm {
 		disassemble(b, p.Program, p.Program.Segments[0])
 	}
@@ -267,6 +273,15 @@ func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
 		showStats(b, p)
 	}
 	return nil
+}
+
+// writeListings prints what a program is compiled from; the beginnings of lines are as traps and reports give them.
+func writeListings(w io.Writer, p *isa.Program) {
+	for _, l := range p.Listings {
+		for n, text := range l.Lines() {
+			fmt.Fprintf(w, "%s:%d: %s\n", l.Name(), n+1, text)
+		}
+	}
 }
 
 func showStats(w io.Writer, c *codegen.Compiled) {

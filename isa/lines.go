@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 )
 
 // Lines maps a program's instructions to lines of source files.
@@ -49,4 +50,25 @@ func (l *Lines) At(addr uint32) (file string, line int, ok bool) {
 	}
 	r := l.rows[i-1]
 	return l.Files[r.file], int(r.line), true
+}
+
+// Listing is the text that a compiler has made instructions of a program from.
+type Listing interface {
+	// Name is the name of the text, as messages have it.
+	Name() string
+	// Lines returns the lines of the text.
+	Lines() []string
+	// Line returns the line, from 1, that the instruction at an address comes from; 0: none, or not known.
+	Line(addr uint32) int
+}
+
+// LineAt returns the line of a listing that the instruction at an address comes from, with its text; ok is false if
+// there is none.
+func (p *Program) LineAt(addr uint32) (name string, line int, text string, ok bool) {
+	for _, l := range p.Listings {
+		if line = l.Line(addr); line > 0 {
+			return l.Name(), line, strings.TrimSpace(l.Lines()[line-1]), true
+		}
+	}
+	return "", 0, "", false
 }

@@ -142,9 +142,7 @@ func (h *hotRows) row(c *hotspots.Counts) hotRow {
 func (h *hotRows) instruction(x *hotspots.Instruction) hotRow {
 	row := h.row(&x.Counts)
 	row.PC, row.Where, row.Text, row.Source = fmt.Sprintf("%08x", x.PC), x.Where(), x.Text, x.Source
-	if row.Place = x.Origin(); x.Line > 0 {
-		row.Place = placeText(x.File, x.Line)
-	}
+	row.Place = x.Origin()
 	return row
 }
 

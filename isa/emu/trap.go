@@ -46,6 +46,7 @@ type Trap struct {
 	PC     uint32
 	Inst   string // disassembly
 	Symbol string // "loop+0x8", when known
+	Source string // "gather.ir:12 (gather_sum): %7 = load x", for a compiled kernel
 
 	As          isa.Exception // the architecture's exception
 	Exceptional bool          // As is valid: a handler of the program may take it
@@ -58,7 +59,11 @@ func (t *Trap) Error() string {
 	if t.Symbol != "" {
 		fmt.Fprintf(&s, " <%s>", t.Symbol)
 	}
-	fmt.Fprintf(&s, ": %s\n  core %d, warp %d", t.Inst, t.Core, t.Warp)
+	fmt.Fprintf(&s, ": %s", t.Inst)
+	if t.Source != "" {
+		fmt.Fprintf(&s, "\n  from %s", t.Source)
+	}
+	fmt.Fprintf(&s, "\n  core %d, warp %d", t.Core, t.Warp)
 	if t.Lane >= 0 {
 		fmt.Fprintf(&s, ", lane %d", t.Lane)
 	}
@@ -119,7 +124,21 @@ func (w *Warp) trap(err error, pc uint32) *Trap {
 	if name, off, ok := w.m.program.Where(pc); ok {
 		t.Symbol = fmt.Sprintf("%s+0x%x", name, off)
 	}
+	t.Source = source(w.m.program, pc)
 	return t
+}
+
+// source returns the line of its listing that an instruction comes from, with its phase; empty: unknown.
+func source(p *isa.Program, pc uint32) string {
+	name, line, text, ok := p.LineAt(pc)
+	if !ok {
+		return ""
+	}
+	phase := isa.PhaseOther
+	if marks, err := p.PhaseMarks(); err == nil {
+		phase = isa.PhaseAt(marks, pc)
+	}
+	return fmt.Sprintf("%s:%d (%s): %s", name, line, phase, text)
 }
 
 // LimitError is the end of a run by the instruction limit.

@@ -7,6 +7,7 @@ import (
 
 	"heddle/isa"
 	"heddle/isa/emu"
+	"heddle/kernels/ir"
 )
 
 // Allocation is by linear scan: a virtual register has one location for its whole life, from its first to its last
@@ -401,6 +402,7 @@ type machine struct {
 	label label
 	edge  uint8
 	phase isa.Phase
+	from  *ir.Instr
 }
 
 // assign rewrites the code on physical registers.
@@ -475,14 +477,16 @@ func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
 	return a.rewriteOne(c, i, out)
 }
 
-// compute recomputes the value in a register. For a float parameter, the address needs an integer register.
-func (l *life) compute(out []machine, to, address isa.Reg, p isa.Phase) []machine {
+// compute recomputes the value in a register for an instruction. For a float parameter, the address needs an integer
+// register.
+func (l *life) compute(out []machine, to, address isa.Reg, user *inst) []machine {
 	i := isa.Inst{Row: l.again.row, Rd: to, Imm: l.again.imm, CSR: l.again.csr}
 	if l.parameter() {
 		i.Rs1 = address
-		out = append(out, machine{Inst: isa.Inst{Row: row("csrrs"), Rd: address, CSR: isa.CSRMscratch}, phase: p})
+		out = append(out, machine{Inst: isa.Inst{Row: row("csrrs"), Rd: address, CSR: isa.CSRMscratch}, phase: user.phase,
+			from: user.from})
 	}
-	return append(out, machine{Inst: i, phase: p})
+	return append(out, machine{Inst: i, phase: user.phase, from: user.from})
 }
 
 func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
@@ -490,7 +494,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		return out
 	}
 	i = a.asFloat(i)
-	m := machine{Inst: isa.Inst{Row: i.row, Imm: i.imm, CSR: i.csr}, to: i.to, edge: i.edge, phase: i.phase}
+	m := machine{Inst: isa.Inst{Row: i.row, Imm: i.imm, CSR: i.csr}, to: i.to, edge: i.edge, phase: i.phase, from: i.from}
 	if accesses()[i.row.Op].rm {
 		m.RM = i.rm
 	}
@@ -512,12 +516,13 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 		switch {
 		case !load:
 		case l.slot == inRegister:
-			out = append(out, machine{Inst: isa.Inst{Row: row("fmv.x.w"), Rd: scratch, Rs1: l.place}, phase: i.phase})
+			out = append(out, machine{Inst: isa.Inst{Row: row("fmv.x.w"), Rd: scratch, Rs1: l.place}, phase: i.phase,
+				from: i.from})
 		case l.slot == computedAgain:
-			out = l.compute(out, scratch, firstScratch+next-1, i.phase)
+			out = l.compute(out, scratch, firstScratch+next-1, i)
 		default:
 			out = append(out, machine{Inst: isa.Inst{Row: row(name), Rd: scratch, Rs1: stackPointer,
-				Imm: a.offset(l.slot)}, phase: i.phase})
+				Imm: a.offset(l.slot)}, phase: i.phase, from: i.from})
 		}
 		return scratch
 	}
@@ -548,14 +553,14 @@ func (a *allocation) keepResult(c *code, i *inst, from isa.Reg, out []machine) [
 	}
 	switch l := &a.lives[i.rd]; {
 	case l.slot == inRegister && l.moved && !a.direct(i, i.rd):
-		return append(out, machine{Inst: isa.Inst{Row: row("fmv.w.x"), Rd: l.place, Rs1: from}, phase: i.phase})
+		return append(out, machine{Inst: isa.Inst{Row: row("fmv.w.x"), Rd: l.place, Rs1: from}, phase: i.phase, from: i.from})
 	case l.slot >= 0:
 		name := "sw"
 		if c.float[i.rd] {
 			name = "fsw"
 		}
 		return append(out, machine{Inst: isa.Inst{Row: row(name), Rs2: from, Rs1: stackPointer, Imm: a.offset(l.slot)},
-			phase: i.phase})
+			phase: i.phase, from: i.from})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"heddle/isa"
+	"heddle/kernels/ir"
 )
 
 // reg is a virtual register; 0 is x0.
@@ -26,8 +27,9 @@ type inst struct {
 	// edge marks that executing it handles an edge: 0: none; 1: one in each lane; n: one in a thread block of n warps.
 	edge  uint8
 	phase isa.Phase
-	depth int  // number of enclosing loops
-	entry bool // stands for the code that all warps begin with
+	from  *ir.Instr // whose code it is; nil: none
+	depth int       // number of enclosing loops
+	entry bool      // stands for the code that all warps begin with
 }
 
 // code is a program on virtual registers.

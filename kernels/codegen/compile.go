@@ -33,9 +33,9 @@ type Phase struct {
 
 // Compiled is a program with information about it.
 type Compiled struct {
-	Program *isa.Program
-	Kernel  *ir.Kernel // after all passes
-	Phases  []Phase    // sorted by address; a phase can have several ranges
+	Program *isa.Program // with a listing of Kernel
+	Kernel  *ir.Kernel   // after all passes
+	Phases  []Phase      // sorted by address; a phase can have several ranges
 	Stats   Stats
 }
 
@@ -75,10 +75,9 @@ func Compile(k *ir.Kernel, o Options) (*Compiled, error) {
 	if err := l.kernel(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 	}
-	c, err := l.code.finish(k.Name, o)
+	c, err := l.code.finish(k, o)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 	}
-	c.Kernel = k
 	return c, nil
 }

@@ -284,7 +284,9 @@ func (l *lowering) bottom(i *ir.Instr, kind loopKind, c *loopContext, saved, sta
 	}
 	test := i.Blocks[0].Instrs
 	l.block(&ir.Block{Instrs: test[:len(test)-1]})
-	p := last.Args[0]
+	p, from := last.Args[0], l.from
+	defer func() { l.from = from }()
+	l.from = last
 	switch {
 	case !l.u.Varying[p.ID]:
 		l.branchIf(p, true, body)

@@ -8,10 +8,11 @@ import (
 
 	"heddle/isa"
 	"heddle/isa/emu"
+	"heddle/kernels/ir"
 )
 
 // finish allocates registers and encodes the program.
-func (c *code) finish(name string, o Options) (*Compiled, error) {
+func (c *code) finish(k *ir.Kernel, o Options) (*Compiled, error) {
 	if o.Sink {
 		c = c.sunk()
 	}
@@ -26,11 +27,12 @@ func (c *code) finish(name string, o Options) (*Compiled, error) {
 	}
 	list = relax(list)
 	e := encoder{list: list, base: o.Base, at: addresses32(list, o.Base)}
-	p, err := e.program(name)
+	p, err := e.program(k.Name)
 	if err != nil {
 		return nil, err
 	}
-	out := &Compiled{Program: p, Phases: e.phases()}
+	p.Listings = []isa.Listing{newListing(k, o.Base, list)}
+	out := &Compiled{Program: p, Kernel: k, Phases: e.phases()}
 	out.Stats = Stats{Instrs: len(p.Segments[0].Data) / 4, Spills: a.slots, Moved: a.moved,
 		PerEdge: perEdgeInstrs(list), EdgeLoops: edgeLoops(list),
 		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
@@ -68,7 +70,8 @@ func relax(list []machine) []machine {
 			}
 			if d := int32(at[m.to] - pc); m.to != 0 && m.Row.Name != "jal" && (d > reach || d < -reach) {
 				next++
-				around, jump := m, machine{Inst: isa.Inst{Row: row("jal")}, to: m.to, phase: m.phase}
+				around, jump := m, machine{Inst: isa.Inst{Row: row("jal")}, to: m.to, phase: m.phase,
+					from: m.from}
 				around.Row, around.to = row(oppositeBranch[m.Row.Name]), next
 				out = append(out, around, jump, machine{label: next})
 				again = true

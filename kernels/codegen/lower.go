@@ -33,6 +33,7 @@ type lowering struct {
 
 	inEntry bool // instructions are appended to entry
 	phase   isa.Phase
+	from    *ir.Instr // that is lowered; nil: the beginning or the end
 	depth   int
 	edge    uint8 // mark of the next instruction
 	err     error
@@ -71,7 +72,7 @@ func row(name string) *isa.Row {
 
 // add appends an instruction.
 func (l *lowering) add(i inst) {
-	i.phase, i.depth = l.phase, l.depth
+	i.phase, i.from, i.depth = l.phase, l.from, l.depth
 	if i.row == nil && l.edge != 0 { // lanes that handle no edge may jump to the label
 		l.emit("addi", 0, 0, 0, 0)
 	}
@@ -101,11 +102,11 @@ func (l *lowering) atEntry(f func()) {
 	}
 	l.inEntry = true
 	defer func() { l.inEntry = false }()
-	body, edge, phase, depth := l.code.insts, l.edge, l.phase, l.depth
-	l.code.insts, l.edge, l.phase, l.depth = l.entry, 0, isa.PhaseInit, 0
+	body, edge, phase, from, depth := l.code.insts, l.edge, l.phase, l.from, l.depth
+	l.code.insts, l.edge, l.phase, l.from, l.depth = l.entry, 0, isa.PhaseInit, nil, 0
 	f()
 	l.entry = l.code.insts
-	l.code.insts, l.edge, l.phase, l.depth = body, edge, phase, depth
+	l.code.insts, l.edge, l.phase, l.from, l.depth = body, edge, phase, from, depth
 }
 
 // kernel lowers the whole kernel.
@@ -184,9 +185,9 @@ func (l *lowering) instr(i *ir.Instr) {
 	if i.Type != ir.None && l.at.late[i.ID] {
 		return
 	}
-	outer := l.phase
-	defer func() { l.phase = outer }()
-	l.phase = i.Phase
+	phase, from := l.phase, l.from
+	defer func() { l.phase, l.from = phase, from }()
+	l.phase, l.from = i.Phase, i
 	switch i.Op.Kind() {
 	case ir.KindControl:
 		l.control(i)

@@ -110,6 +110,7 @@ func (d *driver) link() (*isa.Program, error) {
 	for _, m := range d.members {
 		one := d.programs[m.kernel].Program
 		p.Segments = append(p.Segments, one.Segments...)
+		p.Listings = append(p.Listings, one.Listings...)
 		for _, s := range one.Symbols {
 			if s.Name == "_start" {
 				s.Name = m.kernel.Name

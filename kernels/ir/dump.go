@@ -10,34 +10,46 @@ import (
 
 // Text returns the kernel as text: ~ marks values and constructs that vary between the lanes of a warp.
 func (k *Kernel) Text() string {
-	d := dumper{k: k, u: Analyse(k)}
-	fmt.Fprintf(&d.b, "kernel %s\n", k.Name)
+	lines, _ := k.Lines()
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Lines returns the lines of the text, and the number of each instruction's line, from 1.
+func (k *Kernel) Lines() (lines []string, at map[*Instr]int) {
+	d := dumper{k: k, u: Analyse(k), at: map[*Instr]int{}}
+	d.printf("kernel %s", k.Name)
 	for _, p := range k.Params {
 		note := ""
 		if p.Aligned {
 			note = " array"
 		}
-		fmt.Fprintf(&d.b, "  param %s %s = word %d%s\n", p.Name, p.Type, p.Word, note)
+		d.printf("  param %s %s = word %d%s", p.Name, p.Type, p.Word, note)
 	}
 	for _, s := range k.Shared {
-		fmt.Fprintf(&d.b, "  shared %s: %d words at %d\n", s.Name, s.Words, s.Offset)
+		d.printf("  shared %s: %d words at %d", s.Name, s.Words, s.Offset)
 	}
 	if k.Warps > 0 {
-		fmt.Fprintf(&d.b, "  warps of a core: %d\n", k.Warps)
+		d.printf("  warps of a core: %d", k.Warps)
 	}
 	if k.Block > 0 {
-		fmt.Fprintf(&d.b, "  warps of a thread block: %d\n", k.Block)
+		d.printf("  warps of a thread block: %d", k.Block)
 	}
 	d.block(k.Body, 1)
-	return d.b.String()
+	return d.lines, d.at
 }
 
 type dumper struct {
-	k *Kernel
-	u *Uniformity
-	b strings.Builder
+	k     *Kernel
+	u     *Uniformity
+	lines []string
+	at    map[*Instr]int
 	// phase of the last instruction written
 	phase isa.Phase
+}
+
+// printf appends a line.
+func (d *dumper) printf(format string, args ...any) {
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
 }
 
 // blockNames are the names of an operation's blocks.
@@ -53,15 +65,16 @@ func (d *dumper) instr(i *Instr, depth int) {
 	indent := strings.Repeat("  ", depth)
 	if i.Phase != d.phase {
 		d.phase = i.Phase
-		fmt.Fprintf(&d.b, "%s# %s\n", indent, i.Phase)
+		d.printf("%s# %s", indent, i.Phase)
 	}
-	fmt.Fprintf(&d.b, "%s%s\n", indent, d.line(i))
+	d.printf("%s%s", indent, d.line(i))
+	d.at[i] = len(d.lines)
 	for n, b := range i.Blocks {
 		if names := blockNames[i.Op]; names != nil {
 			if len(b.Instrs) == 0 {
 				continue
 			}
-			fmt.Fprintf(&d.b, "%s %s:\n", indent, names[n])
+			d.printf("%s %s:", indent, names[n])
 		}
 		d.block(b, depth+1)
 	}

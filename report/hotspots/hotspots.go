@@ -30,7 +30,7 @@ type Report struct {
 	Idle         uint64        `json:"idle"`             // scheduler-cycles of no instruction
 	Phases       []Phase       `json:"phases,omitempty"` // none: the program has no marks
 	Instructions []Instruction `json:"instructions"`     // the hottest first
-	Lines        []Line        `json:"lines,omitempty"`  // of source files that are no assembly, the hottest first
+	Lines        []Line        `json:"lines,omitempty"`  // of sources that are no assembly, the hottest first
 	Notes        []string      `json:"notes,omitempty"`  // remarks for the reader
 }
 
@@ -102,6 +102,8 @@ type Instruction struct {
 	Line    int    `json:"line,omitempty"`
 	Source  string `json:"source,omitempty"` // the line's text
 	Counts
+
+	compiled *isa.Program // if the line is of its listing
 }
 
 // Where returns the symbol at or before it, by its phase's name if it is a mark.
@@ -113,12 +115,21 @@ func (x *Instruction) Where() string {
 	return name
 }
 
-// Origin returns where it comes from: the line of a source, or else its program, if there are several, and its phase.
+// Origin returns where it comes from: the line of a source, with its phase if that is a compiled kernel, or else its
+// program, if there are several, and its phase.
 func (x *Instruction) Origin() string {
+	if x.Line > 0 && x.compiled != nil {
+		return strings.TrimSpace(fmt.Sprintf("%s:%d %s", x.File, x.Line, x.Phase))
+	}
 	if x.Line > 0 {
 		return fmt.Sprintf("%s:%d", filepath.Base(x.File), x.Line)
 	}
 	return strings.TrimSpace(x.Program + " " + x.Phase)
+}
+
+// Compiled reports whether instructions have lines of compiled kernels.
+func (r *Report) Compiled() bool {
+	return slices.ContainsFunc(r.Instructions, func(x Instruction) bool { return x.compiled != nil })
 }
 
 // Line holds the counts of a line's instructions.
@@ -210,11 +221,20 @@ func (r *Report) take(p *sim.Profile, program string, lines *isa.Lines) {
 		x := Instruction{Program: program, PC: rows[i].PC, Text: text(p.Program, rows[i].PC),
 			Counts: countsOf(&rows[i])}
 		x.Symbol, x.Offset, _ = p.Program.Where(x.PC)
-		x.File, x.Line, _ = lines.At(x.PC)
+		if x.File, x.Line, _ = lines.At(x.PC); x.Line == 0 {
+			x.listed(p.Program)
+		}
 		if err == nil && len(marks) > 0 {
 			x.Phase = isa.PhaseAt(marks, x.PC).String()
 		}
 		r.Instructions = append(r.Instructions, x)
+	}
+}
+
+// listed sets the line of the program's listing that the instruction comes from, if it is known.
+func (x *Instruction) listed(p *isa.Program) {
+	if file, line, source, ok := p.LineAt(x.PC); ok {
+		x.File, x.Line, x.Source, x.compiled = file, line, shown(source), p
 	}
 }
 
@@ -250,8 +270,9 @@ func text(p *isa.Program, pc uint32) string {
 // sumLines sums the counts per source line. In assembly a line is an instruction.
 func (r *Report) sumLines() {
 	type key struct {
-		file string
-		line int
+		file    string
+		line    int
+		program *isa.Program // kernels of the same name differ
 	}
 	at := map[key]int{}
 	for i := range r.Instructions {
@@ -259,7 +280,7 @@ func (r *Report) sumLines() {
 		if x.Line == 0 || IsAssembly(x.File) {
 			continue
 		}
-		k := key{x.File, x.Line}
+		k := key{x.File, x.Line, x.compiled}
 		if _, ok := at[k]; !ok {
 			at[k] = len(r.Lines)
 			r.Lines = append(r.Lines, Line{File: x.File, Line: x.Line, Source: x.Source})

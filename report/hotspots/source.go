@@ -26,7 +26,7 @@ func readSources(all []Instruction, beside string) {
 	known := map[string][]string{}
 	for i := range all {
 		x := &all[i]
-		if x.Line == 0 {
+		if x.Line == 0 || x.compiled != nil {
 			continue
 		}
 		lines, ok := known[x.File]
