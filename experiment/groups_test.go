@@ -230,12 +230,12 @@ compare:
   - {name: cta, schedule: {name: cta, cta_threads: 8}}
 sweep: {workload.frontier.set: [queue, bitmap]}
 `
-	const model = "43d583dd5f66a9662f49fa5e" // of the program that has written it
+	search := experiment.Search{Reuse: []string{"(devel)+exe.a7be6f3eb506"}} // of the program that has written it
 	dir := t.TempDir()
 	file := filepath.Join(dir, store.File)
 	require.NoError(t, os.WriteFile(file, gunzip(t, "testdata/flat-keys.sqlite.gz"), 0o644))
 	for _, text := range []string{grouped, flat, grouped} {
-		r := rerun{text: text, version: model}
+		r := rerun{text: text, version: "now", search: search}
 		runs, out := r.simulated(t, dir)
 		require.Empty(t, runs)
 		require.Equal(t, uint64(30622), out[0].Cycles)
@@ -247,7 +247,7 @@ sweep: {workload.frontier.set: [queue, bitmap]}
 		require.Contains(t, p[3].Config, "\n  active_set: bitmap\n", "as it was stored")
 		require.NoError(t, s.Close())
 	}
-	r := rerun{text: strings.Replace(grouped, "source: 3", "source: 2", 1), version: model}
+	r := rerun{text: strings.Replace(grouped, "source: 3", "source: 2", 1), version: "now", search: search}
 	runs, _ := r.simulated(t, dir)
 	require.Len(t, runs, 4, "another point is another")
 }

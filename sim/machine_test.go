@@ -254,7 +254,7 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 		{"core.fetch_instructions=3", "core.fetch_instructions"}, {"core.forwarding=8", "core.forwarding"},
 		{"to_l1d.response=3 to_l1d.response_entries=2", "to_l1d.response_entries: 2, and to_l1d.response is 3"},
 		{"l2.line_bytes=32", "l2.line_bytes: 32, and the lines of l1d have 64"}, {"memory.preset=vortex-harness l2.line_bytes=128", "lines of 64 bytes only"},
-		{"core.lsu_lanes=3", "lsu_lanes = 3: expected a divisor"}, {"core.threads=8 core.lsu_lanes=16", "lsu_lanes = 16: expected 1..8"},
+		{"core.lsu_lanes=3", "core.lsu_lanes: 3: expected a divisor"}, {"core.threads=8 core.lsu_lanes=16", "core.lsu_lanes: 16: expected 1..8"},
 		{"l1i.line_bytes=32", "l1i.line_bytes"},
 		{"memory.channels=3 memory.mapping=ChRaBaRoCo", "memory.channels"},
 		{"cores_per_socket=16 core.fetch_width=8", "core.fetch_width"},

@@ -281,8 +281,8 @@ func (c *comparison) at(t *testing.T, i int, at map[string]string, own, value st
 		e, ok = set(e, own, value)
 		require.True(t, ok)
 	}
-	e.Run = config.Host{}
-	return string(config.Schema.YAML(e))
+	e.Run, e.Report = config.Host{}, config.Report{}
+	return string(config.Schema.Canonical(e))
 }
 
 // baseline is that of a variant's points: none if the first variant has several that agree with it.

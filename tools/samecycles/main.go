@@ -165,6 +165,7 @@ func keys(ctx context.Context, program string) (map[string]bool, error) {
 	}
 	var list []struct {
 		Key string `json:"key"`
+		Was string `json:"was"` // its former name, which points' configurations have
 	}
 	if err := json.Unmarshal(out, &list); err != nil {
 		return nil, err
@@ -172,6 +173,7 @@ func keys(ctx context.Context, program string) (map[string]bool, error) {
 	m := map[string]bool{}
 	for _, k := range list {
 		m[k.Key] = true
+		m[k.Was] = true
 	}
 	return m, nil
 }
