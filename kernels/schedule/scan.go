@@ -19,19 +19,18 @@ func (s *Site) warpPart(e Exchange, warp ir.Value) ir.Value {
 // All lanes must be active. The steps (Hillis and Steele) form a loop, since each unrolled step would occupy a register
 // for the mask of participating lanes; with Site.Unrolled they follow each other.
 func (s *Site) WarpScan(x ir.Value, e Exchange) (upto, total ir.Value) {
-	step := func(sum, d ir.Value) ir.Value {
-		return s.Add(sum, s.Select(s.Ge(s.LaneID(), d), s.laneBelow(e, sum, d), s.U32(0)))
-	}
 	if s.Unrolled {
 		upto = x
-		for d := 1; d < s.Core.Lanes; d *= 2 {
-			upto = step(upto, s.U32(uint32(d)))
+		for n := 1; n < s.Core.Lanes; n *= 2 {
+			d := s.U32(uint32(n))
+			upto = s.Add(upto, s.Select(s.Ge(s.LaneID(), d), s.laneBelow(e, upto, d), s.U32(0)))
 		}
 	} else {
 		sum := s.Var(x).Named("upto").Noted("The sum over the lanes up to this one, and over all.")
 		d := s.Var(s.U32(1)).Named("distance")
 		s.While(func() ir.Value { return s.Lt(d.Get(), s.NumLanes()) }, func() {
-			sum.Set(step(sum.Get(), d.Get()))
+			other := s.laneBelow(e, sum.Get(), d.Get())
+			sum.Set(s.Add(sum.Get(), s.Select(s.Ge(s.LaneID(), d.Get()), other, s.U32(0))))
 			d.Set(s.Shl(d.Get(), s.U32(1)))
 		})
 		upto = sum.Get()
