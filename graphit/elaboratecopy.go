@@ -238,7 +238,7 @@ func (e *elaborator) instance(x Expr, expr func(Expr) Expr, keep func(x Expr, of
 	if fn == nil {
 		return ""
 	}
-	args := []Expr{}
+	var args []Expr
 	switch x := x.(type) {
 	case *Bind:
 		args = x.Args

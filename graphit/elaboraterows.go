@@ -3,7 +3,7 @@ package graphit
 // rows are the graph's rows as vectors: where a vertex's neighbours begin, how many they are, and all of them.
 type rows struct {
 	starts, degrees, targets string
-	counts, within           string // functions that count common neighbours
+	counts                   string // a function that counts common neighbours
 }
 
 // adjacency makes the vectors of the graph's rows.
