@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"heddle/configs/schema"
 	"heddle/graph"
@@ -63,11 +65,27 @@ func Run(ctx context.Context, m *Machine, g *Graph, settings ...string) (r RunRe
 // Choices returns the values of a key of workload that names a choice: algorithm, schedule, layout, direction,
 // frontier, dedup and others of heddle kernel choices, including registered ones; nil for other keys.
 func Choices(key string) (names []string) {
-	key = "workload." + workload.Schema.Path(key)
+	key = "workload." + presentName(key)
 	for _, x := range compose.Meanings() {
 		if x.Key == key && !slices.Contains(names, x.Name) {
 			names = append(names, x.Name)
 		}
 	}
 	return names
+}
+
+// presentName returns the name that a key of workload has today. It does not ask the schema, whose use ends registration.
+func presentName(key string) string {
+	fields := reflect.TypeFor[workload.Workload]()
+	for f := range fields.NumField() {
+		tag := fields.Field(f).Tag
+		if tag.Get("was") != key {
+			continue
+		}
+		if group, _, _ := strings.Cut(tag.Get("key"), "."); tag.Get("main") != "" {
+			return group
+		}
+		return tag.Get("key")
+	}
+	return key
 }

@@ -214,7 +214,9 @@ var docs = map[string]string{
 		"-O3, sm_90). Where a thread walks a row: 16, 8, then 4 if it sums up in a register, " +
 		"else 4. 1 where a row may be left early, where a loop has no constant step (edge, " +
 		"virtual-coalesced, columns), and where lanes share a loop (warp, cta, strict, parts of " +
-		"twc and twce). 1: as in recorded results. Source: ours.",
+		"twc and twce). Under any schedule and unit, auto also computes values behind the first " +
+		"test behind which they are needed, so that warps without work end soon, and has no loop " +
+		"in a scan over a warp. 1: as in recorded results. Source: ours.",
 	"compiler.spill": "Storage for values of a kernel that do not fit into the 32 integer " +
 		"registers. memory: each thread's stack; values that an instruction or two can compute " +
 		"are recomputed. registers: free float registers (fmv.w.x, fmv.x.w), then the stack; " +

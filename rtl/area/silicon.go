@@ -22,7 +22,8 @@ func (a MM2) Times(n int) MM2 { return MM2{float64(n) * a.Low, float64(n) * a.Hi
 // Densities at 28 nm. gateDensity and cell are TSMC's of its 28 nm low-power process, "raw": of NAND gates and of
 // 6-transistor cells side by side (Symposium on VLSI Technology 2009; Electronic Design, 9 July 2009). twoPorts is what
 // an 8-transistor cell, with a port to read beside the one to write, takes against one of 6 (Chang et al., Symposium on
-// VLSI Technology 2005: 30 % more). The shares are ours: how much of the area, at worst, gates and cells fill.
+// VLSI Technology 2005: 30 % more, from memory: check it before you cite it). The shares are ours: how much of the
+// area, at worst, gates and cells fill.
 const (
 	gateDensity = 3.9e6    // per mm²
 	cell        = 0.127e-6 // mm²
