@@ -159,6 +159,7 @@ type report struct {
 	Error      string
 	SuperSteps int    `json:"super_steps"`
 	Edges      uint64 `json:"edges_handled"`
+	Atomics    uint64
 }
 
 // run runs a program with the threads in an order. The error is the program's.
@@ -184,8 +185,8 @@ func (b *batch) run(t testing.TB, i int, order string, flags ...string) (r repor
 	return r, values, nil
 }
 
-// check runs a program both ways round, and compares its result with heddle's reference and its edges with those of
-// heddle's functional machine.
+// check runs a program both ways round, and compares its result with heddle's reference and, if all vertices are active
+// in every super-step, its edges and atomics with those of heddle's functional machine.
 func (b *batch) check(t testing.TB, i int) {
 	t.Helper()
 	o := b.outlines[i]
@@ -208,6 +209,7 @@ func (b *batch) check(t testing.TB, i int) {
 		}
 		if o.Plan.Algorithm.Dense {
 			require.Equal(t, edges, r.Edges, "%s: edges handled", order)
+			require.Equal(t, d.Machine.Stats().Atomics, r.Atomics, "%s: atomics", order)
 		}
 	}
 }

@@ -73,6 +73,7 @@ struct Thread {
 inline Thread* current = nullptr;
 inline Dim block_size, grid_size;
 inline uint64_t edges = 0; // counted by COUNT_EDGE
+inline uint64_t atomics = 0; // of lanes, in memory and in the scratchpad
 inline bool descending = false;
 inline const char* kernel_name = "";
 inline std::function<void()> body;
@@ -420,6 +421,7 @@ template <class T, class F> T update(T* at, F next)
 {
     const T old = *at;
     *at = next(old);
+    atomics++;
     return old;
 }
 

@@ -1009,7 +1009,7 @@ inline double total(std::vector<std::unique_ptr<Clock>>& clocks)
 struct Run {
     Outcome outcome;
     Verdict verdict;
-    uint64_t launches, reads, transfers, gathers, edges;
+    uint64_t launches, reads, transfers, gathers, edges, atomics;
     double cold, gather_cold; // milliseconds, with nothing loaded or cached: of the run, and of its gathers
 };
 
@@ -1107,9 +1107,10 @@ inline Run checked(const Options& o, Device& d, const Program& p)
     r.transfers = d.transfers - r.transfers;
     r.gathers = d.gather_launches;
 #if defined(__CUDACC__)
-    r.edges = 0;
+    r.edges = r.atomics = 0;
 #else
     r.edges = on_host::edges;
+    r.atomics = on_host::atomics;
 #endif
     const Words values = p.result();
     if (o.check) {
@@ -1144,7 +1145,7 @@ inline void json(const Options& o, const Device& d, const Graph& g, const Progra
         d.multiprocessors(), d.clock_mhz(), escape(d.toolkit()).c_str(), d.blocks, d.threads, d.registers, d.spilled,
         r.outcome.steps, ull(r.launches));
 #if !defined(__CUDACC__)
-    printf(", \"edges_handled\": %llu", ull(r.edges));
+    printf(", \"edges_handled\": %llu, \"atomics\": %llu", ull(r.edges), ull(r.atomics));
 #endif
     printf(", \"result\": \"%s\"", right(o, r.verdict));
     if (o.check) {
