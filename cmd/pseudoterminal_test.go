@@ -140,6 +140,7 @@ func TestAStoppedTerminal(t *testing.T) {
 	dir := inNew(t, "twelve.yaml", twelve)
 	p := onTerminal(t, dir, buildHeddle(t), "run", "twelve.yaml", "--jobs", "2")
 	p.Await(" points done")
+	stopped := time.Now()
 	p.Type(pty.CtrlS)
 	log := filepath.Join(dir, "results", "twelve", "log.txt")
 	p.Until("all points are stored", func() bool {
@@ -148,8 +149,12 @@ func TestAStoppedTerminal(t *testing.T) {
 		return strings.Contains(string(b), "done in")
 	})
 	p.Type(pty.CtrlQ)
+	short := time.Since(stopped) < 2*time.Second // after that drawing may be given up, and what was drawn stays
 	require.Zero(t, p.Wait(), p.Output())
-	require.Equal(t, 12, strings.Count(shownPlain(t, p), "│ yes "), p.Output())
+	require.Equal(t, 12, strings.Count(strings.Join(p.Lines(), "\n"), "│ yes "), p.Output())
+	if short {
+		shownPlain(t, p)
+	}
 
 	dir = inNew(t, "long.yaml", lengthy)
 	for begun, args := range map[string][]string{" points done": {"run", "long.yaml"},
