@@ -332,6 +332,6 @@ func printEnergy(w io.Writer, p *energyPoint) error {
 	}
 	t.SetColumnConfigs(rightFrom(3, 6))
 	t.Render()
-	_, err := fmt.Fprintln(w, "A count of power is what has it, times ns. Sources: --json, or the table's file.")
+	_, err := fmt.Fprintln(w, "A power's count is its number times ns. Sources: --json, or the table's file.")
 	return err
 }

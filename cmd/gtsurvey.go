@@ -320,7 +320,7 @@ func (f *gtSurvey) simulate(ctx context.Context, x *surveyed, file *graphit.File
 	return nil
 }
 
-// surveyArguments are what a program is given behind its graph.
+// surveyArguments are the arguments of programs after the graph.
 var surveyArguments = []string{"1", "4", "2", "3", "1", "1"}
 
 // inputs returns a program's graph and its arguments.

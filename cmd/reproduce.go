@@ -128,7 +128,7 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 		return err
 	}
 	if f.record != "" && !reproduce.Committed(version.Text()) {
-		return fmt.Errorf("--record: this program (%s) was built with changes that are not committed, so that nobody "+
+		return fmt.Errorf("--record: this program (%s) was built with changes that are not committed, so that no one "+
 			"could build it again: commit them, and build in a clean tree (go build ./cmd/heddle)", version.Text())
 	}
 	p, err := config.LoadPack(name)

@@ -11,8 +11,8 @@ type host struct {
 	*elaborator
 	scope  *names
 	out    *[]Stmt // where statements go that must precede the present one
-	result string  // the name of the result of the function that is inlined; "": none, or nobody asks
-	drops  bool    // nobody asks for it
+	result string  // the name of the result of the function that is inlined; "": none, or unused
+	drops  bool    // it is unused
 }
 
 func (h *host) emit(s ...Stmt) { *h.out = append(*h.out, s...) }

@@ -9,7 +9,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Model is what simulates a Weaver's logic.
+// Model selects the simulation of a Weaver's logic.
 type Model string
 
 // Models of a Weaver. Their cycles and statistics are the same.

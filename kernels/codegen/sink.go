@@ -6,13 +6,13 @@ import (
 	"heddle/isa"
 )
 
-// sunk is the code with values that are needed only behind a test computed behind it, so that a warp that finds nothing
-// to do ends after a few instructions. nvcc and LLVM do the same: invariant values of a loop are computed between its
+// sunk returns the code with values that are needed only behind a test computed behind it, so that a warp that finds
+// nothing to do ends after a few instructions. nvcc and LLVM do the same: invariant values of a loop are computed between its
 // first test and its body.
 //
 // A test is a conditional branch outside loops to a label further on, also outside loops. A value moves behind it if
 // nothing else reads it, and nothing between the two places changes the thread mask or what the value is computed from.
-// What all warps begin with also moves across loops, at whose ends the mask is the kernel's again.
+// Code at the kernel's entry also moves across loops, since the mask is the kernel's again behind each.
 func (c *code) sunk() *code {
 	d := *c
 	d.insts = slices.Clone(c.insts)

@@ -13,7 +13,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Mark says what a statement that holds is worth.
+// Mark classifies a statement by how much it means that it holds.
 type Mark string
 
 // The marks.
