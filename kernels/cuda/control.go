@@ -84,7 +84,8 @@ func (p *printer) branch(i *ir.Instr) {
 	p.mask, p.quiet = outer, quiet
 }
 
-// enter prepares a loop: its accesses to the scratchpad may follow those of its own earlier iterations.
+// enter prepares a loop: its accesses to the scratchpad may follow those of its own earlier iterations, and what comes
+// behind it may follow those before it, as the loop may have no iteration, and with it no meeting of lanes.
 func (p *printer) enter(i *ir.Instr) (leave func()) {
 	masked := p.divergent(i)
 	mask, quiet := p.mask, p.quiet
@@ -95,7 +96,8 @@ func (p *printer) enter(i *ir.Instr) (leave func()) {
 		p.quiet = true
 	}
 	p.pending = access{p.pending.loads || p.loads[i.ID], p.pending.stores || p.stores[i.ID]}
-	return func() { p.mask, p.quiet = mask, quiet }
+	pending := p.pending
+	return func() { p.mask, p.quiet, p.pending = mask, quiet, pending }
 }
 
 func (p *printer) forLoop(i *ir.Instr) {
