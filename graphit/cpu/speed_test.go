@@ -46,7 +46,7 @@ func TestSpeed(t *testing.T) {
 		{"cc", func(g *graph.Graph, _ uint32) { reference.Components(g.CSR()) }},
 		{"k_core", func(g *graph.Graph, _ uint32) { reference.CoreNumbers(g.CSR()) }},
 		{"pagerank", func(g *graph.Graph, _ uint32) { reference.PageRank[float32](g.CSR(), 0.85, 5) }},
-		{"spmv", func(g *graph.Graph, _ uint32) { reference.SpMV(g, make([]float32, g.Vertices())) }},
+		{"spmv", func(g *graph.Graph, _ uint32) { reference.SpMM(g, 1, make([]float32, g.Vertices())) }},
 		{"bc", func(g *graph.Graph, s uint32) { reference.CheckDependencies(g.CSR(), s, make([]float32, g.Vertices())) }}, //nolint:errcheck // they are wrong
 	} {
 		x, a := compiled(t, parse(t, c.name, program(t, c.name)), false), args(c.name, g)

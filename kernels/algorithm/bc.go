@@ -34,6 +34,9 @@ var bc = &Algorithm{
 	Gather:    func(k *emit.Kernel, e *layout.Edge) ir.Value { return float(k, "paths", e.Src) },
 	Back:      dependencies,
 	Fits:      func(p *Problem) error { return reference.PathsFit(p.Graph.CSR(), p.Source) },
+	Range: func(p *Problem, _ int) (want, bound []float64) {
+		return reference.Dependencies(p.Graph.CSR(), p.Source)
+	},
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.CheckDependencies(p.Graph.CSR(), p.Source, floats(o.Result))
 	},

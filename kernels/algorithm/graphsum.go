@@ -26,6 +26,9 @@ var graphSum = &Algorithm{
 		in := func() ir.Value { return word(k, "in_degree", e.Dst) }
 		return by.emit(k, out, in)
 	},
+	Range: func(p *Problem, _ int) (want, bound []float64) {
+		return reference.GraphSum(p.Graph, p.Width, p.Coefficient.inDouble, floats(drawVector(p)))
+	},
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.CheckGraphSum(p.Graph, p.Width, p.Coefficient.inDouble, floats(drawVector(p)),
 			floats(o.Result))

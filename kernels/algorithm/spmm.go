@@ -21,6 +21,9 @@ var spmm = &Algorithm{
 	Into:   "y",
 	Init:   func(k *emit.Kernel, v ir.Value) { set(k, "y", v, k.F32(0)) },
 	Gather: func(_ *emit.Kernel, e *layout.Edge) ir.Value { return e.Weight(ir.F32) },
+	Range: func(p *Problem, _ int) (want, bound []float64) {
+		return reference.SpMM(p.Graph, p.Width, floats(drawVector(p)))
+	},
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.CheckSpMM(p.Graph, p.Width, floats(drawVector(p)), floats(o.Result))
 	},

@@ -24,7 +24,7 @@ var spmv = &Algorithm{
 		return k.Mul(e.Weight(ir.F32), float(k, "x", e.Src))
 	},
 	Range: func(p *Problem, _ int) (want, bound []float64) {
-		return reference.SpMV(p.Graph, floats(drawVector(p)))
+		return reference.SpMM(p.Graph, 1, floats(drawVector(p)))
 	},
 	Check: func(p *Problem, o *Outcome) error {
 		return reference.CheckSpMV(p.Graph, floats(drawVector(p)), floats(o.Result))

@@ -142,25 +142,13 @@ func tiny() map[string]*graph.Graph {
 
 // workloadOf returns a workload that makes the plan's choices.
 func workloadOf(p *Plan) workload.Workload {
-	w := workload.Workload{
-		Kernel: workload.Compiled, Algorithm: workload.Algorithm(p.Algorithm.Name),
-		Schedule: workload.Schedule(p.Schedule.Name),
-		Layout:   workload.Layout(p.Layout.Name), Direction: workload.Choice(p.Direction.Name),
-		ActiveSet: workload.Choice(p.Set.Name),
-		Dedup:     workload.Choice(p.Dedup.Name), Order: workload.Choice(p.Order.Name), Scan: workload.Choice(p.Scan),
-		Skip:    workload.Choice(p.Skip),
-		Settled: p.Settled, HybridRule: "beamer", Sum: workload.Choice(p.Sum), Ahead: p.Ahead,
-		Coefficient: workload.Choice(p.Coefficient.Name), BlockBy: workload.Choice(p.Sizes.BlockBy), Alpha: 4, Beta: 4,
-		Source: -1, Target: -1, Seed: 1, Damping: 0.85, Width: 4, Fusion: "none",
-	}
+	w := p.Workload(workload.Workload{HybridRule: "beamer", Alpha: 4, Beta: 4, Source: -1, Target: -1, Seed: 1,
+		Damping: 0.85, Width: 4})
 	switch p.Algorithm.Name {
 	case "pagerank":
 		w.Iterations, w.Tolerance = 2, 1e-30
 	case "pagerank-delta":
 		w.Threshold, w.Tolerance = 0.05, 1e-30
-	}
-	if p.Fused {
-		w.Fusion = LoopFusion
 	}
 	return w
 }

@@ -23,15 +23,7 @@ func machineOf(s host.Shape) emu.Config {
 
 // workloadOf returns the workload of a plan.
 func workloadOf(p *compose.Plan) workload.Workload {
-	w := base(p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name)
-	w.ActiveSet, w.Dedup = workload.Choice(p.Set.Name), workload.Choice(p.Dedup.Name)
-	w.Order, w.Scan, w.Skip = workload.Choice(p.Order.Name), workload.Choice(p.Scan), workload.Choice(p.Skip)
-	w.Settled, w.Sum, w.Ahead = p.Settled, workload.Choice(p.Sum), p.Ahead
-	w.Coefficient, w.BlockBy = workload.Choice(p.Coefficient.Name), workload.Choice(p.Sizes.BlockBy)
-	if p.Fused {
-		w.Fusion = compose.LoopFusion
-	}
-	return w
+	return p.Workload(base(p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name))
 }
 
 // TestAllPrograms: every legal combination of algorithm, software schedule, layout and direction, fused too, each with

@@ -366,7 +366,7 @@ func (w *writer) rounds() {
 func (w *writer) expect() {
 	a := w.Plan.Algorithm
 	switch {
-	case w.native != nil || w.expected == nil:
+	case w.native != nil || w.expected == nil || a.Target:
 	case a.Range != nil:
 		w.extra["least"], w.extra["greatest"] = floats(a.Range(w.Problem(), len(w.expected.Steps)))
 	case unique[a.Name] || a.Exact:
@@ -396,6 +396,9 @@ func (w *writer) mainMeasure() {
 	switch {
 	case w.native != nil:
 		w.line("return %s;", w.native.verify)
+	case p.Algorithm.Target:
+		w.line("return heddle::sides(graph, source, %s, device.read(%s, 1)[0] != 0, values);",
+			w.number(ir.Param{Name: "target", Type: ir.U32}), identifier(p.Algorithm.Stop))
 	case w.extra["least"] != nil:
 		w.line("return heddle::within(extra.array(\"least\"), extra.array(\"greatest\"), values);")
 	case w.extra["expected"] != nil:

@@ -109,6 +109,14 @@ func (b *brandes) term(u, v uint32) (term, most float64) {
 	return share * (1 + b.dependency[v]), mostShare*mostOf*rounded + tiny
 }
 
+// Dependencies returns each vertex's dependency of the shortest paths from the source, and the error bound of a float32
+// computation.
+func Dependencies(out *graph.Adjacency, source uint32) (dependency, bound []float64) {
+	b := newBrandes(out, source)
+	b.accumulate()
+	return b.dependency, b.wide
+}
+
 // CheckDependencies compares got with each vertex's dependency of the shortest paths from the source.
 func CheckDependencies(out *graph.Adjacency, source uint32, got []float32) error {
 	b := newBrandes(out, source)

@@ -13,9 +13,10 @@ func CheckSpMV(g *graph.Graph, x, got []float32) error {
 	return product{name: "product", g: g, width: 1, factor: weight(g)}.check(x, got)
 }
 
-// SpMV returns y[v] = Σ weight·x[u] over the edges u → v, and the error bound of a float32 computation.
-func SpMV(g *graph.Graph, x []float32) (y, bound []float64) {
-	s := product{g: g, width: 1, factor: weight(g)}.compute(x)
+// SpMM returns Y[v] = Σ weight·X[u] over the edges u → v, where X and Y have rows of width numbers, and the error bound
+// of a float32 computation.
+func SpMM(g *graph.Graph, width int, x []float32) (y, bound []float64) {
+	s := product{g: g, width: width, factor: weight(g)}.compute(x)
 	return s.y, s.bound
 }
 
@@ -31,6 +32,16 @@ const graphSumRoundings = 4
 // CheckGraphSum compares got with Y[v] = Σ X[u]/√(outdegree[u]·indegree[v]) over the edges u → v. inDouble:
 // coefficients were computed in float64 and then rounded, so that they are known to the last bit.
 func CheckGraphSum(g *graph.Graph, width int, inDouble bool, x, got []float32) error {
+	return graphSum(g, width, inDouble).check(x, got)
+}
+
+// GraphSum returns what CheckGraphSum compares with, and the error bound of a float32 computation.
+func GraphSum(g *graph.Graph, width int, inDouble bool, x []float32) (y, bound []float64) {
+	s := graphSum(g, width, inDouble).compute(x)
+	return s.y, s.bound
+}
+
+func graphSum(g *graph.Graph, width int, inDouble bool) product {
 	out, in := g.CSR(), InDegrees(g.CSR())
 	coefficient := func(u int, e uint32) float64 {
 		return 1 / math.Sqrt(float64(out.Degree(u))*float64(in[out.IDs[e]]))
@@ -40,7 +51,7 @@ func CheckGraphSum(g *graph.Graph, width int, inDouble bool, x, got []float32) e
 		p.factor = func(u int, e uint32) float64 { return float64(float32(coefficient(u, e))) }
 		p.roundings = 0
 	}
-	return p.check(x, got)
+	return p
 }
 
 // weight returns an edge's weight as float32.

@@ -5,9 +5,11 @@ package main
 import (
 	"bufio"
 	"context"
-	_ "embed"
+	"embed"
+	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,13 +19,14 @@ import (
 
 	"heddle/graph"
 	"heddle/graph/graphspec"
+	"heddle/kernels/compose"
 	"heddle/kernels/cuda"
 	"heddle/kernels/host"
 	"heddle/kernels/workload"
 )
 
-//go:embed measure.sh
-var script []byte
+//go:embed measure.sh check.sh
+var scripts embed.FS
 
 // options are those of the command line.
 type options struct {
@@ -33,6 +36,9 @@ type options struct {
 	out    string
 	unroll string
 
+	all       bool // the points are all combinations
+	only      string
+	seed      uint64
 	graphIt   bool // the standard points are GraphIt programs
 	unchecked bool // what GraphIt programs should compute is not computed
 }
@@ -43,6 +49,11 @@ func main() {
 		"(default: PageRank push and pull, BFS, SSSP, CC, SpMV × software schedules)")
 	flag.IntVar(&o.warps, "warps", mostWarps, "warps of a thread block")
 	flag.StringVar(&o.unroll, "unroll", "1", "workload.compiler.unroll: 1 leaves unrolling to nvcc")
+	flag.BoolVar(&o.all, "all", false, "without -points: every legal combination of algorithm, software schedule, layout "+
+		"and direction, and again with the loop as one launch, each with one of its frontiers and other choices drawn: "+
+		"thousands, of one graph, for check.sh")
+	flag.StringVar(&o.only, "only", "", "of -all, the programs with this `text` in their names")
+	flag.Uint64Var(&o.seed, "seed", 1, "draws the choices of -all")
 	flag.BoolVar(&o.graphIt, "graphit", false, "without -points: heddle's GraphIt programs × software schedules, and "+
 		"again with their loop as one launch")
 	flag.BoolVar(&o.unchecked, "unchecked", false, "do not compute what GraphIt programs should, which takes long on "+
@@ -50,8 +61,11 @@ func main() {
 	flag.Usage = func() {
 		fmt.Fprint(os.Stderr, `usage: go run ./tools/silicon [flags] FOLDER GRAPH...
 
-Writes FOLDER: programs, a library that they share, graphs, points.txt and measure.sh.
-On a machine with a GPU and nvcc: sh FOLDER/measure.sh result.csv
+Writes FOLDER: programs, a library that they share, graphs, points.txt and two scripts
+for a machine with a GPU and nvcc:
+
+  sh FOLDER/measure.sh result.csv   measures and checks
+  sh FOLDER/check.sh checked.csv    only checks, several programs at once
 
 A GRAPH is a file of any format that heddle reads, or one of rmatN and wsN (2^N vertices)
 and gridN (N×N vertices). All are symmetrised, without self-loops and duplicates, with
@@ -67,6 +81,7 @@ and the argument SOURCE is the vertex of most edges: gt bfs hybrid.gt SOURCE.
   go run ./tools/silicon campaign facebook_combined rmat16 grid256 ws16 graphs/wiki-Vote.txt.gz
   go run ./tools/silicon -points my.txt campaign web.hgr
   go run ./tools/silicon -graphit campaign facebook_combined rmat16 grid256
+  go run ./tools/silicon -all -warps 4 campaign rmat8
 
 `)
 		flag.PrintDefaults()
@@ -96,6 +111,9 @@ func (o *options) main(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.all && len(o.graphs) > 1 {
+		return fmt.Errorf("-all: expected one graph, of which the programs' arrays are")
+	}
 	graphs, err := o.writeGraphs(ctx)
 	if err != nil {
 		return err
@@ -103,6 +121,10 @@ func (o *options) main(ctx context.Context) error {
 	var lines strings.Builder
 	for _, p := range points {
 		text, err := o.writePoint(ctx, p, graphs)
+		if o.all && errors.As(err, new(*compose.KeyError)) { // of a value that the plan does not have
+			fmt.Fprintf(os.Stderr, "left out: %v\n", err)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name(), err)
 		}
@@ -117,7 +139,16 @@ func (o *options) main(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("%s: %d programs, %d graphs, %d points\n", o.out, len(points), len(graphs), len(points)*len(graphs))
-	return write(filepath.Join(o.out, "measure.sh"), script)
+	for _, name := range []string{"measure.sh", "check.sh"} {
+		text, err := scripts.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if err := write(filepath.Join(o.out, name), text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writePoint exports a point, and returns its lines of points.txt.
@@ -128,6 +159,9 @@ func (o *options) writePoint(ctx context.Context, p point, graphs []measured) (s
 	}
 	if err := o.writeProgram(ctx, s, p, graphs[0].graph); err != nil {
 		return "", err
+	}
+	if p.plan != nil {
+		return fmt.Sprintf("%s\t%s\tdefault\n", p.name(), graphs[0].name), nil
 	}
 	var lines strings.Builder
 	for _, g := range graphs {
@@ -147,10 +181,14 @@ func write(name string, data []byte) error {
 type point struct {
 	algorithm, schedule, layout, direction string
 
-	program *program // nil: the four are a composed kernel
+	program *program      // nil: the four are a composed kernel
+	plan    *compose.Plan // of that kernel, with further choices
 }
 
 func (p point) name() string {
+	if p.plan != nil {
+		return strings.ReplaceAll(p.plan.Name(), "/", "-")
+	}
 	if p.program != nil {
 		return p.program.name()
 	}
@@ -167,6 +205,9 @@ var schedules = []string{"vertex", "warp", "cta", "twc", "twce", "strict", "edge
 
 // readPoints returns the programs to export.
 func (o *options) readPoints() (list []point, err error) {
+	if o.all {
+		return o.everyPoint(), nil
+	}
 	if o.points == "" && o.graphIt {
 		return standardPrograms(), nil
 	}
@@ -209,6 +250,30 @@ func (o *options) readPoints() (list []point, err error) {
 	return list, nil
 }
 
+// everyPoint returns the points of -all.
+func (o *options) everyPoint() (list []point) {
+	all, fused := compose.AllAndFused()
+	groups, order := map[string][]*compose.Plan{}, []string{}
+	for _, p := range append(all, fused...) {
+		if p.Schedule.Unit != "" {
+			continue
+		}
+		key := fmt.Sprint(p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name, p.Fused)
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], p)
+	}
+	r := rand.New(rand.NewPCG(o.seed, 0))
+	for _, key := range order {
+		p := groups[key][r.IntN(len(groups[key]))]
+		if x := (point{algorithm: p.Algorithm.Name, plan: p}); strings.Contains(x.name(), o.only) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // workload returns a point's workload.
 func (o *options) workload(p point) workload.Workload {
 	w := workload.Workload{
@@ -218,21 +283,33 @@ func (o *options) workload(p point) workload.Workload {
 		Ahead: o.unroll == "1", Unroll: workload.Choice(o.unroll), Coefficient: "hardware", Alpha: 14, Beta: 24, Source: -1,
 		Target: -1, Seed: 1, Damping: 0.85, Width: 1, Fusion: "none", BlockBy: "destination",
 	}
-	if p.algorithm == "pagerank" {
+	switch {
+	case p.algorithm == "pagerank":
 		w.Iterations = 1
+	case p.algorithm == "pagerank-delta":
+		w.Threshold, w.Tolerance = 0.05, 1e-30
+	}
+	if p.plan != nil {
+		w.Width, w.Unroll = 4, workload.Choice(o.unroll)
+		return p.plan.Workload(w)
 	}
 	return w
 }
 
-// writeProgram exports a program, which runs on any graph.
+// writeProgram exports a program, which runs on any graph, or with arrays of its own on the campaign's only one.
 func (o *options) writeProgram(ctx context.Context, s host.Shape, p point, g *graph.Graph) error {
 	x, err := cuda.Export(ctx, s, g, o.workload(p))
 	if err != nil {
 		return err
 	}
-	if x.Arrays != nil {
+	if x.Arrays != nil && len(o.graphs) > 1 {
 		return fmt.Errorf("its arrays are of one graph: expected an algorithm with a reference of its own, and layout csr, " +
-			"csc or coo")
+			"csc or coo, or one graph")
+	}
+	if x.Arrays != nil {
+		if err := write(filepath.Join(o.out, "programs", p.name(), cuda.ArraysFile), x.Arrays); err != nil {
+			return err
+		}
 	}
 	return write(filepath.Join(o.out, "programs", p.name(), cuda.ProgramFile), x.Text)
 }

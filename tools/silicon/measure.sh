@@ -68,9 +68,10 @@ while IFS="$(printf '\t')" read -r p graph source expected arguments; do
         set -- --csv --graph "graphs/$graph.hgr" --repeat "$repeat" $check $replay
         if [ "$source" = - ]; then # a GraphIt program
             set -- "$@" --expected "expected/$expected" $arguments
-        else
+        elif [ "$source" != default ]; then
             set -- "$@" --source "$source"
         fi
+        [ ! -e "programs/$p/arrays.bin" ] || set -- "$@" --arrays "programs/$p/arrays.bin"
         config=
         if [ "$blocks" != all ]; then
             config=sm$blocks

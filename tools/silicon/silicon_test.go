@@ -59,6 +59,47 @@ func TestCampaign(t *testing.T) {
 	require.Len(t, read.Rows, 4)
 }
 
+// TestCheck: programs of every combination, here those of a pair, are exported with arrays of their own, built together
+// and checked by the script; what does not build, and what computes something else, is named.
+func TestCheck(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		if os.Getenv("HEDDLE_REQUIRE_TOOLS") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("skipped: it builds exported programs with g++, which is not installed (apt-get install g++)")
+	}
+	dir := filepath.Join(t.TempDir(), "campaign")
+	o := options{all: true, only: "stcon-edge-coo-", seed: 1, warps: 2, unroll: "1", out: dir, graphs: []string{"rmat6"}}
+	require.NoError(t, o.main(t.Context()))
+	programs, err := os.ReadDir(filepath.Join(dir, "programs"))
+	require.NoError(t, err)
+	require.Len(t, programs, 5)
+	for i, edit := range []string{"s/__global__/__globule__/", "s/, values);/, heddle::Words(values.size(), 7));/"} {
+		name := filepath.Join(dir, "programs", programs[4*i].Name(), "program.cu")
+		require.NoError(t, exec.Command("sed", "-i", edit, name).Run())
+	}
+	c := exec.Command("sh", filepath.Join(dir, "check.sh"), "checked.csv")
+	c.Env = append(os.Environ(), "PROGRAM=host", "JOBS=2", "BATCH=3", "CXXFLAGS=-O0 -w")
+	out, err := c.CombinedOutput()
+	require.Error(t, err)
+	f, err := os.Open(filepath.Join(dir, "checked.csv"))
+	require.NoError(t, err)
+	defer f.Close() //nolint:errcheck // nothing is written
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 1+len(programs), "%s", out)
+	for _, row := range rows[1:] {
+		want := "right"
+		switch row[0] {
+		case programs[0].Name():
+			want = "does not build: "
+		case programs[4].Name():
+			want = "exit code 1: "
+		}
+		require.Contains(t, row[2], want, row[0])
+	}
+}
+
 // TestPointsThatAreNone: a line of points that is none is refused by its number.
 func TestPointsThatAreNone(t *testing.T) {
 	points := filepath.Join(t.TempDir(), "points.txt")
@@ -76,7 +117,7 @@ func TestPointsThatAreNone(t *testing.T) {
 		"gt bfs layout=virtual SOURCE\n": "its arrays are of one graph",
 	} {
 		require.NoError(t, os.WriteFile(points, []byte(text), 0o600))
-		o := options{points: points, warps: 1, unroll: "1", out: t.TempDir(), graphs: []string{"grid5"}}
+		o := options{points: points, warps: 1, unroll: "1", out: t.TempDir(), graphs: []string{"grid5", "rmat3"}}
 		require.ErrorContains(t, o.main(t.Context()), want)
 	}
 	o := options{warps: 33}

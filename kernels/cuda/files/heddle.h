@@ -1505,6 +1505,25 @@ inline Words levels(const Graph& g, uint32_t source, const Outcome& o)
     return level;
 }
 
+// sides checks that searches from both ends have met if a path joins them, and that each vertex is on the side of an end
+// that reaches it.
+inline Verdict sides(const Graph& g, uint32_t source, uint32_t target, bool met, const Words& got)
+{
+    Verdict verdict;
+    verdict.reference = "computed";
+    Outcome all;
+    all.ended = true;
+    const Words level[2] = {levels(g, source, all), levels(g, target, all)};
+    verdict.compare("whether the searches met, seen from", target, met, level[0][target] != none, 0);
+    for (uint32_t v = 0; v < got.size(); v++) {
+        const bool reached = level[0][v] != none || level[1][v] != none;
+        if (got[v] == none ? reached && !met : got[v] > 1 || level[got[v]][v] == none) {
+            verdict.compare("side", v, got[v], level[0][v] != none ? 0 : level[1][v] != none ? 1 : double(none), 0);
+        }
+    }
+    return verdict;
+}
+
 // distances returns the lengths of shortest paths from the source (Dijkstra).
 inline Words distances(const Graph& g, uint32_t source)
 {
