@@ -153,6 +153,15 @@ func workloadOf(p *Plan) workload.Workload {
 	return w
 }
 
+// poison fills what is between arrays, so that a kernel that reads there does not go on as with zeros.
+func poison(m *interpreter, arrays []graph.Region) {
+	for _, a := range arrays {
+		for at := a.Addr + uint32(a.Size); at%uint32(m.shape.LineBytes) != 0; at += 4 {
+			m.mem.Store32(at, 0xBAD0BAD0)
+		}
+	}
+}
+
 // TestAllOnTheInterpreter: legal combinations, as they are built, compute the right result, each on one of the graphs.
 func TestAllOnTheInterpreter(t *testing.T) {
 	graphs := tiny()
@@ -169,9 +178,34 @@ func TestAllOnTheInterpreter(t *testing.T) {
 			require.NoError(t, err)
 			r, err := newRun(m, q, ks, g, w)
 			require.NoError(t, err)
+			poison(m, r.Layout)
 			res, err := r.runAndVerify(context.Background())
 			require.NoError(t, err)
 			require.True(t, res.Verified)
 		})
+	}
+}
+
+// TestNothingLeftToPull: once all vertices have been reached while some are still active, the list of those that can
+// take something is empty; no kernel reads in front of its arrays then.
+func TestNothingLeftToPull(t *testing.T) {
+	for _, s := range []string{"vertex/csc/pull/rqnb-bitmap", "warp/csc/pull/rqnb-bitmap/shuffle",
+		"cta/csc/pull/rqnb-bitmap/shuffle", "twc/csc/pull/rqnb-bitmap/shuffle", "twce/csc/pull/rqnb-bytemap/shuffle",
+		"strict/csc/pull/rqnb-bitmap/shuffle", "strict/csc/pull/rqnb-bytemap/scratchpad"} {
+		p := ByName("bfs/" + s)
+		require.NotNil(t, p, s)
+		w, g := workloadOf(p), tiny()["star"]
+		w.Source = 0
+		q, err := NewPlan(w)
+		require.NoError(t, err)
+		m := newInterpreter(t, "", 2, 3, 4)
+		ks, err := q.Build(coreOf(m.shape))
+		require.NoError(t, err)
+		r, err := newRun(m, q, ks, g, w)
+		require.NoError(t, err)
+		poison(m, r.Layout)
+		res, err := r.runAndVerify(t.Context())
+		require.NoError(t, err, s)
+		require.True(t, res.Verified)
 	}
 }

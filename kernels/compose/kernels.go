@@ -296,7 +296,8 @@ func (g *gather) makeSite(core schedule.Core) *schedule.Site {
 		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view),
 		Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
 		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.readsAhead(g.dir), Unrolled: g.Plan.Unroll == UnrollAuto,
-		Width: g.width(),
+		// All vertices may have taken what they can while some are active, and a program can pass an empty frontier.
+		Width: g.width(), Empty: g.Set.Reverse && g.dir == direction.Pull || g.operator,
 	}
 	if rest := g.Layout.Rest; rest != nil {
 		g.site.Rest = &schedule.Rest{View: rest.In(g.Kernel, g.dir, g.Weights), Bare: rest.Bare}

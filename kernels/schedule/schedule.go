@@ -32,6 +32,8 @@ type Site struct {
 	Virtual bool
 	Scan    Scan
 	Core    Core
+	// Empty is set if Set can be empty although the gather runs.
+	Empty bool
 	// All: every vertex walks its row.
 	All bool
 	// Ahead: a thread that walks a row reads the next edge while it handles one.

@@ -76,10 +76,9 @@ func (s *Site) partition() *partition {
 	}
 }
 
-// lastOf returns the last of the sums. With virtual vertices there may be none, since vertices without edges have no
-// virtual ones.
+// lastOf returns the last of the sums, 0 if there is none: vertices without edges have no virtual ones.
 func (s *Site) lastOf(sums, places ir.Value) ir.Value {
-	if !s.Virtual {
+	if !s.Virtual && !s.Empty {
 		return s.Load(ir.U32, sums, s.Sub(places, s.U32(1)))
 	}
 	last := s.Load(ir.U32, sums, s.Sub(s.Max(places, s.U32(1)), s.U32(1)))

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -38,6 +39,7 @@ type options struct {
 
 	all       bool // the points are all combinations
 	only      string
+	draw      int
 	seed      uint64
 	graphIt   bool // the standard points are GraphIt programs
 	unchecked bool // what GraphIt programs should compute is not computed
@@ -52,7 +54,8 @@ func main() {
 	flag.BoolVar(&o.all, "all", false, "without -points: every legal combination of algorithm, software schedule, layout "+
 		"and direction, and again with the loop as one launch, each with one of its frontiers and other choices drawn: "+
 		"thousands, of one graph, for check.sh")
-	flag.StringVar(&o.only, "only", "", "of -all, the programs with this `text` in their names")
+	flag.StringVar(&o.only, "only", "", "of -all, the programs whose names match this regular `expression`")
+	flag.IntVar(&o.draw, "draw", 1, "of -all, choices to draw for each combination; 0: all there are")
 	flag.Uint64Var(&o.seed, "seed", 1, "draws the choices of -all")
 	flag.BoolVar(&o.graphIt, "graphit", false, "without -points: heddle's GraphIt programs × software schedules, and "+
 		"again with their loop as one launch")
@@ -111,9 +114,6 @@ func (o *options) main(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.all && len(o.graphs) > 1 {
-		return fmt.Errorf("-all: expected one graph, of which the programs' arrays are")
-	}
 	graphs, err := o.writeGraphs(ctx)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (o *options) writePoint(ctx context.Context, p point, graphs []measured) (s
 	if err := o.writeProgram(ctx, s, p, graphs[0].graph); err != nil {
 		return "", err
 	}
-	if p.plan != nil {
+	if p.plan != nil && len(graphs) == 1 { // arrays may be of the source that was exported
 		return fmt.Sprintf("%s\t%s\tdefault\n", p.name(), graphs[0].name), nil
 	}
 	var lines strings.Builder
@@ -187,7 +187,7 @@ type point struct {
 
 func (p point) name() string {
 	if p.plan != nil {
-		return strings.ReplaceAll(p.plan.Name(), "/", "-")
+		return strings.Trim(strings.ReplaceAll(p.plan.Name(), "/", "-"), "-")
 	}
 	if p.program != nil {
 		return p.program.name()
@@ -206,7 +206,7 @@ var schedules = []string{"vertex", "warp", "cta", "twc", "twce", "strict", "edge
 // readPoints returns the programs to export.
 func (o *options) readPoints() (list []point, err error) {
 	if o.all {
-		return o.everyPoint(), nil
+		return o.everyPoint()
 	}
 	if o.points == "" && o.graphIt {
 		return standardPrograms(), nil
@@ -251,14 +251,18 @@ func (o *options) readPoints() (list []point, err error) {
 }
 
 // everyPoint returns the points of -all.
-func (o *options) everyPoint() (list []point) {
+func (o *options) everyPoint() (list []point, err error) {
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return nil, fmt.Errorf("-only %s: %w", o.only, err)
+	}
 	all, fused := compose.AllAndFused()
 	groups, order := map[string][]*compose.Plan{}, []string{}
 	for _, p := range append(all, fused...) {
-		if p.Schedule.Unit != "" {
+		key := fmt.Sprint(p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name, p.Fused)
+		if p.Schedule.Unit != "" || o.draw == 0 && !only.MatchString(point{plan: p}.name()) {
 			continue
 		}
-		key := fmt.Sprint(p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name, p.Fused)
 		if groups[key] == nil {
 			order = append(order, key)
 		}
@@ -266,12 +270,18 @@ func (o *options) everyPoint() (list []point) {
 	}
 	r := rand.New(rand.NewPCG(o.seed, 0))
 	for _, key := range order {
-		p := groups[key][r.IntN(len(groups[key]))]
-		if x := (point{algorithm: p.Algorithm.Name, plan: p}); strings.Contains(x.name(), o.only) {
-			list = append(list, x)
+		group := groups[key]
+		r.Shuffle(len(group), func(i, j int) { group[i], group[j] = group[j], group[i] })
+		if o.draw > 0 {
+			group = group[:min(o.draw, len(group))]
+		}
+		for _, p := range group {
+			if x := (point{algorithm: p.Algorithm.Name, plan: p}); only.MatchString(x.name()) {
+				list = append(list, x)
+			}
 		}
 	}
-	return list
+	return list, nil
 }
 
 // workload returns a point's workload.

@@ -14,7 +14,7 @@
 # BLOCKS="6 60"  further numbers of thread blocks, each a config of its own (sm6, sm60): a block an SM
 # REPLAY=1       also time runs as CUDA graphs, where the host takes no part in them (us_replay)
 # DURATIONS=1    a further row of each point, of the kernels' own durations, as the GPU records them (CUPTI); its
-#                config ends in -kernels
+#                config ends in -kernels; DURATIONS=only: that row alone
 # CHECK=0        do not compare results with the reference
 # PROGRAM=host   g++ in place of nvcc and a GPU: checks every program, and measures nothing of interest
 set -u
@@ -79,7 +79,7 @@ while IFS="$(printf '\t')" read -r p graph source expected arguments; do
         fi
         rows=$result
         case $p in gt-* | spmv-* | in-degree-* | cc-soman-* | bfs-parents-*) rows=$result.others ;; esac
-        measure "$@"
+        [ "${DURATIONS:-0}" = only ] || measure "$@"
         [ -z "$cupti" ] || measure "$@" --durations ${config:+--config "$config-kernels"}
     done
 done < points.chosen
