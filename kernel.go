@@ -54,7 +54,9 @@ func CompileKernel(k *Kernel, m *Machine) (*CompiledKernel, error) {
 	}
 	o := codegen.Options{}
 	if m != nil {
-		o.MaskByUnit = m.Device().Shape().MaskByUnit
+		s := m.Device().Shape()
+		o.MaskByUnit, o.Zba = s.MaskByUnit, s.Zba
+		o.ArgumentRegisters, o.SilentExit = s.ArgumentRegisters, s.SilentExit
 	}
 	c, err := codegen.Compile(built, o)
 	if err != nil {

@@ -70,6 +70,7 @@ func NewFunctionalMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 		Cores: c.Sockets * c.CoresPerSocket, Warps: c.Core.Warps, Threads: c.Core.Threads,
 		ScratchpadBytes: c.Core.ScratchpadBytes,
 		MaxInstrs:       o.MaxInstrs, Out: o.Console,
+		ArgumentRegisters: c.Core.ArgumentRegisters, SilentExit: c.Core.SilentExit, Zba: c.Core.Zba,
 	}, c.Core.Unit.Spec)
 	if err != nil {
 		return nil, err

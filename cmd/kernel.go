@@ -16,6 +16,7 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/codegen"
 	"heddle/kernels/compose"
+	"heddle/kernels/host"
 	"heddle/kernels/ir"
 	"heddle/kernels/ir/example"
 	"heddle/kernels/schedule"
@@ -171,6 +172,8 @@ func writeCounts(w io.Writer) {
 type kernelView struct {
 	ir, asm, stats, passes, lines bool
 	maskByUnit                    bool
+	gpu                           bool
+	cores                         int
 	spill                         string // workload.compiler.spill
 	form
 }
@@ -204,6 +207,9 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 		"where values go that no register is left for, as workload.compiler.spill: memory or registers")
 	c.Flags().StringVar(&v.unroll, "unroll", "1",
 		"edges at a time in loops over edges, as workload.compiler.unroll: 1, 2, 4, 8 or auto")
+	c.Flags().BoolVar(&v.gpu, "gpu", false,
+		"compile for a machine with core.argument_registers, silent_exit and zba, of as many warps and threads and --cores")
+	c.Flags().IntVar(&v.cores, "cores", 60, "cores of that machine")
 	c.Flags().BoolVar(&v.maskByUnit, "mask-by-unit", false, "compile for a Weaver that sets the thread mask")
 	return c
 }
@@ -254,6 +260,10 @@ func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
 	}
 	o := codegen.Options{MaskByUnit: v.maskByUnit, FloatSpills: v.spill == string(compose.SpillRegisters),
 		Sink: v.unroll == string(compose.UnrollAuto)}
+	if v.gpu {
+		compose.OnGPU(&o, host.Shape{Cores: v.cores, Warps: v.core.Warps, Threads: v.core.Lanes,
+			ArgumentRegisters: emu.MaxArgumentRegisters, SilentExit: true, Zba: true})
+	}
 	if v.passes {
 		o.After = func(pass string, k *ir.Kernel) {
 			fmt.Fprintf(b, "after %s: %s\n%s", pass, codegen.PassDoc(pass), k.Text())

@@ -39,12 +39,15 @@ type Extension struct {
 	// belong to no unit.
 	Presence uint32
 
+	// Optional extensions are instructions only of machines that are configured to have them.
+	Optional bool
+
 	wrong error // why UnitExtension could not make it
 }
 
 // extensions lists every instruction of the machine.
 var extensions = []*Extension{
-	&rv32i, &rv32m, &rv32a, &rv32f, &zicsr, &zifencei, &zicond, &machineMode,
+	&rv32i, &rv32m, &rv32a, &rv32f, &zicsr, &zifencei, &zicond, &zba, &machineMode,
 	&vortex, &weaver, &peg, &eghw, &hwwl,
 }
 

@@ -174,6 +174,45 @@ var laneLoops = map[string]LaneLoop{
 			d[l] = remu(a[l], b[l])
 		}
 	},
+	"sh1add": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = sh1add(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			d[l] = sh1add(a[l], b[l])
+		}
+	},
+	"sh2add": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = sh2add(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			d[l] = sh2add(a[l], b[l])
+		}
+	},
+	"sh3add": func(d, a, b *Lanes, mask uint32) {
+		_, _, _ = d[0], a[0], b[0] // not nil: checked once
+		if mask == 1<<MaxLanes-1 {
+			for l := range d {
+				d[l] = sh3add(a[l], b[l])
+			}
+			return
+		}
+		for m := mask; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m) % MaxLanes
+			d[l] = sh3add(a[l], b[l])
+		}
+	},
 	"sll": func(d, a, b *Lanes, mask uint32) {
 		_, _, _ = d[0], a[0], b[0] // not nil: checked once
 		if mask == 1<<MaxLanes-1 {

@@ -359,7 +359,7 @@ func TestIllegalEncodings(t *testing.T) {
 
 // crossChecked are the extensions that golang.org/x/arch knows.
 var crossChecked = map[string]bool{"RV32I": true, "RV32M": true, "RV32A": true, "RV32F": true, "Zicsr": true,
-	"Zifencei": true, "Zicond": true}
+	"Zifencei": true, "Zicond": true, "Zba": true}
 
 // ours are rows of those extensions that golang.org/x/arch has not.
 var ours = map[string]bool{

@@ -127,6 +127,7 @@ func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine,
 	cores := cfg.Sockets * cfg.CoresPerSocket
 	m.Arch, err = emu.New(emu.Config{
 		Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads, Arg: opt.Arg,
+		ArgumentRegisters: cfg.Core.ArgumentRegisters, SilentExit: cfg.Core.SilentExit, Zba: cfg.Core.Zba,
 		ScratchpadBytes: cfg.Core.ScratchpadBytes, Out: opt.Out, Divergent: opt.Divergent, Units: m.architecture,
 	})
 	if err != nil {

@@ -60,6 +60,12 @@ type Spec struct {
 
 	KeepL1I bool `key:"keep_l1i" default:"false" doc:"The L1I keeps its lines from launch to launch, as in GPGPU-Sim. false: every launch but the first empties it (ours: the host may have loaded other code)."`
 
+	ArgumentRegisters int `key:"argument_registers" default:"0" min:"0" max:"24" unit:"words" doc:"Words at mscratch, which kernels' arguments begin with, that a launch writes to registers of all lanes, in no time: word i to x31 - i. Compiled kernels use them in place of loads. GPUs have a kernel's arguments at hand: AMD's preload some in scalar registers (LLVM, User Guide for AMDGPU Backend, Preloaded Kernel Arguments), NVIDIA's are operands in constant bank 0 (CUDA Binary Utilities, c[0x0][…]). RTL: 0."`
+
+	Zba bool `key:"zba" default:"false" doc:"The core has RISC-V's shifted additions, Zba, each of which takes as long as an addition; compiled kernels compute addresses by them. GPUs have such instructions: NVIDIA's LEA (CUDA Binary Utilities), AMD's v_lshl_add_u32 (RDNA 3 ISA, VOP3). RTL: false."`
+
+	SilentExit bool `key:"silent_exit" default:"false" doc:"A program that ends without an exit code has succeeded; compiled kernels store none. GPUs' kernels return nothing, and a thread ends by one instruction, EXIT or s_endpgm. RTL: false."`
+
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
 

@@ -82,6 +82,7 @@ func (c *Core) launch(pc uint32) {
 	}
 	for _, w := range c.warps {
 		w.state = stopped
+		w.preload()
 	}
 	c.warps[0].start(pc)
 }

@@ -67,6 +67,9 @@ func (m *Machine) prepare(pc, word uint32) (*Op, error) {
 	if !ok {
 		return nil, illegal(word, IllegalInstruction, "0x%08x is no instruction of this machine", word)
 	}
+	if in.Ext.Optional && !m.cfg.Zba { // the only one
+		return nil, illegal(word, IllegalInstruction, "%s: the machine lacks %s (core.zba)", in.Name, in.Ext.Name)
+	}
 	p := &Op{
 		Inst: in, class: in.Class, imm: uint32(in.Imm), pc: pc, rd: in.Rd,
 		edge: m.edges[pc], phase: isa.PhaseAt(m.phases, pc), demands: demandsOf(&in),

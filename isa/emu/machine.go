@@ -36,6 +36,8 @@ const (
 	MaxCores           = 1024
 	MaxScratchpadBytes = 64 << 10
 	maxConsoleBytes    = 16 << 20
+
+	MaxArgumentRegisters = 24 // x8..x31: no program's stack pointer
 )
 
 // Config describes a functional machine.
@@ -45,8 +47,14 @@ type Config struct {
 	Threads         int    // lanes of a warp, 1..MaxThreads
 	ScratchpadBytes int    // of a core, a multiple of 4; 0: DefaultScratchpadBytes
 	Arg             uint32 // initial mscratch: where the kernel's arguments are
-	Quantum         int    // instructions a warp runs before the next; 0: 128
-	MaxInstrs       uint64 // warp instructions before LimitError; 0: no limit
+	// ArgumentRegisters is the number of words of the argument block that a launch writes to registers of all lanes, each
+	// to ArgumentRegister of its number, unless Arg is 0.
+	ArgumentRegisters int
+	// SilentExit has a program that has stored no exit code count as one that has stored 0.
+	SilentExit bool
+	Zba        bool   // the machine has the extension
+	Quantum    int    // instructions a warp runs before the next; 0: 128
+	MaxInstrs  uint64 // warp instructions before LimitError; 0: no limit
 
 	Divergent Divergence // treatment of a branch on which lanes differ
 
@@ -85,6 +93,7 @@ func (c *Config) Validate() error {
 		check("warps", c.Warps, 1, MaxWarps),
 		check("threads", c.Threads, 1, MaxThreads),
 		check("scratchpad bytes", c.ScratchpadBytes, 0, MaxScratchpadBytes),
+		check("argument registers", c.ArgumentRegisters, 0, MaxArgumentRegisters),
 		check("quantum", c.Quantum, 0, 1<<30),
 	)
 	if c.ScratchpadBytes%4 != 0 {
@@ -238,8 +247,12 @@ func (m *Machine) SetArg(arg uint32) { m.cfg.Arg = arg }
 // Core returns core i.
 func (m *Machine) Core(i int) *Core { return m.cores[i] }
 
-// ExitCode returns the value that the program has stored at ExitAddr; ok is false if it has stored none.
-func (m *Machine) ExitCode() (code uint32, ok bool) { return m.exit, m.exited }
+// ExitCode returns the value that the program has stored at ExitAddr; ok is false if it has stored none and
+// cfg.SilentExit is off.
+func (m *Machine) ExitCode() (code uint32, ok bool) { return m.exit, m.exited || m.cfg.SilentExit }
+
+// ArgumentRegister returns the register that holds word i of the argument block at a launch, from x31 downwards.
+func ArgumentRegister(i int) isa.Reg { return isa.Reg(31 - i) }
 
 // Console returns everything the program printed.
 func (m *Machine) Console() []byte { return m.console.all }

@@ -79,6 +79,9 @@ var rowCases = []rowCase{
 	{"sltu", "a1=-1,1,0x80000000,3 a2=1,-1,0x7fffffff,3", "sltu a3, a1, a2", "a3=0,1,0,0"},
 	{"czero.eqz", "a1=5,-7,9,0 a2=1,0,0x80000000,0", "czero.eqz a3, a1, a2", "a3=5,0,9,0"},
 	{"czero.nez", "a1=5,-7,9,0 a2=1,0,0x80000000,0", "czero.nez a3, a1, a2", "a3=0,-7,0,0"},
+	{"sh1add", "a1=5,-7,0xC0000000,0 a2=1,0,3,4", "sh1add a3, a1, a2", "a3=11,-14,0x80000003,4"},
+	{"sh2add", "a1=5,-7,0xC0000001,0 a2=1,0,3,4", "sh2add a3, a1, a2", "a3=21,-28,7,4"},
+	{"sh3add", "a1=5,-7,0xE0000001,0 a2=1,0,3,4", "sh3add a3, a1, a2", "a3=41,-56,11,4"},
 	{"xor", "a1=0b1100 a2=0b1010", "xor a3, a1, a2", "a3=0b0110"},
 	{"srl", "a1=0x80000000 a2=0,31,32,33", "srl a3, a1, a2", "a3=0x80000000,1,0x80000000,0x40000000"},
 	{"sra", "a1=0x80000000 a2=0,31,32,33", "sra a3, a1, a2", "a3=0x80000000,-1,0x80000000,0xc0000000"},
@@ -310,6 +313,7 @@ func checkState(t *testing.T, m *emu.Machine, state string) {
 func executed(t *testing.T, cfg emu.Config, before, code string) (m *emu.Machine, rows map[string]int, err error) {
 	t.Helper()
 	rows = map[string]int{}
+	cfg.Zba = true
 	cfg.Trace = func(s *emu.Step) { rows[s.Inst.Name]++ }
 	m = load(t, cfg, allLanes+code+"\n"+stop)
 	setUp(t, m, before)

@@ -66,6 +66,17 @@ func newWarp(c *Core, id int) *Warp {
 	return w
 }
 
+// preload writes the first words of the argument block to the registers of all lanes.
+func (w *Warp) preload() {
+	arg := w.m.cfg.Arg
+	if arg == 0 {
+		return
+	}
+	for i := range w.m.cfg.ArgumentRegisters {
+		w.regs[ArgumentRegister(i)].Fill(w.m.Mem.Load32(arg+4*uint32(i)), w.full)
+	}
+}
+
 // start makes the warp run at pc with lane 0. Its registers keep their values.
 func (w *Warp) start(pc uint32) {
 	w.state, w.pc = running, pc

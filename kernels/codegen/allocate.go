@@ -123,6 +123,8 @@ type life struct {
 	place    isa.Reg
 	slot     int  // on the stack, or one of these
 	moved    bool // an integer that lives in a float register
+	fixed    bool // it has its place from the beginning
+	like     reg  // a register whose place it takes, if that is free; 0: none
 }
 
 // parameter reports whether it is a parameter of the kernel. Reloading it from the argument block takes one word for
@@ -172,9 +174,14 @@ func (c *code) lives() []life {
 		all[r].weight = 1e30
 	}
 	c.again(all)
+	for r, place := range c.preloads {
+		if l := &all[r]; l.from >= 0 {
+			l.from, l.place, l.fixed, l.weight = -1, place, true, 1e30
+		}
+	}
 	var out []life
 	for _, l := range all[1:] {
-		if l.from >= 0 {
+		if l.from >= 0 || l.fixed {
 			out = append(out, l)
 		}
 	}
@@ -197,6 +204,9 @@ func (c *code) again(all []life) {
 		param := (i.row.Name == "lw" || i.row.Name == "flw") && i.a != 0 && i.a == c.args
 		if all[d].again = nil; defs[d] == 1 && i.edge == 0 && (constant || who || param) {
 			all[d].again = i
+		}
+		if load, ok := c.reloads[d]; ok && defs[d] == 1 {
+			all[d].again, all[d].like = &load, i.a
 		}
 	}
 }
@@ -314,17 +324,24 @@ const xRegisters = 1<<32 - 1
 func (c *code) scan(lives []life, keep reserved, limit int) *allocation {
 	lives = slices.Clone(lives)
 	a := &allocation{lives: make([]life, len(c.float))}
-	free := freeRegisters(keep, limit)
+	can := freeRegisters(keep, limit)
+	free := can
 	var active []*life
 	for n := range lives {
 		l := &lives[n]
 		active = slices.DeleteFunc(active, func(o *life) bool {
 			if o.to <= l.from {
-				free |= 1 << o.place
+				free |= 1 << o.place & can
 				return true
 			}
 			return false
 		})
+		if l.fixed {
+			free &^= 1 << l.place
+			a.used |= 1 << l.place
+			active = append(active, l)
+			continue
+		}
 		kind := uint64(xRegisters)
 		if c.inFloats(l) {
 			kind = ^kind
@@ -336,6 +353,9 @@ func (c *code) scan(lives []life, keep reserved, limit int) *allocation {
 			continue
 		}
 		l.place = isa.Reg(bits.TrailingZeros64(free & kind))
+		if place, ok := c.preloads[l.like]; ok && free&kind>>place&1 != 0 {
+			l.place = place
+		}
 		free &^= 1 << l.place
 		a.used |= 1 << l.place
 		active = append(active, l)
@@ -364,7 +384,7 @@ func (a *allocation) evict(c *code, l *life, active []*life, free *uint64) []*li
 		return cost
 	}
 	for n, o := range active {
-		if c.inFloats(o) == c.inFloats(l) && cost(o) < cost(cheap) {
+		if !o.fixed && c.inFloats(o) == c.inFloats(l) && cost(o) < cost(cheap) {
 			cheap, at = o, n
 		}
 	}
@@ -477,6 +497,9 @@ func (a *allocation) rewrite(c *code, i *inst, out []machine) []machine {
 	return a.rewriteOne(c, i, out)
 }
 
+// inPlace reports whether the value lives in that integer register.
+func (l *life) inPlace(r isa.Reg) bool { return l.slot == inRegister && !l.moved && l.place == r }
+
 // compute recomputes the value in a register for an instruction. For a float parameter, the address needs an integer
 // register.
 func (l *life) compute(out []machine, to, address isa.Reg, user *inst) []machine {
@@ -491,6 +514,9 @@ func (l *life) compute(out []machine, to, address isa.Reg, user *inst) []machine
 
 func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	if d := i.def(); d != 0 && a.lives[d].slot == computedAgain {
+		return out
+	}
+	if _, ok := c.preloads[i.a]; ok && i.row.Name == "addi" && a.lives[i.rd].inPlace(a.lives[i.a].place) {
 		return out
 	}
 	i = a.asFloat(i)

@@ -40,6 +40,10 @@ type code struct {
 	args   reg   // address of the argument block; 0: not used
 	pinned []reg // live in the whole program
 	quick  []reg // live before the stack is set up
+
+	preloads map[reg]isa.Reg // parameters' first registers, to which the launch has written them
+	reloads  map[reg]inst    // loads of the values that are moved from there
+
 	visits []visit
 }
 
@@ -49,7 +53,9 @@ type visit struct {
 	from       []label
 }
 
-func newCode() *code { return &code{float: []bool{false}} }
+func newCode() *code {
+	return &code{float: []bool{false}, preloads: map[reg]isa.Reg{}, reloads: map[reg]inst{}}
+}
 
 func (c *code) newX() reg { c.float = append(c.float, false); return reg(len(c.float) - 1) }
 func (c *code) newF() reg { c.float = append(c.float, true); return reg(len(c.float) - 1) }

@@ -19,11 +19,26 @@ type Options struct {
 	FloatSpills bool
 	// Sink computes values that are needed only behind a kernel's first test behind it.
 	Sink bool
+	// ArgumentRegisters is the number of the kernel's first arguments that a launch leaves in registers, each in
+	// emu.ArgumentRegister of its number. Without effect on a part of a larger program, which leaves none.
+	ArgumentRegisters int
+	// Zba uses the extension.
+	Zba bool
+	// SilentExit ends a program without an exit code.
+	SilentExit bool
+	// Size is that of the machine, if the program is for no other: then its numbers are constants.
+	Size Size
+	// Lean shortens what warps without work execute further than Sink does: a loop's first test is on its index, also if
+	// the others are on an address, and what nothing reads is not computed.
+	Lean bool
 	// Registers limits the integer registers and the float registers, at least 4; 0: no limit. For tests.
 	Registers int
 	// After is called after each pass with its name; may be nil.
 	After func(pass string, k *ir.Kernel)
 }
+
+// Size is the size of a machine; zero: unknown.
+type Size struct{ Cores, Warps, Lanes int }
 
 // Phase is a range of addresses.
 type Phase struct {
@@ -69,6 +84,12 @@ func Compile(k *ir.Kernel, o Options) (*Compiled, error) {
 		p.run(k)
 		if o.After != nil {
 			o.After(p.name, k)
+		}
+	}
+	if o.Size.Lanes > 0 {
+		o.Size.fix(k)
+		if o.After != nil {
+			o.After("size", k)
 		}
 	}
 	l := newLowering(k, o)

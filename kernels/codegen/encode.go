@@ -13,8 +13,15 @@ import (
 
 // finish allocates registers and encodes the program.
 func (c *code) finish(k *ir.Kernel, o Options) (*Compiled, error) {
+	if o.Lean {
+		c.masks()
+		c.dropUnread()
+	}
 	if o.Sink {
-		c = c.sunk()
+		c = c.sunk(o.Lean)
+	}
+	if o.Zba {
+		c.shiftedAdditions()
 	}
 	a := c.allocate(o)
 	r := c.reordered()
@@ -24,6 +31,9 @@ func (c *code) finish(k *ir.Kernel, o Options) (*Compiled, error) {
 	list, err := c.assign(a)
 	if err != nil {
 		return nil, err
+	}
+	if o.Lean {
+		list = dropCopies(list)
 	}
 	list = relax(list)
 	e := encoder{list: list, base: o.Base, at: addresses32(list, o.Base)}

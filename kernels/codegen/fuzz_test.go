@@ -37,6 +37,13 @@ func newTrial(seed uint64) (*trial, error) {
 	}
 	t.opt.Registers = []int{0, 0, 0, 4, 6, 8, 12}[r.IntN(7)]
 	t.opt.FloatSpills, t.opt.Sink = seed%5 < 2, seed%3 > 0
+	if seed%4 < 3 { // one of those GPUs' launches have, or all
+		t.opt.ArgumentRegisters, t.opt.Zba = int(seed/3%8), seed%8 < 5
+		t.opt.SilentExit, t.opt.Lean = seed%7 < 5, seed%9 < 7
+		if seed%16 < 9 {
+			t.opt.Size = Size{t.shape.Cores, t.shape.Warps, t.shape.Threads}
+		}
+	}
 	t.opt.Base = []uint32{0, 0x80120000}[r.IntN(2)]
 	var err error
 	t.k, err = newRandom(seed, t.spec != nil)
@@ -98,8 +105,8 @@ func (t *trial) interpret(k *ir.Kernel) (*emu.Memory, ir.Counts, error) {
 // execute runs the compiled program.
 func (t *trial) execute(c *Compiled) (*emu.Machine, error) {
 	cfg := emu.Config{Cores: t.shape.Cores, Warps: t.shape.Warps, Threads: t.shape.Threads, Arg: argsAt,
-		MaxInstrs: 4_000_000,
-		Quantum:   1 + int(t.seed%17), Units: t.units}
+		ArgumentRegisters: t.opt.ArgumentRegisters, SilentExit: t.opt.SilentExit, Zba: t.opt.Zba, MaxInstrs: 4_000_000,
+		Quantum: 1 + int(t.seed%17), Units: t.units}
 	m, err := emu.New(cfg)
 	if err != nil {
 		return nil, err

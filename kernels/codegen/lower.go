@@ -143,8 +143,13 @@ func (l *lowering) start() {
 	l.add(inst{entry: true})
 }
 
-// end emits the end: warp 0 of core 0 stores the exit code, and all warps end. A part of a larger program jumps back.
+// end emits the end: warp 0 of core 0 stores the exit code, if there is one, and all warps end. A part of a larger program jumps back.
 func (l *lowering) end() {
+	if l.o.Return == 0 && l.o.SilentExit {
+		l.code.dropMask()
+		l.emit("tmc", 0, 0, 0, 0)
+		return
+	}
 	if l.o.Return != 0 {
 		to := l.code.newX()
 		high := (l.o.Return + 0x800) &^ 0xFFF
@@ -338,7 +343,7 @@ func (l *lowering) rootInto(r reg, v ir.Value) {
 	case ir.OpSpreadThread:
 		l.emit("mul", r, l.rootOf(ir.OpWarpID), l.rootOf(ir.OpNumCores), 0)
 		l.emit("add", r, r, l.rootOf(ir.OpCoreID), 0)
-		l.emit("mul", r, r, l.rootOf(ir.OpNumLanes), 0)
+		l.byLanes(r)
 		l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
 	case ir.OpNumWarps:
 		l.numWarps(r)
@@ -362,7 +367,7 @@ func (l *lowering) globalThread(r reg) {
 	}
 	l.emit("mul", r, l.rootOf(ir.OpCoreID), l.rootOf(ir.OpNumWarps), 0)
 	l.emit("add", r, r, l.rootOf(ir.OpWarpID), 0)
-	l.emit("mul", r, r, l.rootOf(ir.OpNumLanes), 0)
+	l.byLanes(r)
 	l.emit("add", r, r, l.rootOf(ir.OpLaneID), 0)
 }
 
@@ -389,6 +394,9 @@ var csrs = map[ir.Op]uint16{
 
 // rootOf returns the register of a root without an argument.
 func (l *lowering) rootOf(op ir.Op) reg {
+	if n, ok := l.o.Size.number(l.k, op); ok {
+		return l.constReg(n)
+	}
 	v := l.k.Root(op, ir.U32, 0)
 	l.grow()
 	return l.root(v)
@@ -410,6 +418,10 @@ func (l *lowering) grow() {
 }
 
 func (l *lowering) param(r reg, v ir.Value) {
+	if word := l.k.Params[v.Imm].Word; word < l.o.ArgumentRegisters && l.o.Return == 0 {
+		l.preloaded(r, v, word)
+		return
+	}
 	if l.args == 0 {
 		l.args = l.code.newX()
 		l.csr(l.args, isa.CSRMscratch)
@@ -420,6 +432,19 @@ func (l *lowering) param(r reg, v ir.Value) {
 		name = "flw"
 	}
 	l.emit(name, r, l.args, 0, int32(4*l.k.Params[v.Imm].Word))
+}
+
+// preloaded takes a parameter from the register to which the launch has written it. If the value gets the same register,
+// the move is dropped; if it gets none, it is loaded from the argument block where it is used.
+func (l *lowering) preloaded(r reg, v ir.Value, word int) {
+	from := l.code.newX()
+	l.code.preloads[from] = emu.ArgumentRegister(word)
+	name, load := "addi", "lw"
+	if v.Type == ir.F32 {
+		name, load = "fmv.w.x", "flw"
+	}
+	l.emit(name, r, from, 0, 0)
+	l.code.reloads[r] = inst{row: row(load), rd: r, a: from, imm: int32(4 * word)}
 }
 
 // constant loads bits into a register.

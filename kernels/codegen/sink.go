@@ -13,10 +13,10 @@ import (
 // A test is a conditional branch outside loops to a label further on, also outside loops. A value moves behind it if
 // nothing else reads it, and nothing between the two places changes the thread mask or what the value is computed from.
 // Code at the kernel's entry also moves across loops, since the mask is the kernel's again behind each.
-func (c *code) sunk() *code {
+func (c *code) sunk(lean bool) *code {
 	d := *c
 	d.insts = slices.Clone(c.insts)
-	s := &sinker{code: &d}
+	s := &sinker{code: &d, lean: lean}
 	// From the end, so that positions that are still to come stay.
 	for at := len(d.insts) - 1; at >= 0; at-- {
 		if i := &d.insts[at]; i.row != nil && i.row.Class == isa.ClassBranch && i.to != 0 && !i.jumps() && i.depth == 0 {
@@ -28,6 +28,7 @@ func (c *code) sunk() *code {
 
 type sinker struct {
 	*code
+	lean       bool
 	defs, uses [][]int // by register: the positions of the instructions that write and read it
 }
 
@@ -48,6 +49,9 @@ func (s *sinker) test(at int) {
 	end := slices.IndexFunc(s.insts, func(i inst) bool { return i.row == nil && i.label == s.insts[at].to })
 	if end < at || s.insts[end].depth > 0 {
 		return
+	}
+	if s.lean {
+		s.byIndex(at)
 	}
 	s.survey()
 	last := at - 1
@@ -129,7 +133,7 @@ func (m *move) part() (found bool) {
 		}
 		rd := m.insts[k].def()
 		for _, d := range m.defs[rd] {
-			if !m.moved[d] {
+			if d < m.at && !m.moved[d] {
 				found, m.stays[rd] = true, true
 			}
 		}
@@ -149,7 +153,7 @@ func (m *move) movable(k int) bool {
 		return false
 	}
 	for _, d := range m.defs[rd] {
-		if !m.stretch(d) {
+		if loop := d > m.at && d < m.end; !m.stretch(d) && !(loop && m.lean) {
 			return false
 		}
 	}

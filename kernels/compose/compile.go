@@ -51,6 +51,7 @@ func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Comp
 	for i, k := range ks.All() {
 		o := options(i, before)
 		o.FloatSpills, o.Sink = p.Spill == SpillRegisters, p.Unroll == UnrollAuto
+		OnGPU(&o, s)
 		if before, err = codegen.Compile(k, o); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name(), err)
 		}
@@ -64,6 +65,14 @@ func compileWith(p *Plan, s host.Shape, options func(i int, before *codegen.Comp
 		}
 	}
 	return c, nil
+}
+
+// OnGPU sets the options of machines that launch kernels as GPUs do.
+func OnGPU(o *codegen.Options, s host.Shape) {
+	o.ArgumentRegisters, o.SilentExit, o.Zba = s.ArgumentRegisters, s.SilentExit, s.Zba
+	if o.Sink && s.ArgumentRegisters > 0 { // elsewhere, recorded cycles are of kernels without
+		o.Size, o.Lean = codegen.Size{Cores: s.Cores, Warps: s.Warps, Lanes: s.Threads}, true
+	}
 }
 
 // end returns the first address after a program.

@@ -177,6 +177,7 @@ func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region,
 		o := options(i, before)
 		o.FloatSpills = l.main().Plan.Spill == SpillRegisters
 		o.Sink = l.main().Plan.Unroll == UnrollAuto
+		OnGPU(&o, s)
 		c, err := codegen.Compile(m.kernel, o)
 		if err != nil {
 			return graph.Region{}, err

@@ -202,9 +202,11 @@ func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts)
 func (s *Session) compile() ([]graph.Region, error) {
 	reserved, shape, n := graph.Reserved(s.device.Shape().Lanes(), nil), s.device.Shape(), 0
 	base := func(i int) codegen.Options {
-		return codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: shape.MaskByUnit,
+		o := codegen.Options{Base: emu.CodeBase + uint32(i)*programBytes, MaskByUnit: shape.MaskByUnit,
 			FloatSpills: Spill(s.workload.Spill) == SpillRegisters,
 			Sink:        Unrolling(s.workload.Unroll) == UnrollAuto}
+		OnGPU(&o, shape)
+		return o
 	}
 	for _, o := range s.edges {
 		first := n

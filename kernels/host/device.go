@@ -111,6 +111,9 @@ type Shape struct {
 	Unit                  string // name of the cores' graph unit in isa; empty: none
 	MaskByUnit            bool   // the unit sets the thread mask
 	BarriersSignal        bool   // barriers across cores do not order memory (core.device_barrier: signal)
+	ArgumentRegisters     int    // words of the argument block in registers at a launch
+	SilentExit            bool   // a program need not store an exit code
+	Zba                   bool   // the extension
 }
 
 // plug adds the cores' graph unit.

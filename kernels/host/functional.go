@@ -37,7 +37,8 @@ func UnitShape(cfg *emu.Config, n int) accel.Shape {
 func NewFunctional(cfg emu.Config, unit accel.Spec) (*Functional, error) {
 	d := &Functional{shape: Shape{
 		Cores: cfg.Cores, Warps: cfg.Warps, Threads: cfg.Threads, LineBytes: lineBytes,
-		ScratchpadBytes: cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes),
+		ScratchpadBytes:   cmp.Or(cfg.ScratchpadBytes, emu.DefaultScratchpadBytes),
+		ArgumentRegisters: cfg.ArgumentRegisters, SilentExit: cfg.SilentExit, Zba: cfg.Zba,
 	}}
 	if unit != nil {
 		for core := range cfg.Cores {

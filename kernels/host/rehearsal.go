@@ -33,6 +33,7 @@ func shapeOf(cfg *configs.Machine) Shape {
 	s := Shape{
 		Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
 		LineBytes: cfg.MemoryLine(), BarriersSignal: cfg.Core.DeviceBarrier == core.BarrierSignal,
+		ArgumentRegisters: cfg.Core.ArgumentRegisters, SilentExit: cfg.Core.SilentExit, Zba: cfg.Core.Zba,
 	}
 	if cfg.Core.Scratchpad {
 		s.ScratchpadBytes = cfg.Core.ScratchpadBytes
