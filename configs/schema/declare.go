@@ -246,16 +246,31 @@ func (b *builder) section(f *Field, outer []reflect.Type) {
 	b.members(f, f.typ, nil, outer)
 }
 
-// Documented is implemented by structs with descriptions that are too long for tags. A key that Docs describes has no doc
-// tag.
+// Documented is implemented by structs with descriptions that are too long for tags, by key. A key that Docs describes
+// has no doc tag.
 type Documented interface{ Docs() map[string]string }
+
+// Tagged is implemented by structs with tags that do not fit beside their fields: long lists of values, former names.
+// Tags returns them by key. A key has each of its tags in one of the two places.
+type Tagged interface{ Tags() map[string]string }
+
+// methodTags holds the descriptions and tags that a struct's methods add to those beside its fields, by key.
+type methodTags struct{ docs, tags map[string]string }
+
+func methodTagsOf(t reflect.Type) (x methodTags) {
+	zero := reflect.Zero(t).Interface()
+	if d, ok := zero.(Documented); ok {
+		x.docs = d.Docs()
+	}
+	if d, ok := zero.(Tagged); ok {
+		x.tags = d.Tags()
+	}
+	return x
+}
 
 // members adds the fields of t, which is f's struct or embedded in it at index at.
 func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Type) {
-	var docs map[string]string
-	if d, ok := reflect.Zero(t).Interface().(Documented); ok {
-		docs = d.Docs()
-	}
+	own := methodTagsOf(t)
 	for i := range t.NumField() {
 		sf, index := t.Field(i), append(slices.Clone(at), i)
 		b.where = t.String() + "." + sf.Name
@@ -267,15 +282,21 @@ func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Ty
 			b.alternatives(f, sf.Type, list, index, outer)
 			continue
 		}
-		if c := b.declare(f, sf, index, docs); c != nil {
+		if c := b.declare(f, sf, index, own); c != nil {
 			c.parent.Fields = append(c.parent.Fields, c)
 			f.declared = append(f.declared, c)
 			b.field(c, sf.Type, outer)
 		}
 	}
-	for key := range docs { // those of an embedded struct, whose method is promoted, are keys of f too
-		if b.where = t.String(); !f.describes(key) {
+	b.where = t.String()
+	for key := range own.docs { // those of an embedded struct, whose method is promoted, are keys of f too
+		if !f.describes(key) {
 			b.bug("Docs describes %q, which is no key", key)
+		}
+	}
+	for key := range own.tags {
+		if !f.describes(key) {
+			b.bug("Tags has %q, which is no key", key)
 		}
 	}
 }
@@ -283,9 +304,11 @@ func (b *builder) members(f *Field, t reflect.Type, at []int, outer []reflect.Ty
 func (b *builder) add(f *Field) { b.byPath[f.Path] = f }
 
 // declare reads the tags that all fields have; nil: sf is not part of the configuration.
-func (b *builder) declare(parent *Field, sf reflect.StructField, index []int, docs map[string]string) *Field {
+func (b *builder) declare(parent *Field, sf reflect.StructField, index []int, own methodTags) *Field {
+	b.tags = map[string]string{}
 	b.parseTags(string(sf.Tag))
 	key, tagged := b.tags["key"]
+	b.parseTags(own.tags[key])
 	switch {
 	case key == "-", !tagged && !sf.IsExported() && !sf.Anonymous:
 		return nil
@@ -295,15 +318,15 @@ func (b *builder) declare(parent *Field, sf reflect.StructField, index []int, do
 		b.bug("has a key but is not exported")
 	}
 	doc, inTag := b.tags["doc"]
-	if long, ok := docs[key]; ok {
+	if long, ok := own.docs[key]; ok {
 		if inTag {
 			b.bug("key %q is described by a tag and by Docs", key)
 		}
 		doc = long
 	}
 	section := parent
-	if group, own, ok := strings.Cut(key, "."); ok {
-		parent, key = b.group(section, group, docs[group]), own
+	if group, last, ok := strings.Cut(key, "."); ok {
+		parent, key = b.group(section, group, own.docs[group]), last
 	}
 	f := b.named(parent, key, doc)
 	f.Unit, f.Presets, f.index = b.tags["unit"], b.tags["presets"], index
@@ -330,8 +353,8 @@ func (b *builder) named(parent *Field, key, doc string) *Field {
 	return &Field{Key: key, Path: join(parent.Path, key), Doc: doc, parent: parent}
 }
 
+// parseTags adds the tags of a text to those of the field.
 func (b *builder) parseTags(text string) {
-	b.tags = map[string]string{}
 	for strings.TrimSpace(text) != "" {
 		m := tagPattern.FindStringSubmatch(text)
 		if m == nil {

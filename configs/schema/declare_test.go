@@ -27,6 +27,26 @@ type wronglyDescribed struct {
 
 func (wronglyDescribed) Docs() map[string]string { return map[string]string{"b": "B."} }
 
+type wronglyTagged struct {
+	A int `key:"a" default:"1" min:"0" max:"9" unit:"" doc:"A."`
+}
+
+func (wronglyTagged) Tags() map[string]string { return map[string]string{"b": `pow2:"true"`} }
+
+type twiceTagged struct {
+	A int `key:"a" default:"1" min:"0" max:"9" unit:"" doc:"A."`
+}
+
+func (twiceTagged) Tags() map[string]string { return map[string]string{"a": `max:"8"`} }
+
+type tagged struct {
+	A string `key:"a" default:"y" doc:"A."`
+	B int    `key:"g.b" default:"1" min:"0" max:"9" unit:"" doc:"B."`
+}
+
+func (tagged) Docs() map[string]string { return map[string]string{"g": "G."} }
+func (tagged) Tags() map[string]string { return map[string]string{"a": `oneof:"x,y"`, "g.b": `was:"b"`} }
+
 type Described struct {
 	EmbeddedDescribed
 	A int `key:"a" default:"1" min:"0" max:"9" unit:"" doc:"A."`
@@ -230,6 +250,8 @@ func TestMalformedDeclarations(t *testing.T) {
 				A inner `key:"a" doc:"d" defaults:"n=10"`
 			}]("")
 		}, `schema.inner.N: default "10": expected an integer 0..9`},
+		{func() { New[wronglyTagged]("") }, `schema.wronglyTagged: Tags has "b", which is no key`},
+		{func() { New[twiceTagged]("") }, "schema.twiceTagged.A: tag max is malformed or repeated"},
 		{func() { New[recursive]("") }, "schema.recursive.Next: schema.recursive contains itself"},
 		{func() {
 			New[struct {
@@ -250,7 +272,7 @@ func TestMalformedTags(t *testing.T) {
 		`key:"a" key:"b"`: "tag key is malformed or repeated", `key:"\q"`: "tag key is malformed or repeated",
 		`key:a`: "malformed tags at key:a", `key:"a`: `malformed tags at key:"a`, `key:"a"; min:"1"`: `malformed tags at ; min:"1"`,
 	} {
-		assert.Equal(t, "BUG: schema: "+want, panicText(func() { new(builder).parseTags(text) }))
+		assert.Equal(t, "BUG: schema: "+want, panicText(func() { (&builder{tags: map[string]string{}}).parseTags(text) }))
 	}
 }
 
@@ -264,7 +286,16 @@ func panicText(f func()) (msg string) {
 	return ""
 }
 
-// An outer section's defaults win over an inner one's.
+// TestTags: tags of the method Tags hold as those beside the field do.
+func TestTags(t *testing.T) {
+	s := New[tagged]("")
+	l, err := s.Load(Input{File: "x.yaml", Data: []byte("a: x\nb: 3\n")})
+	assert.NoError(t, err)
+	assert.Equal(t, tagged{"x", 3}, l.Value)
+	_, err = s.Load(Input{Set: []string{"a=z"}})
+	assert.ErrorContains(t, err, "expected one of x, y")
+}
+
 func TestDocs(t *testing.T) {
 	type outer struct {
 		Section Described `key:"section" doc:"d"`
@@ -277,6 +308,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// An outer section's defaults win over an inner one's.
 func TestNestedDefaults(t *testing.T) {
 	type mid struct {
 		In inner `key:"in" defaults:"n=2" doc:"d"`

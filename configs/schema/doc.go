@@ -12,7 +12,8 @@
 //	key       name in YAML: lower snake case, no double underscore; "group.name" puts it into a group (group.go).
 //	          "-" keeps a field out of the configuration.
 //	doc       required everywhere: the meaning, and the source of the default. Longer
-//	          descriptions are in the struct's method Docs: see Documented.
+//	          descriptions are in the struct's method Docs (see Documented), as other
+//	          tags that are long may be in its method Tags (see Tagged).
 //	default   required, unless required:"true"; lists are comma-separated.
 //	min, max  inclusive; required for int and float, optional for unsigned.
 //	unit      required for numbers, may be empty. "bytes" allows 64KiB, 16K, 1M.

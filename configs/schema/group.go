@@ -12,7 +12,7 @@ import (
 // key. Grouping keys therefore changes no Go code.
 //
 //	CTAThreads int      `key:"schedule.cta_threads" was:"cta_threads" …`
-//	Schedule   Schedule `key:"schedule.name" main:"true" …` // was "schedule"
+//	Schedule   Schedule `key:"schedule.name" main:"true" …`
 //
 // A value in place of the group sets its main key, which has the path of the group: "schedule: twce" is short for
 // "schedule: {name: twce}", and both leave the group's other keys as lower layers have them. A list or mapping could

@@ -26,54 +26,99 @@ import (
 type Workload struct {
 	Trace          string         `key:"trace" default:""`
 	Program        string         `key:"program" default:"heddle"`
-	Arguments      []string       `key:"graphit.arguments" was:"arguments" default:""`
-	ScheduleFile   string         `key:"graphit.schedule_file" was:"schedule_file" default:""`
-	Schedules      schema.Mapping `key:"graphit.schedules" was:"schedules" default:"{}"`
-	Float          bool           `key:"graphit.float" was:"float" default:"false"`
+	Arguments      []string       `key:"graphit.arguments" default:""`
+	ScheduleFile   string         `key:"graphit.schedule_file" default:""`
+	Schedules      schema.Mapping `key:"graphit.schedules" default:"{}"`
+	Float          bool           `key:"graphit.float" default:"false"`
 	Host           HostProgram    `key:"host"`
 	Kernel         Choice         `key:"kernel" default:"compiled" oneof:"compiled,handwritten"`
 	Algorithm      Algorithm      `key:"algorithm.name" main:"true" default:"pagerank"`
-	Recipe         Choice         `key:"recipe.name" main:"true" default:"none" oneof:"none,datadriven,strict,gunrock,sepgraph,hwwl,graphpeg"`
-	ScaleFree      float64        `key:"recipe.scale_free" was:"scale_free" default:"8" min:"0" max:"1e9" unit:""`
+	Recipe         Choice         `key:"recipe.name" main:"true" default:"none"`
+	ScaleFree      float64        `key:"recipe.scale_free" default:"8" min:"0" max:"1e9" unit:""`
 	Schedule       Schedule       `key:"schedule.name" main:"true" default:"vertex"`
 	Layout         Layout         `key:"layout.name" main:"true" default:"auto"`
 	Direction      Choice         `key:"direction.name" main:"true" default:"auto" oneof:"auto,push,pull,hybrid"`
-	ActiveSet      Choice         `key:"frontier.set" main:"true" was:"active_set" default:"auto" oneof:"auto,queue,bitmap,bytemap,counter,list,qnb-bitmap,qnb-bytemap,rqnb-bitmap,rqnb-bytemap"`
-	Dedup          Choice         `key:"frontier.dedup" was:"dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic"`
+	ActiveSet      Choice         `key:"frontier.set" main:"true" default:"auto"`
+	Dedup          Choice         `key:"frontier.dedup" default:"auto" oneof:"auto,none,bitmap,bytemap,monotonic"`
 	Order          Choice         `key:"order.name" main:"true" default:"none" oneof:"none,near-far,buckets"`
-	Delta          int            `key:"order.delta" was:"delta" default:"0" min:"0" max:"2147483647" unit:""`
-	Buckets        int            `key:"order.buckets" was:"buckets" default:"8" min:"1" max:"1024" unit:"buckets"`
-	Scan           Choice         `key:"schedule.scan" was:"scan" default:"shuffle" oneof:"shuffle,scratchpad"`
-	Skip           Choice         `key:"schedule.skip" was:"skip" default:"early" oneof:"early,filtered"`
-	Settled        bool           `key:"direction.settled" was:"settled" default:"false"`
-	Sum            Choice         `key:"compiler.sum" was:"sum" default:"register" oneof:"register,memory,atomic"`
-	Ahead          bool           `key:"compiler.ahead" was:"ahead" default:"true"`
-	Unroll         Choice         `key:"compiler.unroll" was:"unroll" default:"1" oneof:"1,2,4,8,auto"`
-	Spill          Choice         `key:"compiler.spill" was:"spill" default:"memory" oneof:"memory,registers"`
-	Coefficient    Choice         `key:"compiler.coefficient" was:"coefficient" default:"hardware" oneof:"hardware,software-division,software"`
-	BlockVertices  int            `key:"layout.block_vertices" was:"block_vertices" default:"16384" min:"1" max:"134217728" unit:"vertices"`
-	BlockBy        Choice         `key:"layout.block_by" was:"block_by" default:"destination" oneof:"destination,source,both"`
-	ShardVertices  int            `key:"layout.shard_vertices" was:"shard_vertices" default:"4096" min:"1" max:"134217728" unit:"vertices"`
-	VirtualDegree  int            `key:"layout.virtual_degree" was:"virtual_degree" default:"8" min:"1" max:"134217728" unit:"edges"`
-	ELLWidth       int            `key:"layout.ell_width" was:"ell_width" default:"0" min:"0" max:"65536" unit:"slots"`
-	SlotOrder      Choice         `key:"layout.slot_order" was:"slot_order" default:"auto" oneof:"auto,rows,columns"`
-	Diagonals      int            `key:"layout.dia_diagonals" was:"dia_diagonals" default:"0" min:"0" max:"32" unit:"diagonals"`
-	WarpsPerCore   int            `key:"schedule.warps_per_core" was:"warps_per_core" default:"0" min:"0" max:"64" unit:"warps"`
-	CTAThreads     int            `key:"schedule.cta_threads" was:"cta_threads" default:"0" min:"0" max:"2048" unit:"threads"`
-	Fusion         Choice         `key:"compiler.fusion" was:"fusion" default:"none" oneof:"none,loop"`
-	HybridRule     Choice         `key:"direction.rule" was:"hybrid_rule" default:"beamer" oneof:"beamer,sep-graph"`
-	Alpha          float64        `key:"direction.alpha" was:"alpha" default:"14" min:"0" max:"1e9" unit:""`
-	Beta           float64        `key:"direction.beta" was:"beta" default:"24" min:"0" max:"1e9" unit:""`
-	Width          int            `key:"algorithm.width" was:"width" default:"16" min:"1" max:"256" pow2:"true" unit:"numbers"`
-	Source         int            `key:"algorithm.source" was:"source" default:"-1" min:"-1" max:"2147483647" unit:""`
-	Target         int            `key:"algorithm.target" was:"target" default:"-1" min:"-1" max:"2147483647" unit:""`
-	Seed           uint64         `key:"algorithm.seed" was:"seed" default:"1" unit:""`
+	Delta          int            `key:"order.delta" default:"0" min:"0" max:"2147483647" unit:""`
+	Buckets        int            `key:"order.buckets" default:"8" min:"1" max:"1024" unit:"buckets"`
+	Scan           Choice         `key:"schedule.scan" default:"shuffle" oneof:"shuffle,scratchpad"`
+	Skip           Choice         `key:"schedule.skip" default:"early" oneof:"early,filtered"`
+	Settled        bool           `key:"direction.settled" default:"false"`
+	Sum            Choice         `key:"compiler.sum" default:"register" oneof:"register,memory,atomic"`
+	Ahead          bool           `key:"compiler.ahead" default:"true"`
+	Unroll         Choice         `key:"compiler.unroll" default:"1" oneof:"1,2,4,8,auto"`
+	Spill          Choice         `key:"compiler.spill" default:"memory" oneof:"memory,registers"`
+	Coefficient    Choice         `key:"compiler.coefficient" default:"hardware"`
+	BlockVertices  int            `key:"layout.block_vertices" default:"16384" min:"1" max:"134217728" unit:"vertices"`
+	BlockBy        Choice         `key:"layout.block_by" default:"destination" oneof:"destination,source,both"`
+	ShardVertices  int            `key:"layout.shard_vertices" default:"4096" min:"1" max:"134217728" unit:"vertices"`
+	VirtualDegree  int            `key:"layout.virtual_degree" default:"8" min:"1" max:"134217728" unit:"edges"`
+	ELLWidth       int            `key:"layout.ell_width" default:"0" min:"0" max:"65536" unit:"slots"`
+	SlotOrder      Choice         `key:"layout.slot_order" default:"auto" oneof:"auto,rows,columns"`
+	Diagonals      int            `key:"layout.dia_diagonals" default:"0" min:"0" max:"32" unit:"diagonals"`
+	WarpsPerCore   int            `key:"schedule.warps_per_core" default:"0" min:"0" max:"64" unit:"warps"`
+	CTAThreads     int            `key:"schedule.cta_threads" default:"0" min:"0" max:"2048" unit:"threads"`
+	Fusion         Choice         `key:"compiler.fusion" default:"none" oneof:"none,loop"`
+	HybridRule     Choice         `key:"direction.rule" default:"beamer" oneof:"beamer,sep-graph"`
+	Alpha          float64        `key:"direction.alpha" default:"14" min:"0" max:"1e9" unit:""`
+	Beta           float64        `key:"direction.beta" default:"24" min:"0" max:"1e9" unit:""`
+	Width          int            `key:"algorithm.width" default:"16" min:"1" max:"256" pow2:"true" unit:"numbers"`
+	Source         int            `key:"algorithm.source" default:"-1" min:"-1" max:"2147483647" unit:""`
+	Target         int            `key:"algorithm.target" default:"-1" min:"-1" max:"2147483647" unit:""`
+	Seed           uint64         `key:"algorithm.seed" default:"1" unit:""`
 	Iterations     int            `key:"max_iterations" default:"0" min:"0" max:"1000000" unit:"super-steps"`
-	Damping        float64        `key:"algorithm.damping" was:"damping" default:"0.85" min:"0" max:"1" unit:""`
-	Tolerance      float64        `key:"algorithm.tolerance" was:"tolerance" default:"0" min:"0" max:"1e9" unit:""`
-	Threshold      float64        `key:"algorithm.threshold" was:"threshold" default:"0.01" min:"1e-9" max:"1" unit:""`
+	Damping        float64        `key:"algorithm.damping" default:"0.85" min:"0" max:"1" unit:""`
+	Tolerance      float64        `key:"algorithm.tolerance" default:"0" min:"0" max:"1e9" unit:""`
+	Threshold      float64        `key:"algorithm.threshold" default:"0.01" min:"1e-9" max:"1" unit:""`
 	Features       Features       `key:"features"`
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles"`
+}
+
+// Tags has the names that keys had before they were grouped, and the longest lists of values.
+func (Workload) Tags() map[string]string { return tags }
+
+var tags = map[string]string{
+	"graphit.arguments":     `was:"arguments"`,
+	"graphit.schedule_file": `was:"schedule_file"`,
+	"graphit.schedules":     `was:"schedules"`,
+	"graphit.float":         `was:"float"`,
+	"recipe.name":           `oneof:"none,datadriven,strict,gunrock,sepgraph,hwwl,graphpeg"`,
+	"recipe.scale_free":     `was:"scale_free"`,
+	"frontier.set": `was:"active_set" oneof:"auto,queue,bitmap,bytemap,counter,list,qnb-bitmap,qnb-bytemap,` +
+		`rqnb-bitmap,rqnb-bytemap"`,
+	"frontier.dedup":          `was:"dedup"`,
+	"order.delta":             `was:"delta"`,
+	"order.buckets":           `was:"buckets"`,
+	"schedule.scan":           `was:"scan"`,
+	"schedule.skip":           `was:"skip"`,
+	"direction.settled":       `was:"settled"`,
+	"compiler.sum":            `was:"sum"`,
+	"compiler.ahead":          `was:"ahead"`,
+	"compiler.unroll":         `was:"unroll"`,
+	"compiler.spill":          `was:"spill"`,
+	"compiler.coefficient":    `was:"coefficient" oneof:"hardware,software-division,software"`,
+	"layout.block_vertices":   `was:"block_vertices"`,
+	"layout.block_by":         `was:"block_by"`,
+	"layout.shard_vertices":   `was:"shard_vertices"`,
+	"layout.virtual_degree":   `was:"virtual_degree"`,
+	"layout.ell_width":        `was:"ell_width"`,
+	"layout.slot_order":       `was:"slot_order"`,
+	"layout.dia_diagonals":    `was:"dia_diagonals"`,
+	"schedule.warps_per_core": `was:"warps_per_core"`,
+	"schedule.cta_threads":    `was:"cta_threads"`,
+	"compiler.fusion":         `was:"fusion"`,
+	"direction.rule":          `was:"hybrid_rule"`,
+	"direction.alpha":         `was:"alpha"`,
+	"direction.beta":          `was:"beta"`,
+	"algorithm.width":         `was:"width"`,
+	"algorithm.source":        `was:"source"`,
+	"algorithm.target":        `was:"target"`,
+	"algorithm.seed":          `was:"seed"`,
+	"algorithm.damping":       `was:"damping"`,
+	"algorithm.tolerance":     `was:"tolerance"`,
+	"algorithm.threshold":     `was:"threshold"`,
 }
 
 // Docs describes the keys.
