@@ -87,7 +87,7 @@ func TestPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := parse(t, name, program(t, name))
-			together := compiled(t, f, testenv.Long(t) > 0 || slices.Contains([]string{"bfs", "delta_stepping", "bc"}, name))
+			together := compiled(t, f, testenv.Long(t) > 0 || slices.Contains([]string{"bfs", "delta_stepping"}, name))
 			alone := together
 			if testenv.Long(t) > 0 {
 				alone = compiled(t, f, false)

@@ -16,6 +16,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/graph"
 	"heddle/graph/graphspec"
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/feature"
@@ -54,7 +55,7 @@ func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 // run is refused for a reason, or every super-step of it is right.
 func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
-	for seed := range uint64(300) {
+	for seed := range testenv.Cases(t, 240, 1500) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := testWorkload()
 		a := feature.Algorithms()[seed%uint64(len(feature.Algorithms()))].Name
