@@ -40,10 +40,10 @@ func newArea() *cobra.Command {
 	var asJSON bool
 	var liberty string
 	c := &cobra.Command{
-		Use: "area MACHINE", Short: "Estimate what a machine's graph unit takes in hardware", Args: cobra.ExactArgs(1),
+		Use: "area MACHINE", Short: "Estimate the hardware cost of a machine's graph unit", Args: cobra.ExactArgs(1),
 		Long: `Map the graph unit of a machine's cores, where there is one in SystemVerilog, to
 flip-flops, to LUTs of six inputs and to gates, with Yosys, and list the storage that the
-configuration implies, with areas at 28 nm: docs/guide/cost.md says what the numbers mean. Yosys
+configuration implies, with areas at 28 nm: docs/guide/cost.md explains the numbers. Yosys
 takes some 20 s for a unit of 32 lanes, once: the user's cache keeps the result.`,
 		Example: "  heddle area vortex-6c32w32t-weaver\n  heddle area vortex-1c4w4t-weaver --liberty cells.lib --json",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -102,7 +102,7 @@ func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string
 	return r, nil
 }
 
-// areaParts say what modules are.
+// areaParts are the names of modules.
 var areaParts = map[string]string{
 	"weaver": "error", "weaver_unit": "ports", "weaver_fsm": "FSM", "weaver_st": "ST", "weaver_slot": "ST, row",
 	"weaver_od": "CED", "weaver_lane": "OD", "weaver_dt": "DT", "weaver_fifo": "queues",

@@ -9,7 +9,7 @@ import (
 	"heddle/internal/tools"
 )
 
-// TestAreaWithoutSystemVerilog says so, and lists the storage.
+// TestAreaWithoutSystemVerilog: for a unit without SystemVerilog, a note and the storage are printed.
 func TestAreaWithoutSystemVerilog(t *testing.T) {
 	for machine, reason := range map[string]string{
 		"vortex-1c4w4t":          "the cores have no graph unit",

@@ -74,7 +74,7 @@ func newDisasm() *cobra.Command {
 		Use:   "disasm PROGRAM",
 		Short: "Disassemble a program",
 		Long: `Disassemble the executable segments of an ELF file, an assembly source or a
-flat image. What it prints can be assembled again.`,
+flat image. The output can be assembled again.`,
 		Example: "  heddle disasm kernel.elf",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -39,7 +39,7 @@ func zipped(t *testing.T, text string, cut int) string {
 	return string(b.Bytes()[:b.Len()-cut])
 }
 
-// TestBadInput runs commands on what users may get wrong: each is a clear error that names what and where, with its
+// TestBadInput runs commands on mistakes of users: each is a clear error that names the mistake and its place, with its
 // exit code, and nothing is written. They run in this process, and every tenth by the program too, which says the same.
 func TestBadInput(t *testing.T) {
 	program := buildHeddle(t)
@@ -217,7 +217,7 @@ func TestBadInput(t *testing.T) {
 				require.Equal(t, stderr, same)
 			}
 			_, dry, code := heddle(t, append([]string{"run", "--dry-run"}, args...)...)
-			require.Equal(t, c.code, code, "a dry run refuses what a run refuses")
+			require.Equal(t, c.code, code, "a dry run refuses as a run does")
 			require.Equal(t, stderr, dry)
 			require.NoDirExists(t, "results")
 		})
@@ -238,7 +238,7 @@ func start(t *testing.T, program, dir string, args ...string) (code int, stdout,
 	return c.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// A kernel that never ends is ended by a limit: exit code 3, and what the run had counted is kept.
+// A kernel that never ends is ended by a limit: exit code 3, and the run's counts are kept.
 func TestALimitIsExitCode3(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "loop.s"), []byte("_start: j _start\n"), 0o644))
@@ -262,6 +262,6 @@ func TestALimitIsExitCode3(t *testing.T) {
 	require.Len(t, summary.Points, 3)
 	for _, p := range summary.Points {
 		require.Equal(t, "limit", p.Failure)
-		require.GreaterOrEqual(t, p.Cycles, uint64(50000), "what it had counted")
+		require.GreaterOrEqual(t, p.Cycles, uint64(50000), "its counts")
 	}
 }

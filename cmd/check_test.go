@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConfigCheckFinds what would end a run before it begins: names that are nearly right, graphs that are not there,
+// TestConfigCheckFinds errors that would end a run before it begins: misspelt names, missing graphs,
 // vertices that they do not have.
 func TestConfigCheckFinds(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -30,7 +30,7 @@ func checkpointIn(dir string) string {
 	return files[0]
 }
 
-// interrupted runs it with checkpoints until there is one, ends it with a signal, and returns what it said.
+// interrupted runs it with checkpoints until there is one, ends it with a signal, and returns its messages.
 func interrupted(t *testing.T, heddle, dir string, s os.Signal, more ...string) string {
 	t.Helper()
 	var errs strings.Builder
@@ -48,8 +48,8 @@ func interrupted(t *testing.T, heddle, dir string, s os.Signal, more ...string) 
 	return errs.String()
 }
 
-// A point that was killed, or interrupted, goes on, and says so; its files are gone when it has ended. Checkpoints that
-// are damaged, or of another kind of run, are refused with what to do, before anything runs.
+// TestCheckpoints: a point that was killed, or interrupted, resumes with a message; its files are gone when it has ended.
+// Checkpoints that are damaged, or of another kind of run, are refused with a remedy, before anything runs.
 func TestCheckpoints(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "long.yaml"), []byte(long), 0o644))

@@ -127,7 +127,7 @@ func newConfigDraw() *cobra.Command {
 		Use: "draw MACHINE", Short: "Draw a machine as SVG: its units, caches and memory, with their sizes",
 		Args: cobra.ExactArgs(1),
 		Long: `Write a picture of a machine to stdout, as SVG that follows the reader's light or dark
-theme: one socket with a core and its units, what the sockets share, and the sizes that the
+theme: one socket with a core and its units, the units that sockets share, and the sizes that the
 configuration gives them.`,
 		Example: "  heddle config draw vortex-6c32w32t-weaver > machine.svg\n  heddle config draw my-machine.yaml " +
 			"--set core.warps=16 > machine.svg",

@@ -37,16 +37,16 @@ func newEnergy() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error { return e.run(c.OutOrStdout(), args[0], args[1:]) }
 	c.Long = `Compute the energy of an experiment's points from their statistics: counted events times a table's
 energies, DRAM commands by a data sheet's formula, leakage and clock by time. Nothing is simulated.
-docs/guide/cost.md says what is measured, modelled and assumed, and how to use values of your own
+docs/guide/cost.md states which values are measured, modelled or assumed, and how to use your own
 (--table FILE).
 
 A POINT is its number, or values of its axes with commas between them (weaver; schedule=warp,kron). One point is broken
 down by event; several are compared, with the baseline of each, or the first one where nothing is compared.
 
-Values are known within bounds only. In brackets is what 95 % of 4,000 draws lie in, each value drawn
+Values are known within bounds only. In brackets is the interval of 95 % of 4,000 draws, each value drawn
 between its low and high; a ratio takes the same draws for both points, so that common errors cancel.
-Order says whether the ratio is less or more than 1 with any values between their bounds, or depends on
-them.`
+Order is less or more where the ratio is below or above 1 with any values between their bounds, and else
+depends.`
 	c.Flags().StringVar(&f.out, "out", "results", "`directory` of the results' directories")
 	c.Flags().StringVar(&e.table, "table", config.EnergyByMachine, "`table` of energies: "+
 		strings.Join(energy.Names(), ", ")+", a file, or machine: the one for each machine's memory")
@@ -258,7 +258,7 @@ func printRatios(w io.Writer, points []*energyPoint) {
 	t.Render()
 }
 
-// printTables names the tables of energies, and what they do not have.
+// printTables lists the tables of energies, and the consumers that they leave out.
 func printTables(w io.Writer, points []*energyPoint) {
 	var seen []string
 	for _, p := range points {

@@ -77,7 +77,7 @@ func TestEnergyTable(t *testing.T) {
 		"high: 1e6, source: mine}\n"
 	write("extends: vortex-45nm\n" + leak)
 	was, is := energyOf(t, "a", "1").Points[0], energyOf(t, "a", "1", "--table", "my.yaml").Points[0]
-	require.InDelta(t, 1000, is.Watts-was.Watts, 1, "a kilowatt more, less what lanes leak")
+	require.InDelta(t, 1000, is.Watts-was.Watts, 1, "a kilowatt more, less the leakage of lanes")
 	for text, want := range map[string]string{
 		"extends: vortex-45nm\n" + strings.Replace(leak, "low: 1e6", "low: -1", 1): "heddle: my.yaml:3:71: lines[0].low: expected",
 		"extends: vortex-45nm\nlines:\n  - {part: A, event: e, count: l1d.raeds, low: 1, nominal: 1, high: 1, " +

@@ -54,7 +54,7 @@ func newExec() *cobra.Command {
 		Long: `Run one program: an ELF executable, assembly (.s), or a flat image.
 
 The program starts on warp 0, lane 0 of every core and ends when no warp is
-left; what it stores at 0x88 is its exit code. Bytes stored at 0x40..0x7f are
+left; the word that it stores at 0x88 is its exit code. Bytes stored at 0x40..0x7f are
 its console, which goes to stdout; a summary goes to stderr. See
 docs/guide/programs.md.
 

@@ -70,8 +70,8 @@ func (f *hotFlags) of(name string, m *sim.Machine, lines lineNumbers, err error)
 	}
 	r := hotspots.New(name, m, lines.Lines)
 	if err != nil {
-		what, _, _ := strings.Cut(err.Error(), "\n")
-		r.Notes = append(r.Notes, "The run ended early, at this state: "+what+".")
+		reason, _, _ := strings.Cut(err.Error(), "\n")
+		r.Notes = append(r.Notes, "The run ended early, at this state: "+reason+".")
 	}
 	if lines.why == "" && lines.Lines != nil {
 		lines.why = lacking(r)

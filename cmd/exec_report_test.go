@@ -110,7 +110,7 @@ func TestReportJSON(t *testing.T) {
 	require.EqualValues(t, 40, hot.Issued)
 }
 
-// TestReportPage: a page that loads nothing, and shows what programs and sources are called as text.
+// TestReportPage: the page loads nothing, and shows the names of programs and sources as text.
 func TestReportPage(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "<script>alert(1).s")
@@ -132,7 +132,7 @@ func TestReportPage(t *testing.T) {
 	require.Contains(t, page, "No warp had its registers; the lowest waits for a load from memory or an atomic.")
 }
 
-// TestReportOfC: of C compiled with -g there are source lines too; without it the report says how to get them.
+// TestReportOfC: C compiled with -g has source lines too; without it the report explains how to get them.
 func TestReportOfC(t *testing.T) {
 	tools.Need(t, "riscv64-unknown-elf-gcc")
 	dir := t.TempDir()

@@ -32,8 +32,8 @@ have ended wait for the last one, and the host launches kernels. The difference 
 number" is due to the number of instructions (of launches), at the mean cycles per instruction of both points; "by
 each" is due to the cycles per instruction, at the mean number.
 
-A cause is counted by priority: an empty slot goes under what holds up the instruction furthest along, else what the
-lowest-numbered warp waits for. Other warps may wait for other things, so a cause that shrinks can uncover another.
+A cause is counted by priority: an empty slot goes under the stall of the instruction furthest along, else under that
+of the lowest-numbered warp. Other warps may wait for other reasons, so a cause that shrinks can uncover another.
 The line warps has the states of all warps instead (core.warps.*), in cycles of a core. Points that were simulated
 with stats.shared_stalls: true have the line shared in its place: each empty slot divided among the causes of all its
 warps, so that those sum to the cycles too; --shared explains everything by them. Super-steps are matched by

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// what checks --whatif: what it simulates are the points with those settings, and its sums hold.
-func what(t *testing.T) {
+// checkWhatIf checks --whatif: it simulates the points with those settings, and its sums hold.
+func checkWhatIf(t *testing.T) {
 	t.Helper()
 	type run struct {
 		Name string
@@ -81,7 +81,7 @@ func TestExplain(t *testing.T) {
 	require.NotEmpty(t, e.Kernels)
 	require.Contains(t, e.Sentence, "times as")
 
-	what(t)
+	checkWhatIf(t)
 
 	for _, c := range []struct {
 		args []string

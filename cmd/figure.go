@@ -32,10 +32,10 @@ the name of an experiment whose results are in results/<name>.
 axes: keys of the experiment's sweep or compare, all of a key or its last parts, or variant.
 area is that of a point's machine, storage and graph units, and unit_area that of the graph units
 alone, in mm² at 28 nm as of heddle area; the Pareto front is marked.
-What differs besides becomes a mean over inputs, which the figure says, or panels. A variant that lacks the axis below,
+Other axes become a mean over inputs, which the figure states, or panels. A variant that lacks the axis below,
 as a baseline without the unit, is a line across. With seeds there are 95 % confidence intervals.
 
-report.labels of the experiment say what keys and values are called; report.figures are flags
+report.labels of the experiment name keys and values; report.figures are flags
 of this command, whose figures heddle report draws beside its page.
 
 ` + exitHelp,

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFigure draws results in each format, as wide as it is asked to, and refuses what it cannot draw.
+// TestFigure: results are drawn in each format and at the given width; other requests are refused.
 func TestFigure(t *testing.T) {
 	dir, _, results, _ := smallRun(t, "sweep: {machine.core.warps: [2, 4]}\n")
 	for file, begin := range map[string]string{"a.pdf": "%PDF", "a.svg": `<?xml version="1.0"?>`, "a.png": "\x89PNG"} {

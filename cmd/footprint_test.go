@@ -85,7 +85,7 @@ func measuredFootprint(t *testing.T, program string, r *rand.Rand, sampled bool)
 	}
 }
 
-// heddleJSON runs the program in a directory and decodes what it prints, if that is wanted.
+// heddleJSON runs the program in a directory and decodes its output into a value, if there is one.
 func heddleJSON(t *testing.T, dir string, into any, program string, args ...string) {
 	t.Helper()
 	c := exec.Command(program, args...)

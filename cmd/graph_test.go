@@ -80,7 +80,7 @@ func TestGraphGenAndConvert(t *testing.T) {
 	require.Contains(t, out, "int, 1..1")
 }
 
-// Every example in the help does what it says; files go to a temporary folder.
+// Every example in the help runs; files go to a temporary folder.
 func TestGeneratorExamples(t *testing.T) {
 	require.ElementsMatch(t, graphspec.Sources()[1:], sections())
 	for _, g := range generators {

@@ -26,7 +26,7 @@ func newGraphFetch() *cobra.Command {
 comes from and whom to cite, and compare its vertices and edges with the published counts.
 Its SHA-256 is compared with --sha256, or with the line of SHA256SUMS in that directory; the
 collections publish none, so a first download's is recorded there: keep that file with your
-experiments. What differs is not kept. Without a name, list the graphs.`,
+experiments. A file that differs is not kept. Without a name, list the graphs.`,
 		Example: "  heddle graph fetch\n  heddle graph fetch wiki-Vote\n  heddle run quickstart --set name=votes " +
 			"--set graph.file=graphs/wiki-Vote.txt.gz",
 		RunE: func(c *cobra.Command, args []string) error {

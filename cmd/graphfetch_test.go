@@ -16,7 +16,7 @@ import (
 )
 
 // TestGraphFetch: a graph is fetched from a server, its counts are compared with the published ones, and an experiment
-// runs on it; what differs fails.
+// runs on it; a file that differs fails.
 func TestGraphFetch(t *testing.T) {
 	shipped, err := filepath.Abs("../graph/data")
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestGraphFetchOther(t *testing.T) {
 	require.Contains(t, errs, "3 vertices, 2 listed edges; published are 7,115 and 103,689")
 }
 
-// The shipped experiments say how to come by each graph that they need.
+// The shipped experiments name the source of each graph that they need.
 func TestGraphsOfShippedExperiments(t *testing.T) {
 	files, err := filepath.Glob("../configs/experiments/*.yaml")
 	require.NoError(t, err)

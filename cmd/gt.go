@@ -79,7 +79,7 @@ func linkExterns(f *graphit.File, extern string) error {
 	if name == "" {
 		name = graphit.ExternFile(f.Name)
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return nil // Check says what is expected
+			return nil // Check names the expectation
 		}
 	}
 	src, err := programs.Extern(name)
@@ -126,10 +126,10 @@ func newGtCheck() *cobra.Command {
 		Use:   "check FILE...",
 		Short: "Check programs and their schedules",
 		Long: `Check programs and report errors by file, line and column: syntax, names, types,
-schedules and their labels, and what the machine cannot do. It refuses what heddle gt
-run refuses before it begins, whatever the graph and the arguments are, on a machine
-with the graph units that the schedule asks for if none is given, and says nothing of
-a program that is right.`,
+schedules and their labels, and operations that the machine lacks. It refuses the programs
+that heddle gt run refuses before it begins, whatever the graph and the arguments are, on
+a machine with the graph units that the schedule asks for if none is given, and prints
+nothing for a correct program.`,
 		Example: "  heddle gt check bfs.gt\n  heddle gt check bfs.gt --schedule hybrid.gt\n  heddle gt check pr.gt " +
 			"--cpu",
 		Args: cobra.MinimumNArgs(1),

@@ -111,7 +111,7 @@ func TestGtRun(t *testing.T) {
 		{[]string{"bfs", small, "--untimed"}, "bfs:17:33: the program asks for argv[2]"},
 		{[]string{"bfs", small, "99", "--untimed"}, "addVertex(99): the graph has vertices 0 to 3"},
 		{[]string{"bfs", small, "0", "--untimed", "--workload", "schedule=sideways"}, "schedule"},
-		{[]string{"bfs", small, "0", "--untimed", "--workload", "source=3"}, "expected a key that says how operators run"},
+		{[]string{"bfs", small, "0", "--untimed", "--workload", "source=3"}, "expected a key of how operators run"},
 		{[]string{"bfs", small, "0", "--untimed", "--save", "rank=x"}, "the program has no vector rank"},
 		{[]string{"nothing.gt", small, "0", "--untimed"}, "nothing.gt"},
 	} {

@@ -52,14 +52,14 @@ imports only the standard library, if OUTPUT ends in .go, and else, with the Go
 toolchain, to an executable file. FILE is a file, or a program of heddle gt list.
 
 The program takes a graph as an .hgr file (heddle graph convert), and then its own
-arguments; -threads says on how many processors it runs, -help what else there is.
+arguments; -threads sets its number of processors, and -help lists all flags.
 
 With --cuda write it as CUDA C++: the kernels of its operators under the schedule, as
 heddle composes them, and its host program. A core of the machine is a thread block.
 In the folder, make builds program with nvcc (ARCH=sm_90 for another GPU than this
 machine's), and make host builds program-host with g++ alone, which executes thread
 blocks lane by lane and finds missing barriers and wrong masks. Either prints one JSON
-object: times of --repeat runs, and whether all vectors hold what the evaluator has
+object: times of --repeat runs, and whether all vectors equal those that the evaluator has
 computed for GRAPH and the arguments. For other graphs (--graph FILE.hgr) and arguments,
 and where no GRAPH was given, nothing is checked. Schedules of graph units are refused.`,
 		Example: "  heddle gt build bfs --cpu -o bfs.go\n  heddle gt build pr.gt --cpu --schedule pull.gt -o pr\n  " +
@@ -84,7 +84,7 @@ func (b *gtBuild) flags(c *cobra.Command) {
 	fl.StringVar(&b.machine, "machine", cudaMachine, "with --cuda: a machine's `name` or YAML file, with warps of 32")
 	fl.StringArrayVar(&b.workload, "workload", nil,
 		"with --cuda: how operators without a schedule run, a key of workload, `key=value` (may be repeated)")
-	fl.BoolVar(&b.noCheck, "no-check", false, "with --cuda: do not compute what the program's vectors should hold")
+	fl.BoolVar(&b.noCheck, "no-check", false, "with --cuda: do not compute the reference values of the program's vectors")
 	fl.IntVar(&b.maxSteps, "max-steps", 0, "with --cuda: limit of edge operators that the evaluator runs (0: none for "+
 		"a program that ends)")
 	fl.BoolVar(&b.swarm, "swarm", false, "refused: there is no backend for Swarm")
@@ -102,7 +102,7 @@ func (b *gtBuild) run(c *cobra.Command, args []string) error {
 	case b.cuda != "":
 		return b.writeCUDA(c, args)
 	case !b.onCPU:
-		return errors.New("expected --cpu, or --cuda DIR: what runs on a simulated machine is compiled when it runs " +
+		return errors.New("expected --cpu, or --cuda DIR: programs for a simulated machine are compiled when they run " +
 			"(heddle gt run)")
 	case len(args) > 1:
 		return fmt.Errorf("%s: with --cpu the program takes graph and arguments when it runs: expected FILE alone", args[1])

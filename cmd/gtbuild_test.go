@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGtBuildCUDA: a folder has everything that make needs, what the program should compute where there is a graph, and
+// TestGtBuildCUDA: a folder has everything that make needs, the reference result where there is a graph, and
 // the program alone where there is none. An experiment's point becomes the same program.
 func TestGtBuildCUDA(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -266,7 +266,7 @@ func (f *gtRun) backend(c *cobra.Command) error {
 	}
 	if !f.cpu {
 		if f.noCheck {
-			return errors.New("--no-check: expected it with --cpu: what runs on a machine is checked")
+			return errors.New("--no-check: expected it with --cpu: results of a machine are always checked")
 		}
 		return nil
 	}
@@ -381,7 +381,7 @@ func operatorWorkload(set []string) (workload.Workload, error) {
 	for _, s := range set {
 		key, _, _ := strings.Cut(s, "=")
 		if !slices.Contains(lower.Keys, key) {
-			return workload.Workload{}, fmt.Errorf("--workload %s: expected a key that says how operators run: %s", s,
+			return workload.Workload{}, fmt.Errorf("--workload %s: expected a key of how operators run: %s", s,
 				strings.Join(lower.Keys, ", "))
 		}
 	}

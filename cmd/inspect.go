@@ -49,7 +49,7 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 	f.monitor.add(c)
 	f.stop.add(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the output of --dump or --report as JSON")
-	c.Flags().BoolVar(&f.lines, "lines", false, "after the run, list what its kernels were compiled from, with the names "+
+	c.Flags().BoolVar(&f.lines, "lines", false, "after the run, list the sources of its kernels, with the names "+
 		"and numbers of lines that traps and --report give")
 	f.overrides.add(c)
 	return c
@@ -117,7 +117,7 @@ func (f *inspectFlags) reportHot(c *cobra.Command, p *experiment.Point, ended er
 	}
 	r := f.hot.of(experiment.Label(p.Axes), f.machine, lineNumbers{Lines: p.ProgramLines()}, ended)
 	if r.Compiled() {
-		r.Notes = append(r.Notes, "NAME.ir:N is line N of what a kernel is compiled from: --lines lists it.")
+		r.Notes = append(r.Notes, "NAME.ir:N is line N of a kernel's source: --lines lists it.")
 	}
 	if f.json {
 		return errors.Join(f.hot.write(r), printJSON(c.OutOrStdout(), r))
@@ -126,7 +126,7 @@ func (f *inspectFlags) reportHot(c *cobra.Command, p *experiment.Point, ended er
 	return f.hot.write(r)
 }
 
-// list prints what the kernels that were launched have been compiled from; stdout is reserved for JSON.
+// list prints the sources of the kernels that were launched; stdout is reserved for JSON.
 func (f *inspectFlags) list(c *cobra.Command) {
 	if !f.lines || f.machine == nil {
 		return

@@ -110,7 +110,7 @@ func newKernelList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the kernels",
-		Long: `List the kernels: those written by hand, and every legal combination of choices.
+		Long: `List the kernels: the handwritten ones, and every legal combination of choices.
 
 --count counts the combinations of each algorithm: of software's schedules, where each
 number that a kernel heeds (the size of thread blocks, those of a layout) counts as two, as
@@ -285,7 +285,7 @@ func (v *kernelView) show(b *bufio.Writer, k *ir.Kernel) error {
 	return nil
 }
 
-// writeListings prints what a program is compiled from; the beginnings of lines are as traps and reports give them.
+// writeListings prints a program's source; lines begin with the names that traps and reports use.
 func writeListings(w io.Writer, p *isa.Program) {
 	for _, l := range p.Listings {
 		for n, text := range l.Lines() {

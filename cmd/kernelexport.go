@@ -50,7 +50,7 @@ program-host with g++ alone, which executes thread blocks lane by lane and finds
 barriers and wrong masks. Either prints one JSON object: times of --repeat runs, and
 whether the result is right. A program of pagerank, spmv, bfs, bfs-parents, sssp, cc,
 cc-soman or in-degree whose layout is csr, csc, csr-csc or coo takes any graph
-(--graph FILE.hgr). Points of a GraphIt program become what heddle gt build --cuda writes.
+(--graph FILE.hgr). Points of a GraphIt program are exported as by heddle gt build --cuda.
 
 Exit codes of such a program: 0 the result is right; 1 it is wrong; 2 it cannot run;
 3 threads miss each other at a barrier, vote or shuffle (program-host).`,
@@ -127,7 +127,7 @@ func (f *exportFlags) writeCUDA(c *cobra.Command, cfg *config.Experiment, g *gra
 	return nil
 }
 
-// describeCUDA tells how to build an exported CUDA program.
+// describeCUDA prints how to build an exported CUDA program.
 func describeCUDA(w io.Writer, dir string) {
 	fmt.Fprintf(w, "to build and run on a GPU: make -C %s && cd %s && ./program\n", dir, dir)
 	fmt.Fprintf(w, "without one, by g++ alone: make -C %s host && cd %s && ./program-host\n", dir, dir)

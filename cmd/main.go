@@ -1,4 +1,4 @@
-// Package cmd is the command line of heddle: its commands, their flags, and what they print. cmd/heddle is the command;
+// Package cmd is the command line of heddle: its commands, their flags and their output. cmd/heddle is the command;
 // a program of your own that adds parts of its own to heddle calls Main too.
 package cmd
 

@@ -18,7 +18,7 @@ import (
 	"heddle/sim"
 )
 
-// heddle runs the command line and returns what a user sees.
+// heddle runs the command line and returns its output, its messages and its exit code.
 func heddle(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -242,7 +242,7 @@ func TestAsmThenExecAndDisasm(t *testing.T) {
 	require.Equal(t, exitOK, code)
 	require.Contains(t, text, "warp:\n  addi t0, zero, -1")
 
-	// What disasm prints is a program again, with the same code.
+	// The output of disasm is a program again, with the same code.
 	again := source(t, text)
 	_, errs, code := heddle(t, "asm", again, "-o", filepath.Join(dir, "again.bin"))
 	require.Equal(t, exitOK, code, errs)
@@ -317,7 +317,7 @@ weights: .word 98, 99, 100
 	require.Contains(t, errs, "this machine has no eghw unit")
 }
 
-// A long run says how far it is, and at its limit where its warps are.
+// A long run reports its progress, and at its limit the positions of its warps.
 func TestALongRunSaysWhereItIs(t *testing.T) {
 	var b bytes.Buffer
 	say := sayHowFar(&b, 0)

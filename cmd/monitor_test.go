@@ -168,7 +168,7 @@ func TestRunMonitored(t *testing.T) {
 	require.Equal(t, cycles(want), cycles(w.out.String()))
 }
 
-// TestMonitoredSeries: the lines of a point add up to what its result says, and its frontier is that of its steps.
+// TestMonitoredSeries: the series of a point add up to its result, and its frontier is that of its steps.
 func TestMonitoredSeries(t *testing.T) {
 	small := filepath.Join(t.TempDir(), "small.yaml")
 	require.NoError(t, os.WriteFile(small, []byte(`name: small
@@ -224,7 +224,7 @@ workload: {algorithm: bfs, schedule: vertex}
 		handled[l.Step] += l.Stats.Edges
 	}
 	require.Greater(t, len(s.Steps), 2)
-	require.Len(t, handled, 1+len(s.Steps), "and what comes before the first")
+	require.Len(t, handled, 1+len(s.Steps), "and the kernels before the first")
 	for i, step := range s.Steps {
 		require.Equal(t, i+1, step.SuperStep)
 		require.Equal(t, handled[step.SuperStep], step.Edges)
@@ -243,7 +243,7 @@ func TestExecMonitored(t *testing.T) {
 	require.Equal(t, exitNoProgress, <-w.code)
 	require.Contains(t, w.errs.String(), "1 of 2 warps have arrived")
 	_, errs, code := heddle(t, "exec", stuck, "--machine", "vortex-1c4w4t", "--monitor")
-	require.Equal(t, exitNoProgress, code, "nobody is waited for")
+	require.Equal(t, exitNoProgress, code, "it waits for no reader")
 	require.Contains(t, errs, "1 of 2 warps have arrived")
 }
 

@@ -99,7 +99,7 @@ func TestAWindowThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// withoutProgress drops what a run says of how it goes.
+// withoutProgress drops a run's messages of progress.
 func withoutProgress(e ended) ended {
 	var kept []string
 	for _, l := range strings.Split(e.stderr, "\n") {
@@ -154,7 +154,7 @@ func signalled(t *testing.T, s syscall.Signal, dir string, ready func(pid int) b
 	}
 }
 
-// atWork reports whether a command has begun with what takes it long.
+// atWork reports whether a command has begun its long part.
 func atWork(pid int) bool { return testenv.Used(pid) > 500*time.Millisecond }
 
 // atOnce is the time within which a command ends that would go on for minutes: a busy host's.
@@ -223,7 +223,7 @@ func TestARunThatIsHungUpIsSummarised(t *testing.T) {
 	}
 }
 
-// What outlives its terminal by nohup is not ended by its end.
+// A run under nohup is not ended by the end of its terminal.
 func TestAnIgnoredHangUpStaysIgnored(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" "$@"`, heddle, "exec", "endless.s", "--untimed",
@@ -239,7 +239,7 @@ func TestAnIgnoredHangUpStaysIgnored(t *testing.T) {
 	require.Equal(t, exitNoProgress, exitOf(t, c.Wait()))
 }
 
-// What others have written is shown as text: no line of its own, no escape sequence, no reordering.
+// Foreign text is shown as text: no line of its own, no escape sequence, no reordering.
 func TestNamesAreShownPlain(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tiny), 0o644))

@@ -23,7 +23,7 @@ func profile() (end func()) {
 	}
 	f, err := os.Create(name)
 	if err == nil {
-		runtime.SetCPUProfileRate(profileRate) // kept by StartCPUProfile, which says that it could not set its own
+		runtime.SetCPUProfileRate(profileRate) // kept by StartCPUProfile, which reports that it could not set its own
 		err = pprof.StartCPUProfile(f)
 	}
 	if err != nil {

@@ -65,12 +65,12 @@ func onTerminal(t *testing.T, dir, program string, args ...string) *pty.Program 
 	return pty.Start(t, 24, 80, c)
 }
 
-// shownPlain requires that what a program leaves on its terminal is whole lines that fit, without what was drawn while
+// shownPlain requires that a program leaves whole lines that fit on its terminal, without the bars that it drew while
 // it ran. It returns them.
 func shownPlain(t *testing.T, p *pty.Program) string {
 	t.Helper()
 	text := strings.Join(p.Lines(), "\n")
-	for _, line := range p.Wrapped() { // but for messages with what a user has named
+	for _, line := range p.Wrapped() { // but for messages with users' names
 		require.Regexp(t, `^(\^C)?heddle: `, line, "of more than 80 columns")
 	}
 	require.Empty(t, p.Unknown(), "controls")
@@ -115,7 +115,7 @@ func TestResizedTerminals(t *testing.T) {
 	require.NotRegexp(t, `points done.*\n(.*\n)*.*results in`, text[strings.Index(text, "┌"):])
 }
 
-// The first Ctrl-C ends a run, while bars are drawn too. What has ended is stored, and goes into the summary.
+// The first Ctrl-C ends a run, while bars are drawn too. Points that have ended are stored, and go into the summary.
 func TestCtrlC(t *testing.T) {
 	dir := inNew(t, "long.yaml", lengthy)
 	p := onTerminal(t, dir, buildHeddle(t), "run", "long.yaml", "--jobs", "1")
@@ -222,7 +222,7 @@ func TestReproduceOnATerminal(t *testing.T) {
 	require.Contains(t, shownPlain(t, p), "The statement holds: yes")
 }
 
-// What Slurm does is said in lines. Ctrl-C leaves the job alone, and the same command waits for it again.
+// Slurm's progress is printed in lines. Ctrl-C leaves the job alone, and the same command waits for it again.
 func TestSlurmOnATerminal(t *testing.T) {
 	startSlurm(t)
 	dir := inNew(t, "twelve.yaml", twelve)
@@ -265,7 +265,7 @@ func TestCtrlCOfOtherCommands(t *testing.T) {
 	require.Empty(t, p.Unknown())
 }
 
-// The width of a terminal is found behind what watches over standard output.
+// The width of a terminal is found through the writer that watches standard output.
 func TestTablesFitARealTerminal(t *testing.T) {
 	program := buildHeddle(t)
 	someResults(t)

@@ -77,7 +77,7 @@ func makeReport(dir, out, baseline string) (made string, err error) {
 		err
 }
 
-// addBaseline adds the flag that chooses what speedups are relative to.
+// addBaseline adds the flag that chooses the baseline of speedups.
 func addBaseline(c *cobra.Command, baseline *string) {
 	c.Flags().StringVar(baseline, "baseline", "", "speedups over this `variant` of compare: its name, or one of its "+
 		"values that no other has, such as edge (default: the first)")

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smallRun runs a small experiment with vertex and edge mapping and what more says: in a directory, from a file, with
-// its results and what the run printed.
+// smallRun runs a small experiment with vertex and edge mapping and more keys: in a directory, from a file, with its
+// results and the run's output.
 func smallRun(t *testing.T, more string) (dir, file, results, out string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -38,8 +38,8 @@ func newReproduce() *cobra.Command {
 		Short: "Reproduce published results",
 		Long: `Run the experiments of a published figure or table and compare the results. Without PACK, list the packs.
 
-A pack (one that heddle ships, or a file) has experiments, what the paper states, and rules
-by which that holds. Its experiments run as heddle run runs them: every point verified, and
+A pack (one that heddle ships, or a file) has experiments, the paper's statements, and rules
+by which they hold. Its experiments run as heddle run runs them: every point verified, and
 stored, so that the same command continues. A paper leaves things open: a pack runs under several
 readings of it, each named. Printed are our numbers under each beside those that the paper's text or
 tables print, and whether the statement holds; the figures, as SVG, outcome.json, and a report of each

@@ -40,7 +40,7 @@ func results(t *testing.T, args ...string) string {
 	return out
 }
 
-// TestGrowing: an experiment grows, and takes what another has; what it lost is kept until it is collected, and
+// TestGrowing: an experiment grows, and reuses another's results; points that it lost are kept until collected, and
 // speedups are over any variant.
 func TestGrowing(t *testing.T) {
 	someResults(t)

@@ -150,7 +150,7 @@ func (t *tableFlags) valued(points []store.Point) (list []experiment.Valued, err
 	return list, nil
 }
 
-// perArea returns what of the value divides it by an area; "": it is none by area.
+// perArea returns the area by which the value is divided; "": by none.
 func (t *tableFlags) perArea() string {
 	if _, by, ok := strings.Cut(t.value, "/"); ok && report.IsArea(by) {
 		return "/" + by

@@ -34,7 +34,7 @@ seeds: [1, 2]
 stats: {interval: 500}
 `
 
-// content is the content of a store, without what depends on the host.
+// content is the content of a store, without values that depend on the host.
 func content(t *testing.T, dir string) map[int]store.Point {
 	t.Helper()
 	s, err := store.OpenRead(filepath.Join(dir, "results", "many", store.File))
@@ -126,7 +126,7 @@ func passed(d time.Duration) func() bool {
 	return func() bool { return time.Since(begin) > d }
 }
 
-// TestKilled kills the program at random moments, by the clock and by what it has logged. Nothing that was stored is
+// TestKilled kills the program at random moments, by the clock and by its log. Nothing that was stored is
 // lost or stored by halves, no more than the points in flight have to be run again, and in the end the store holds what
 // that of an undisturbed run holds.
 func TestKilled(t *testing.T) {
@@ -203,7 +203,7 @@ func TestInterrupted(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "results", "many", store.File+"-wal"), "closed in good order")
 }
 
-// What would run, what it may cost, and which axis changes nothing, without a trace on the disk.
+// A dry run lists the points, their cost, and axes without effect, and writes nothing.
 func TestDryRun(t *testing.T) {
 	t.Chdir(workplace(t))
 	out, errs, code := heddle(t, "run", "./many.yaml", "--dry-run", "--jobs", "2")
@@ -228,7 +228,7 @@ func TestDryRun(t *testing.T) {
 	require.Equal(t, "edge", cost.Points[2].Axes["workload.schedule"])
 }
 
-// summary reads summary.json, without what this run cost.
+// summary reads summary.json, without the cost of this run.
 func summary(t *testing.T, dir string) (s map[string]any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "results", "many", "summary.json"))

@@ -22,7 +22,7 @@ var notPassed = []string{"rv32ui-p-ma_data"} // wants misaligned loads and store
 func TestOfficialTests(t *testing.T) {
 	dir := os.Getenv(riscvTests)
 	if dir == "" {
-		t.Skipf("%s names no directory with the official riscv-tests; docs/guide/programs.md says how to make them",
+		t.Skipf("%s names no directory with the official riscv-tests; docs/guide/programs.md explains how to make them",
 			riscvTests)
 	}
 	files, err := filepath.Glob(dir + "/rv32u*-p-*")

@@ -71,15 +71,15 @@ with conservation invariants. Progress goes to stderr, the table to stdout; resu
 summary.csv, summary.json, config.resolved.yaml and log.txt go to results/<name>.
 
 Every point is stored when it ends, wholly or not at all. A run that was interrupted or
-killed goes on where it stopped when the same command is given again; what has ended is
-not run again, unless it had reached a limit (or with --retry, has failed), and a point of
-more than ten minutes goes on from its last checkpoint.
+killed continues where it stopped when the same command is given again: points that have
+ended do not run again, except those that reached a limit (or with --retry, failed), and a
+point of more than ten minutes resumes from its last checkpoint.
 
 An experiment may grow: add values, variants or seeds, and only their points are simulated.
-A point is known by its configuration, the content of its graph and what in heddle cycles
-depend on, wherever it was simulated: earlier forms of the experiment and verified results
-of other experiments in the same folder count (and in --results DIR). What the experiment
-no longer has stays stored, in no table, until heddle results gc. After an update of heddle
+A point is identified by its configuration, the content of its graph and the parts of heddle
+that determine cycles, wherever it was simulated: earlier forms of the experiment and verified
+results of other experiments in the same folder count (and in --results DIR). Points that the
+experiment no longer has stay stored, in no table, until heddle results gc. After an update of heddle
 that changes cycles, --reuse-version accepts results from before; --recheck 1% simulates a
 part of the known points again, and fails if one differs; --fresh simulates everything.
 
@@ -224,7 +224,7 @@ func allOf(points []experiment.Point) map[int]bool {
 const maxThreads = 64
 
 // share sets the processors of a point to --threads, or else to the experiment's value. Unless --jobs is given, it sets
-// the number of concurrent points to what the processors permit.
+// the number of concurrent points to the number that the processors permit.
 func (f *runFlags) share(c *cobra.Command, threads int) {
 	if f.threads == 0 {
 		f.threads = threads

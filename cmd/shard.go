@@ -223,7 +223,7 @@ func (s *launch) job() (*job, error) {
 	}
 	j := &job{}
 	if err := json.Unmarshal(text, j); err != nil || j.Job == "" || j.Tasks < 1 {
-		return nil, fmt.Errorf("%s: expected what heddle run --launcher slurm writes; remove it if no job of this "+
+		return nil, fmt.Errorf("%s: expected a file written by heddle run --launcher slurm; remove it if no job of this "+
 			"experiment runs", s.jobFile())
 	}
 	return j, nil

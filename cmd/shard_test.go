@@ -67,7 +67,7 @@ func rows(t *testing.T, file, table string) (n int) {
 	return n
 }
 
-// storeAgain stores what a store has, as another program may have stored it: changed, and whole. Samples are left out.
+// storeAgain stores a store's points, as another program may have stored them: changed, and whole. Samples are left out.
 func storeAgain(t *testing.T, file string, change func(*store.Experiment, *store.Point)) {
 	t.Helper()
 	s, err := store.Open(file)

@@ -99,9 +99,9 @@ func startSlurm(t *testing.T) {
 	}
 }
 
-func reached(what func() bool, within time.Duration) bool {
+func reached(condition func() bool, within time.Duration) bool {
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if what() {
+		if condition() {
 			return true
 		}
 	}
@@ -194,7 +194,7 @@ func TestSlurm(t *testing.T) {
 
 	c, errs = launch()
 	require.NoError(t, c.Run(), errs)
-	require.NotContains(t, errs.String(), "slurm job", "what is stored is not run again")
+	require.NotContains(t, errs.String(), "slurm job", "stored points are not run again")
 }
 
 // launched is the job that a launcher has submitted.
@@ -212,7 +212,7 @@ func verifiedIn(log string) int {
 	return strings.Count(string(text), "  verified: ")
 }
 
-// figuresOf are a summary's points without what the host decides.
+// figuresOf are a summary's points without values that depend on the host.
 func figuresOf(t *testing.T, file string) any {
 	t.Helper()
 	text, err := os.ReadFile(file)

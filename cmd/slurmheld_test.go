@@ -53,7 +53,7 @@ func TestHeldTasksWithoutPointsAreNotWaitedFor(t *testing.T) {
 	require.Contains(t, out, "verified")
 }
 
-// A task that Slurm has ended is named with what it was ended by.
+// A task that Slurm has ended is named with the cause.
 func TestTasksThatSlurmEndsAreNamedWithTheReason(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "many.yaml"), []byte(fewExperiment), 0o644))

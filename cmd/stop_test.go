@@ -19,7 +19,7 @@ func weaverExec(t *testing.T, more ...string) (out, errs string, code int) {
 	return heddle(t, append(append([]string{}, weaverRun...), more...)...)
 }
 
-// A run stops in the cycle in which the log says that the instruction is issued.
+// A run stops in the cycle in which the instruction is issued by the log.
 func TestBreak(t *testing.T) {
 	timed := []string{"--machine", "vortex-1c4w4t-weaver"}
 	_, log, code := weaverExec(t, append(timed, "--log", "core0.warp1=issue")...)

@@ -12,7 +12,7 @@ import (
 	"heddle/experiment/config"
 )
 
-// Tables are as wide as --columns says; what has no room is named.
+// Tables are as wide as --columns; columns that have no room are named.
 func TestTablesFitTheTerminal(t *testing.T) {
 	someResults(t)
 	for _, args := range [][]string{
@@ -49,7 +49,7 @@ func TestConfigOfAPoint(t *testing.T) {
 	out, errs, code := heddle(t, "config", "show", "e.yaml", "--point", "2")
 	require.Equal(t, exitOK, code, errs)
 	require.True(t, strings.HasPrefix(out, "# Point 2 of e.yaml: schedule=edge damping=0.5\nname: a\n"), out)
-	require.Equal(t, results(t, "show", "a", "2", "--config"), out[strings.Index(out, "\n")+1:], "what a run stores")
+	require.Equal(t, results(t, "show", "a", "2", "--config"), out[strings.Index(out, "\n")+1:], "the stored configuration")
 	_, errs, code = heddle(t, "config", "show", "e.yaml", "--point", "5")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--point 5: expected 1..4")
@@ -69,7 +69,7 @@ func TestSchemaFilter(t *testing.T) {
 	require.Contains(t, errs, `no key has "no_such" in its path`)
 }
 
-// Every preset says in its file's first sentence what it is.
+// The first sentence of every preset's file describes it.
 func TestConfigList(t *testing.T) {
 	out, errs, code := heddle(t, "config", "list")
 	require.Equal(t, exitOK, code, errs)
@@ -96,7 +96,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// A dry run tells which points are known, and changes nothing.
+// A dry run lists the known points, and changes nothing.
 func TestDryRunKnowsPoints(t *testing.T) {
 	someResults(t)
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestDryRunKnowsPoints(t *testing.T) {
 	}
 }
 
-// --set of a key that every point sets itself has no effect, and a warning says so.
+// --set of a key that every point sets itself has no effect, which a warning reports.
 func TestSetThatHasNoEffect(t *testing.T) {
 	someResults(t)
 	const says = "--set workload.algorithm.damping=0.6 has no effect: the experiment's compare or sweep sets workload.algorithm.damping\n"

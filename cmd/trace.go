@@ -19,8 +19,8 @@ func newTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace",
 		Short: "Record, convert and compare instruction traces",
-		Long: `Record what warps execute in a file, which an experiment replays on any machine of as many
-cores, warps and lanes: workload: {trace: FILE}. Nothing is computed then, and nothing verified;
+		Long: `Record the instructions of all warps in a file, which an experiment replays on any machine of as
+many cores, warps and lanes: workload: {trace: FILE}. A replay computes and verifies nothing;
 on the machine that it was recorded on, cycles and statistics are those of the execution. See
 docs/reference/traces.md.`,
 	}
@@ -39,7 +39,7 @@ func newTraceRecord() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "record EXPERIMENT -o FILE",
 		Short: "Run one point of an experiment and record it",
-		Long: `Run one point of an experiment, and record what its warps execute. The file is written when the
+		Long: `Run one point of an experiment, and record the instructions of its warps. The file is written when the
 result has been verified, wholly or not at all. For graph units that read memory by themselves (GraphPEG,
 EGHW, hardware worklists) it has the arrays that they walk, too.`,
 		Example: `  heddle trace record quickstart --point 1 -o vertex.trace

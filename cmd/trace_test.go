@@ -104,5 +104,5 @@ func TestTracesThatCannotBe(t *testing.T) {
 	require.Equal(t, exitNoProgress, code)
 	left, err := os.ReadDir(".")
 	require.NoError(t, err)
-	require.Len(t, left, 2, "what is not complete leaves no file")
+	require.Len(t, left, 2, "an incomplete trace leaves no file")
 }

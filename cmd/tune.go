@@ -58,7 +58,7 @@ On a machine with a graph unit, its schedules are searched.
 
 The search is the same on any host, whatever --jobs is. Candidates are stored as they
 end, as points of results/<name>-tune; the same command continues after an interruption.
-What other experiments in results have simulated is taken from them, to the same outcome.
+Results of other experiments in results are reused, with the same outcome.
 In that directory, best.yaml is an experiment that compares the best with the experiment's
 own choices, and tune.json contains the printed tables.
 
@@ -408,7 +408,7 @@ func (t *tuning) simulateSome(ctx context.Context, todo []int, most uint64) erro
 
 // trial returns the stored result of a candidate; ok reports whether it is sufficient to decide whether the candidate
 // has more than most cycles; 0: any. One that has is abandoned, also if its whole result is stored: a search must not
-// depend on what else has been simulated.
+// depend on which other points have been simulated.
 func (t *tuning) trial(candidate, number int, most uint64) (trial tune.Trial, ok bool) {
 	o := t.book.Outcome(number)
 	trial = tune.Trial{Candidate: candidate, Cycles: o.Cycles, Half: o.Half}

@@ -22,7 +22,7 @@ graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
 workload: {algorithm: bfs}
 `
 
-// TestTune: a search finds what an exhaustive one does, the same with any number of jobs, goes on where it was ended,
+// TestTune: a search finds the result of an exhaustive one, with any number of jobs, resumes where it was ended,
 // and leaves an experiment that runs the best.
 func TestTune(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -65,8 +65,8 @@ func TestTune(t *testing.T) {
 	}
 }
 
-// TestTuneKnowsPoints: a search takes what other experiments have simulated, comes to the same as one that has nothing to
-// take, and gives its own results to others. What auto stands for is known as what it is, and as auto.
+// TestTuneKnowsPoints: a search reuses other experiments' results, with the same outcome as one that simulates all, and
+// others reuse its own. A choice that auto selects is known by its name, and as auto.
 func TestTuneKnowsPoints(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
@@ -128,7 +128,7 @@ func TestTuneRefuses(t *testing.T) {
 	}
 }
 
-// TestVariantNames: variants of a study have the names that an experiment gives them, which may tell two machines with
+// TestVariantNames: variants of a study have the names that an experiment gives them, which may distinguish two machines with
 // the same unit apart.
 func TestVariantNames(t *testing.T) {
 	named := func(name string) experiment.Point {
@@ -206,8 +206,8 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestTuneProgram: a search of a program's schedules finds what an exhaustive one does, the same with any number of
-// jobs, and goes on where it was ended; what it finds runs with as many cycles.
+// TestTuneProgram: a search of a program's schedules finds the result of an exhaustive one, with any number of jobs, and
+// resumes where it was ended; its result runs with as many cycles.
 func TestTuneProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t

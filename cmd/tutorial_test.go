@@ -117,7 +117,7 @@ func smallGraph(t *testing.T) {
 	require.NoError(t, os.WriteFile("small.txt", []byte(edges.String()), 0o644))
 }
 
-// play runs a command line of a page, and returns what it prints.
+// play runs a command line of a page, and returns its output.
 func play(t *testing.T, line string) string {
 	t.Helper()
 	args := word.FindAllString(line, -1)

@@ -13,7 +13,7 @@ import (
 	"heddle/experiment/store"
 )
 
-// TestARunUnderWayIsRead: what has ended of a run is shown while it goes on, and
+// TestARunUnderWayIsRead: the points of a run that have ended are shown while it continues, and
 // when it was killed.
 func TestARunUnderWayIsRead(t *testing.T) {
 	program := buildHeddle(t)

@@ -24,7 +24,7 @@ import (
 
 // siliconHelp documents validate --silicon.
 const siliconHelp = `With --silicon, compare the ranking of software schedules with times measured on a GPU:
-docs/results/silicon.md has the rules, and what an H100 and heddle's machines come to. FILE is
+docs/results/silicon.md has the rules, and the results of an H100 and heddle's machines. FILE is
 CSV with a line of these names, in any order; other columns are ignored:
 
   variant      of the program, such as "as is"
@@ -36,7 +36,7 @@ CSV with a line of these names, in any order; other columns are ignored:
   config       of the GPU, such as sm6
   sched        vertex, warp, cta, twc, twce, strict, edge, as workload.schedule
                describes them
-  super_steps  done; where simulation has others, a note says so
+  super_steps  done; a note lists the points where simulation has others
   launches     kernels that were launched
   us_med, us_min, us_p90
                microseconds: median, least, 90th percentile of some tens of runs
@@ -68,8 +68,8 @@ and weights on both sides. h100-durations.csv: again, on 7 graphs; configuration
 them: us_null is 0.
 
 Points run as heddle run runs them, and are stored in silicon/MACHINE/GRAPH below --out, an
-ordinary experiment of all algorithms and schedules: the same command goes on, and another
-choice of schedules or configurations simulates what is missing.
+ordinary experiment of all algorithms and schedules: the same command continues, and another
+choice of schedules or configurations simulates the missing points.
 `
 
 // siliconFlags are those of validate --silicon.
@@ -99,7 +99,7 @@ func (f *siliconFlags) addTo(c *cobra.Command) {
 	fl.StringSliceVar(&f.schedules, "schedules", nil, "with --silicon: only these of the file's `schedules`")
 	fl.StringVar(&f.scatter, "scatter", "",
 		"with --silicon: draw the points of each machine's first comparison to that `file`, .svg, .pdf or .png")
-	fl.StringVar(&f.cycles, "cycles", "", "with --silicon: write what was simulated to that `file`, as CSV")
+	fl.StringVar(&f.cycles, "cycles", "", "with --silicon: write the simulated points to that `file`, as CSV")
 	fl.BoolVar(&f.json, "json", false, "with --silicon: print the comparison as JSON")
 }
 
@@ -134,7 +134,7 @@ type siliconGraph struct {
 	from   int // vertex at which runs begin
 }
 
-// validate simulates what is not stored, compares, and writes.
+// validate simulates the points that are not stored, compares, and writes.
 func (f *siliconFlags) validate(c *cobra.Command, markdown string) error {
 	s := &siliconCheck{flags: f}
 	if err := s.prepare(c); err != nil {
@@ -176,7 +176,7 @@ func (s *siliconCheck) prepare(c *cobra.Command) error {
 	return s.findGraphs(c)
 }
 
-// choose holds the flags against what the file has, and fills in what they leave open.
+// choose checks the flags against the file, and fills in those that are not given.
 func (s *siliconCheck) choose() (err error) {
 	f, m := s.flags, s.campaign
 	var names []string
@@ -271,7 +271,7 @@ func (s *siliconCheck) run(c *cobra.Command, machine string, g siliconGraph) err
 	r := s.flags.runner(points)
 	r.Elsewhere = map[int]bool{}
 	for i := range points {
-		r.Elsewhere[i] = !s.wanted(silicon.WhatOf(machineName(machine), g.Name, &points[i]))
+		r.Elsewhere[i] = !s.wanted(silicon.KeyOf(machineName(machine), g.Name, &points[i]))
 	}
 	flags := s.flags.runFlags
 	flags.out = filepath.Join(flags.out, "silicon", machineName(machine))
@@ -292,14 +292,14 @@ func (s *siliconCheck) run(c *cobra.Command, machine string, g siliconGraph) err
 	return nil
 }
 
-// take keeps what wanted points have come to.
+// take keeps the results of wanted points.
 func (s *siliconCheck) take(machine, graph string, r *experiment.Runner, outcomes []experiment.Outcome) {
 	for i := range r.Points {
 		if r.Elsewhere[i] {
 			continue
 		}
-		what := silicon.WhatOf(machine, graph, &r.Points[i])
-		if one, ok := silicon.SimulatedBy(what, &r.Points[i], &outcomes[i]); ok {
+		key := silicon.KeyOf(machine, graph, &r.Points[i])
+		if one, ok := silicon.SimulatedBy(key, &r.Points[i], &outcomes[i]); ok {
 			s.points = append(s.points, one)
 		} else {
 			s.report.Failed++
@@ -308,7 +308,7 @@ func (s *siliconCheck) take(machine, graph string, r *experiment.Runner, outcome
 }
 
 // wanted reports whether a point is compared with anything.
-func (s *siliconCheck) wanted(w silicon.What) bool {
+func (s *siliconCheck) wanted(w silicon.Key) bool {
 	f := s.flags
 	return slices.Contains(f.unrolls, w.Unroll) && slices.Contains(f.algorithms, w.Algorithm) &&
 		slices.Contains(f.schedules, w.Schedule) && slices.ContainsFunc(s.campaign.Rows, func(r silicon.Row) bool {
@@ -317,17 +317,18 @@ func (s *siliconCheck) wanted(w silicon.What) bool {
 	})
 }
 
-// parse is the experiment of a graph on a machine. The environment does not apply: a machine is what it is called.
+// parse returns the experiment of a graph on a machine. The environment does not apply, so that a machine's name
+// determines it.
 func (s *siliconCheck) parse(machine string, g siliconGraph) (*schema.Loaded[config.Experiment], error) {
 	threads := 0
-	if m, err := configs.LoadMachine(machine, nil, nil); err == nil { // or the experiment says why not
+	if m, err := configs.LoadMachine(machine, nil, nil); err == nil { // or the experiment reports the error
 		threads = m.Value.Core.Warps * m.Value.Core.Threads
 	}
 	text := silicon.Experiment(machine, threads, s.block, g.Graph, g.source, g.from)
 	return config.ParseWith(machineName(machine)+" on "+g.Name, []byte(text), s.flags.overrides.set)
 }
 
-// write writes what came out: tables or JSON, and the files that were asked for.
+// write writes the results, as tables or JSON, and the requested files.
 func (s *siliconCheck) write(c *cobra.Command, markdown string) error {
 	f := s.flags
 	r := s.campaign.NewReport(s.points, s.against)

@@ -30,7 +30,7 @@ type Machine struct {
 
 	SocketPort bool `key:"socket_port" default:"false" doc:"A socket's L1I shares the port of the next level with the L1D's first, in front of which an arbiter prefers it; one of the registers of to_l2 is the arbiter's. false: each has a port. RTL: true, with an L2."`
 
-	Concentrator *concentrator.Spec `key:"concentrator" doc:"What the L1s and graph units of some sockets share on their way to the L2, in front of to_l2; absent: each has a port of the L2, which has 64, so that more than 32 sockets need one."`
+	Concentrator *concentrator.Spec `key:"concentrator" doc:"Shared path of some sockets' L1s and graph units to the L2, in front of to_l2; absent: each has a port of the L2, which has 64, so that more than 32 sockets need one."`
 
 	CtrlProc ctrlproc.Spec `key:"ctrlproc" doc:"The control processor's balancing between the cores' GraphPEGs (ACM TACO 2021, §3.3.2); without them it does nothing."`
 
@@ -95,7 +95,7 @@ type Wires struct {
 	Response int `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
 
 	RequestEntries  int `key:"request_entries" default:"0" min:"0" max:"2000" unit:"requests" doc:"Requests that these registers hold, one each at least. 0: one each, and one more. RTL: the buffers of a cache's memory side, its arbiters and adapters, one or two entries each (MEM_OUT_BUF, REQ_OUT_BUF)."`
-	ResponseEntries int `key:"response_entries" default:"0" min:"0" max:"2000" unit:"responses" doc:"The same of the way back; of an L1I it is never less than the answers that it awaits. RTL: MRSQ_SIZE and the crossbar's two entries behind it, and what precedes them."`
+	ResponseEntries int `key:"response_entries" default:"0" min:"0" max:"2000" unit:"responses" doc:"The same of the way back; of an L1I it is never less than the answers that it awaits. RTL: MRSQ_SIZE, the crossbar's two entries behind it, and the entries in front of them."`
 }
 
 // entries returns the capacity of a path with that many registers: one entry per register, and a skid entry, unless

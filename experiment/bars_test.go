@@ -52,10 +52,10 @@ func runAll(w *Watch, points, jobs int) {
 }
 
 // soon fails the test if something takes longer.
-func soon(t *testing.T, limit time.Duration, what func()) {
+func soon(t *testing.T, limit time.Duration, do func()) {
 	t.Helper()
 	done := make(chan struct{})
-	go func() { defer close(done); what() }()
+	go func() { defer close(done); do() }()
 	select {
 	case <-done:
 	case <-time.After(limit):
@@ -91,7 +91,7 @@ func TestBarsOnTerminals(t *testing.T) {
 	}
 }
 
-// A terminal or a pipe that nobody reads stops nothing, and is waited for only a while.
+// A terminal or a pipe without a reader stops nothing, and is waited for only a while.
 func TestNobodyReadsProgress(t *testing.T) {
 	const n = 2000
 	master, tty, err := pty.Open()
@@ -112,7 +112,7 @@ func TestNobodyReadsProgress(t *testing.T) {
 	soon(t, time.Minute, func() { runAll(beat, n, 4); beat.Close() })
 }
 
-// A table of bars fits, and keeps what tells points apart as long as it can.
+// A table of bars fits, and keeps the columns that distinguish points as long as it can.
 func TestBarsFit(t *testing.T) {
 	r := Runner{Points: barPoints(40), Jobs: 40}
 	f := r.NewForecast()

@@ -50,7 +50,7 @@ type BookOptions struct {
 var ErrNotRun = errors.New("not run")
 
 // OpenBook opens or creates a results directory and sets r.Done and r.Known to the known outcomes and their graphs, so
-// that those points do not run again. What is stored there of other points stays stored, and is in no table.
+// that those points do not run again. Other points there stay stored, and are in no table.
 func OpenBook(dir string, l *schema.Loaded[config.Experiment], r *Runner, o BookOptions) (*Book, error) {
 	b := &Book{Dir: dir, runner: r, name: l.Value.Name, jobs: o.Jobs, start: time.Now()}
 	r.Brief = !o.Steps

@@ -18,7 +18,7 @@ type OutOfRangeError struct {
 	Source           string // "prog.c:24: "; "": unknown
 	Class            string // of the instruction
 	Addr             uint32
-	Near             string // where that is, beside what was placed
+	Near             string // its position relative to the allocated regions
 	PC               uint32
 	Symbol, Inst     string
 	Core, Warp, Lane int
@@ -32,14 +32,14 @@ func (e *OutOfRangeError) Error() string {
 // boundsCheck observes the accesses of a machine, and keeps the first that is out of range.
 type boundsCheck struct {
 	machine *sim.Machine
-	regions []graph.Region // sorted, what may be accessed
+	regions []graph.Region // sorted: the memory that may be accessed
 	lines   *isa.Lines
 
 	mu    sync.Mutex
 	first *OutOfRangeError
 }
 
-// checkBounds begins to check a machine's accesses against what may be accessed.
+// checkBounds begins to check a machine's accesses against the permitted regions.
 func checkBounds(m *sim.Machine, regions []graph.Region, lines *isa.Lines) *boundsCheck {
 	b := &boundsCheck{machine: m, regions: slices.Clone(regions), lines: lines}
 	slices.SortFunc(b.regions, func(x, y graph.Region) int { return int(int64(x.Addr) - int64(y.Addr)) })

@@ -31,7 +31,7 @@ func points(t *testing.T, text string, set ...string) []experiment.Point {
 	return p
 }
 
-// tryPoints is points, of what may be refused.
+// tryPoints is points, of an experiment that may be refused.
 func tryPoints(t *testing.T, text string, set ...string) ([]experiment.Point, error) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "e.yaml")
@@ -86,7 +86,7 @@ sweep:
 	require.Equal(t, 32<<10, last.Machine.L1D.Bytes)
 }
 
-// What --set says holds at every point, also inside a machine that is an axis.
+// --set holds at every point, also inside a machine that is an axis.
 func TestSetHoldsAtEveryPoint(t *testing.T) {
 	for _, p := range points(t, small+"sweep: {machine: [vortex-1c4w4t, vortex-rtl-c]}\n", "machine.core.threads=2",
 		"machine.l1d.ways=2") {
@@ -95,7 +95,7 @@ func TestSetHoldsAtEveryPoint(t *testing.T) {
 	}
 }
 
-// A recipe's keys are refused where they say something else, with the place; those that no recipe sets, and those
+// A recipe's keys are refused where they have other values, with the place; those that no recipe sets, and those
 // that say the same, are not.
 func TestRecipeAndItsKeys(t *testing.T) {
 	for _, c := range []struct{ text, says string }{

@@ -13,12 +13,12 @@ import (
 	"heddle/kernels/compose"
 )
 
-// What a process and a point have besides graphs and arrays, measured: the program and its runtime; a core with its
+// Memory of a process and of a point besides graphs and arrays, measured: the program and its runtime; a core with its
 // ports and queues, a warp with registers for 32 lanes, a line of a cache with its tag and replacement state. The
 // host's reference for a point has some arrays of 8 bytes a vertex.
 const (
 	processBytes   = 56 << 20
-	pointBytes     = 16 << 10 // each point of the experiment: how it is configured, and what it came to
+	pointBytes     = 16 << 10 // each point of the experiment: its configuration and its result
 	coreBytes      = 160 << 10
 	warpBytes      = 14 << 10
 	cacheLineBytes = 40
@@ -47,7 +47,7 @@ type need struct {
 	derived footprint // the graph's, for all points on it: its CSC, the rows of its edges
 }
 
-// fitNeeds fits what a rehearsal needs on each of the stand-ins.
+// fitNeeds fits a rehearsal's memory on each of the stand-ins.
 func fitNeeds(of [3]compose.Memory) *need {
 	var own, derived [3]uint64
 	for i, m := range of {
@@ -66,11 +66,11 @@ type MemoryEstimate struct {
 	grows  []bool // of each of all points: it allocates as it goes
 }
 
-// heapGrowth is how many times what is in use a heap comes to before it is collected, if allocation goes on (GOGC=100).
-// Points allocate what they need as they begin, but for sampled ones, which read all statistics in each interval.
+// heapGrowth is the size of a heap before it is collected over its live size, if allocation continues (GOGC=100). Points
+// allocate their memory as they begin, but for sampled ones, which read all statistics in each interval.
 const heapGrowth = 2
 
-// EstimateMemory estimates what the points that are not done need. Vet comes first.
+// EstimateMemory estimates the memory of the points that are not done. Vet comes first.
 func (r *Runner) EstimateMemory(done map[int]Outcome) *MemoryEstimate {
 	var todo []int
 	for i := range r.Points {
@@ -81,7 +81,7 @@ func (r *Runner) EstimateMemory(done map[int]Outcome) *MemoryEstimate {
 	return r.EstimateMemoryOf(todo)
 }
 
-// EstimateMemoryOf estimates what some points need.
+// EstimateMemoryOf estimates the memory of some points.
 func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
 	e := &MemoryEstimate{todo: points, points: len(r.Points), own: make([]uint64, len(r.Points)),
 		graphs: make([]string, len(r.Points)), bytes: map[string]uint64{}, grows: make([]bool, len(r.Points))}
@@ -133,7 +133,7 @@ func intervals(cfg *config.Experiment, edges uint64) uint64 {
 	return instrs / (uint64(cfg.Sample.Period) * warps)
 }
 
-// machineBytes is about what a machine takes before anything runs on it.
+// machineBytes estimates a machine's memory before anything runs on it.
 func machineBytes(m *configs.Machine) uint64 {
 	cores := uint64(m.Sockets * m.CoresPerSocket)
 	sum := cores * (coreBytes + uint64(m.Core.ScratchpadBytes) + warpBytes*uint64(m.Core.Warps))
@@ -174,7 +174,7 @@ func (e *MemoryEstimate) heap(points []int, used uint64) uint64 {
 	return used
 }
 
-// Whole is the most that is needed at a time with so many points side by side, and what of it are graphs: those of the
+// Whole returns the peak memory with so many points side by side, and the part of it that graphs take: those of the
 // points that run, and others that are kept for points to come.
 func (e *MemoryEstimate) Whole(jobs int, idle uint64) (whole, graphs uint64) {
 	all := uint64(0)
@@ -239,7 +239,7 @@ func NewRoom(limit uint64) Room {
 	return r
 }
 
-// Check compares what points need with what there is. A point that does not fit even by itself is an error, unless the
+// Check compares the points' memory with the available memory. A point that does not fit even by itself is an error, unless the
 // user has set a limit, at which it would be ended; points that do not fit side by side are a warning.
 func (e *MemoryEstimate) Check(points []Point, room Room, jobs int) (warning string, err error) {
 	largest, ok := e.Largest()

@@ -37,7 +37,7 @@ func estimated(t *testing.T, text string) *Runner {
 	return r
 }
 
-// TestArraysAreEstimated: on graphs of generators, which nobody has made yet, arrays are estimated by small ones. On
+// TestArraysAreEstimated: on graphs that are not generated yet, arrays are estimated from small ones. On
 // the graph itself they are at most a little more or less.
 func TestArraysAreEstimated(t *testing.T) {
 	r := estimated(t, `
@@ -69,16 +69,16 @@ sweep:
 	}
 }
 
-// TestMachinesAreEstimated: within half and twice of what a machine takes.
+// TestMachinesAreEstimated: within half and twice of a machine's memory.
 func TestMachinesAreEstimated(t *testing.T) {
 	for _, name := range []string{"vortex-1c32w32t-slice", "vortex-6c32w32t", "graphpeg-15sm", "kepler-60sm"} {
 		l, err := config.Load(fileOf(t, "name: x\nmachine: "+name+"\ngraph: {grid: {width: 4, height: 4}}\n"), nil, nil)
 		require.NoError(t, err)
 		is := 0.0
-		for range 3 { // what ends meanwhile of tests before frees memory, and makes a machine look smaller
+		for range 3 { // goroutines of earlier tests free memory as they end, and make a machine look smaller
 			var before, after runtime.MemStats
 			runtime.GC()
-			runtime.GC() // what pools hold lives through one
+			runtime.GC() // objects in pools live through one
 			runtime.ReadMemStats(&before)
 			d, err := host.NewTimed(l.Value.Machine, sim.Options{})
 			require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestWhole(t *testing.T) {
 
 	e.grows[1] = true
 	require.Equal(t, [2]uint64{1030, 1000}, whole(1, 1))
-	require.Equal(t, [2]uint64{2 * 1150, 1100}, whole(2, 1), "what all points have, until it is collected")
+	require.Equal(t, [2]uint64{2 * 1150, 1100}, whole(2, 1), "the memory of all points, until it is collected")
 	require.EqualValues(t, processBytes+2*120*mib, e.Point(1))
 	e.grows[1] = false
 

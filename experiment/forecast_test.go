@@ -24,7 +24,7 @@ func forecastPoints(edges ...int) (points []Point) {
 	return points
 }
 
-// TestForecast: what is left goes as fast as what was done, on so many jobs, in the points' order.
+// TestForecast: the remaining points are expected at the rate of those done, on so many jobs, in the points' order.
 func TestForecast(t *testing.T) {
 	r := Runner{Points: forecastPoints(1000, 1000, 3000, 2000, 500), Jobs: 2}
 	f, start := r.NewForecast(), time.Unix(1000, 0)
@@ -77,7 +77,7 @@ func progressOf(edges uint64) (p sim.Progress) {
 	return p
 }
 
-// TestForecastGoesByStoredPoints: a resumed experiment knows its rate at once. What has failed says nothing.
+// TestForecastGoesByStoredPoints: a resumed experiment knows its rate at once. Failed points do not count.
 func TestForecastGoesByStoredPoints(t *testing.T) {
 	counted := stats.Tree{stats.Count("edges", "edges", "Handled.", 2000)}
 	r := Runner{Points: forecastPoints(1000, 1000, 3000), Jobs: 1, Done: map[int]Outcome{

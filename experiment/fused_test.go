@@ -16,7 +16,7 @@ var fusedSettings = [][]string{
 	{"workload.algorithm=sssp", "workload.order=near-far", "workload.order.delta=20", "graph.weights.from=random"},
 }
 
-// TestFusedRun: a run that is one launch pays for one, its super-steps are told apart, and what they have come to adds
+// TestFusedRun: a run that is one launch pays for one, its super-steps are distinguished, and their counts add
 // up (the runner checks that); samples change nothing, and neither does the number of threads.
 func TestFusedRun(t *testing.T) {
 	for _, set := range fusedSettings {
@@ -38,7 +38,7 @@ func TestFusedRun(t *testing.T) {
 			}
 		}
 		require.Equal(t, value(t, &fused, "device_cycles"), kernels)
-		if set[len(set)-1] != "graph.weights.from=random" { // what sssp changes is used in the same super-step, or not
+		if set[len(set)-1] != "graph.weights.from=random" { // sssp's updates are used in the same super-step, or not
 			for _, name := range []string{"super_steps", "frontier.vertices", "frontier.edges", "edges"} {
 				require.Equal(t, value(t, &host, name), value(t, &fused, name), name)
 			}

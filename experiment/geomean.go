@@ -84,7 +84,7 @@ func geomeanRow(shown *axes, points []Point, m *Geomean) (r table.Row) {
 	return append(r, over, speedup)
 }
 
-// kind names what a row says of the speedups: their mean over inputs, else their range.
+// kind names a row's summary of the speedups: their mean over inputs, else their range.
 func (m *Geomean) kind() string {
 	if OverInputs(m.Over) {
 		return "geomean"
@@ -93,7 +93,7 @@ func (m *Geomean) kind() string {
 }
 
 // OverInputs reports whether points that differ in these keys differ in their inputs alone: graph, algorithm, source. A
-// mean over inputs says how fast a design is; a mean over designs says nothing of any of them.
+// mean over inputs measures a design; a mean over designs measures none of them.
 func OverInputs(keys []string) bool {
 	for _, key := range keys {
 		section, _, _ := strings.Cut(key, ".")

@@ -55,7 +55,7 @@ func TestGraphIt(t *testing.T) {
 				count(t, &o[i], "kernel.gather.cycles")+count(t, &o[i], "kernel.init.cycles")+count(t, &o[i],
 					"kernel.apply.cycles"))
 			if i != 2 {
-				require.Equal(t, edges, count(t, &o[i], "edges"), "each walks the rows of what it reaches")
+				require.Equal(t, edges, count(t, &o[i], "edges"), "each walks the rows of the vertices that it reaches")
 			}
 			cycles[o[i].Cycles]++
 		}
@@ -158,7 +158,7 @@ exclude: [{workload.graphit.schedules: {loop:step: {load_balance: CM}}}]
 	})
 }
 
-// TestGraphItRefused: what is wrong is said with the key, before anything runs.
+// TestGraphItRefused: mistakes are reported with the key, before anything runs.
 func TestGraphItRefused(t *testing.T) {
 	for _, c := range []struct{ set, says string }{
 		{"workload.program=bfx.gt", "workload.program: bfx.gt: no such file, and none of the programs that are shipped: bc, bfs"},

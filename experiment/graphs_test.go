@@ -67,7 +67,7 @@ func TestGraphsThatWaitHaveTheirRoom(t *testing.T) {
 	}
 	again, releaseAgain, err := c.get(context.Background(), points[0].Config.Graph)
 	require.NoError(t, err)
-	require.Same(t, first, again, "what points work on stays")
+	require.Same(t, first, again, "graphs in use stay")
 	release()
 	releaseAgain()
 	require.Equal(t, 3, c.there())

@@ -26,7 +26,7 @@ func KeyOf(e config.Experiment) string {
 	return string(sum[:])
 }
 
-// expected returns what identifies the content of host.check_file, by which a result is verified; empty: there is none,
+// expected returns the identity of host.check_file's content, by which a result is verified; empty: there is none,
 // or it cannot be read, which ends the point before it runs.
 func expected(path string) string {
 	if path == "" {
@@ -59,14 +59,14 @@ var checkFiles sync.Map
 
 var defaultConfig = sync.OnceValue(config.Schema.Default)
 
-// resultConfig returns a configuration without what results do not depend on: names, the places of files whose contents
-// are in the identity, and keys of what is switched off.
+// resultConfig returns a configuration without keys on which no result depends: names, paths of files whose contents
+// are in the identity, and keys of features that are switched off.
 func resultConfig(e config.Experiment) config.Experiment {
 	d := defaultConfig()
 	e.Name, e.Graph, e.Run, e.Report = "", graphspec.Graph{}, d.Run, d.Report
 	e.Compare, e.Sweep, e.Exclude, e.Seeds = nil, nil, nil, nil
 	w := &e.Workload
-	if workOf(&e, nil).resolvesAuto() { // auto and what it stands for are the same kernels
+	if workOf(&e, nil).resolvesAuto() { // auto and the choice that it selects have the same kernels
 		*w = compose.Resolve(*w)
 	}
 	if w.Trace != "" {

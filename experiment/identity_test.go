@@ -55,7 +55,7 @@ func fields(v reflect.Value, path string, visit func(path string, v reflect.Valu
 		if v.IsNil() {
 			return
 		}
-		inner := reflect.New(v.Elem().Type()).Elem() // what is in an interface cannot be set
+		inner := reflect.New(v.Elem().Type()).Elem() // a value in an interface cannot be set
 		inner.Set(v.Elem())
 		fields(inner, path, func(p string, x reflect.Value) { visit(p, x); v.Set(inner) })
 	case reflect.Pointer:
@@ -147,7 +147,7 @@ func requireOther(t *testing.T, path string, unit accel.Spec, key string, e *con
 	require.NotEqual(t, key, experiment.KeyOf(*e), "%s with unit %T", path, unit)
 }
 
-// Files are known by their contents, wherever they are; what kind of program one is counts.
+// Files are known by their contents, wherever they are; the kind of a program counts.
 func TestPlacesOfFilesDoNotCount(t *testing.T) {
 	of := func(set func(e *config.Experiment)) string {
 		e := config.Schema.Default()

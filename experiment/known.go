@@ -23,7 +23,7 @@ type Search struct {
 	// Reuse lists prefixes of versions or models (version.Text, version.Model) of other programs whose results are
 	// accepted as this program's. Points record which program has simulated them.
 	Reuse []string
-	// Grows keeps what was found there, for points that are added later (Book.Grow).
+	// Grows keeps the results found there, for points that are added later (Book.Grow).
 	Grows bool
 }
 
@@ -401,7 +401,7 @@ func (f *finder) take(s *storedSource) {
 }
 
 // takeOwn notes the points of the own store. A result stays where it is if it can, the others go to points without one,
-// and what equal points still lack are copies.
+// and equal points that still lack one get copies.
 func (f *finder) takeOwn(s *storedSource) {
 	used := map[int64]bool{}
 	for _, fits := range []func(e *store.Entry, i int) bool{
@@ -436,7 +436,7 @@ func (f *finder) countOthers(s *storedSource) {
 	}
 }
 
-// accept reads the points of programs whose results are accepted, and what their generated graphs came to.
+// accept reads the points of programs whose results are accepted, and the contents of their generated graphs.
 func (f *finder) accept(s *store.Store, into *storedSource) error {
 	for _, prefix := range f.search.Reuse {
 		if err := s.OfVersion(prefix, func(e store.Entry, p *store.Point) error {

@@ -145,7 +145,7 @@ func TestWhatAPointIsKnownBy(t *testing.T) {
 	require.False(t, known(byFile, "v"))
 }
 
-// Verified results of other experiments are copied, with everything that is stored of them; failures are not, nor what
+// Verified results of other experiments are copied, with all their rows; failures are not, nor results that
 // another program has simulated. A store that cannot be read is left out.
 func TestResultsElsewhereAreTaken(t *testing.T) {
 	folder := t.TempDir()
@@ -193,7 +193,7 @@ func TestResultsElsewhereAreTaken(t *testing.T) {
 	require.Len(t, k.Computed(), 2)
 }
 
-// Results of another version are accepted when asked for, and say so.
+// Results of another version are accepted on request, with a note.
 func TestReuseVersion(t *testing.T) {
 	dir := t.TempDir()
 	rerun{text: swept("0.5, 0.6"), version: "0123456789 before"}.simulated(t, dir)
@@ -204,7 +204,7 @@ func TestReuseVersion(t *testing.T) {
 	again.search = experiment.Search{}
 	again.text = swept("0.5, 0.6, 0.7")
 	runs, _ = again.simulated(t, dir)
-	require.Equal(t, []int{2}, runs, "what was accepted stays so")
+	require.Equal(t, []int{2}, runs, "accepted results stay accepted")
 	s, err := store.OpenRead(filepath.Join(dir, store.File))
 	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // of a test

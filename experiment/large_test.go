@@ -21,7 +21,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// heap is what is reachable.
+// heap is the reachable memory.
 func heap() float64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -30,7 +30,7 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// outcomeOfMany is what a tiny point comes to: as many statistics and super-steps as on a machine of one core.
+// outcomeOfMany is the outcome of a tiny point: as many statistics and super-steps as on a machine of one core.
 func outcomeOfMany(i int) experiment.Outcome {
 	var tree, step stats.Tree
 	for k := range 530 {
@@ -63,7 +63,7 @@ func largeSweep(t *testing.T, n int) (*schema.Loaded[config.Experiment], *experi
 // and one of them is read without the others.
 func TestLargeSweeps(t *testing.T) {
 	n := int(testenv.Cases(t, 500, 20_000))
-	const bytesPerPoint = 12 << 10 // kept: its configuration, and what it came to
+	const bytesPerPoint = 12 << 10 // kept: its configuration, and its outcome
 	dir, before := t.TempDir(), heap()
 	l, r := largeSweep(t, n)
 	b, err := experiment.OpenBook(dir, l, r, experiment.BookOptions{Jobs: 1})
@@ -114,7 +114,7 @@ func TestLargeSweeps(t *testing.T) {
 }
 
 // TestLookupOfManyPoints: 10,000 points that another experiment has simulated are found within a second of processor
-// time. What follows, their rows copied, is no part of the look-up.
+// time. Copying their rows, which follows, is no part of the look-up.
 func TestLookupOfManyPoints(t *testing.T) {
 	testenv.NeedLong(t, "it stores 10,000 points; TestLargeSweeps looks up 500")
 	const n = 10_000

@@ -47,7 +47,7 @@ func newPointGrid(l *schema.Loaded[config.Experiment], set []string) (*pointGrid
 func dimensions(e *config.Experiment) (all []dimension) {
 	compare := dimension{name: "compare", variant: anyVariant, values: [][]Setting{nil}}
 	for i, v := range e.Compare {
-		compare.values = append(compare.values[:i], v.Tells())
+		compare.values = append(compare.values[:i], v.Identity())
 	}
 	all = append(all, compare)
 	all = append(all, sweepDimensions(e.Sweep, anyVariant)...)

@@ -143,7 +143,7 @@ func TestAxesOfUnitsThatPointsLack(t *testing.T) {
 	}
 }
 
-// What --set gives to a unit is for the variants that have it: it gives the unit to no other.
+// --set of a unit's key applies to the variants that have the unit, and gives it to no other.
 func TestSetOfAUnitThatVariantsLack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "e.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(small+`
@@ -166,13 +166,13 @@ compare:
 		}
 		again, err := config.Parse("resolved", config.Schema.YAML(l.Value))
 		require.NoError(t, err)
-		require.Equal(t, l.Value.Compare, again.Compare, "what is written down makes the same points")
+		require.Equal(t, l.Value.Compare, again.Compare, "the written configuration makes the same points")
 		return p
 	}
 	p := lay("machine.core.graphpeg.alwt_entries=4", "machine.core.lsu_queue=2", "workload.algorithm.damping=0.5")
 	require.Nil(t, p[0].Config.Machine.Core.Unit.Spec, "the baseline has none")
 	require.Contains(t, p[1].YAML(), "alwt_entries: 4\n")
-	require.Contains(t, p[2].YAML(), "alwt_entries: 16\n", "what a variant sets itself stays")
+	require.Contains(t, p[2].YAML(), "alwt_entries: 16\n", "a variant's own settings stay")
 	for i := range p {
 		require.Equal(t, 0.5, p[i].Config.Workload.Damping)
 	}
@@ -228,7 +228,7 @@ func TestVariantsThatAreRefused(t *testing.T) {
 	}
 }
 
-// What is wrong with a comparison is said before it runs.
+// Mistakes in a comparison are reported before it runs.
 func TestNotes(t *testing.T) {
 	notes := func(text string) []string {
 		l := mustLoad(t, small+text)

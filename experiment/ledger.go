@@ -17,8 +17,8 @@ import (
 )
 
 // Ledger is the store of a running experiment. It holds the lock of the results directory, and identifies points by
-// what determines their results, so that a result is found wherever it was simulated, and whatever the experiment was
-// then.
+// all that determines their results, so that a result is found wherever it was simulated, and whatever form the
+// experiment had then.
 type Ledger struct {
 	runner  *Runner
 	version string
@@ -34,14 +34,14 @@ type Ledger struct {
 // LedgerOptions configure the opening of a ledger.
 type LedgerOptions struct {
 	Version string // of the program
-	Model   string // of what determines results, as version.Model
+	Model   string // of the parts that determine results, as version.Model
 	Fresh   bool   // an existing store is renamed, and no results are looked for
 	Search  Search
 }
 
 // OpenLedger opens or creates the store in a results directory and makes it that of the experiment: results of its
-// points are given their positions, also those of an earlier form of the experiment, and copied from other stores; what
-// the experiment does not have is put aside, and stays stored. It fails if another process has the store open.
+// points are given their positions, also those of an earlier form of the experiment, and copied from other stores; points
+// that the experiment does not have are put aside, and stay stored. It fails if another process has the store open.
 func OpenLedger(dir string, e config.Experiment, r *Runner, o LedgerOptions) (*Ledger, error) {
 	lock, err := acquire(filepath.Join(dir, store.LockFile))
 	if err != nil {
@@ -55,7 +55,7 @@ func OpenLedger(dir string, e config.Experiment, r *Runner, o LedgerOptions) (*L
 	return l, nil
 }
 
-// recordOf returns what a store records about an experiment. Results do not depend on what is left out.
+// recordOf returns a store's record of an experiment. It leaves out keys on which no result depends.
 func recordOf(e config.Experiment, version, model string, points int) store.Experiment {
 	e.Run, e.Report = config.Host{}, config.Report{}
 	return store.Experiment{Name: e.Name, Version: version, Model: model, Config: string(config.Schema.Canonical(e)),
@@ -146,7 +146,7 @@ func (l *Ledger) Grow() (map[int]Outcome, error) {
 	return all, nil
 }
 
-// takeRows copies points from another store. If it has changed or is damaged, what is not there is simulated.
+// takeRows copies points from another store. If it has changed or is damaged, the missing points are simulated.
 func (l *Ledger) takeRows(path string, points []int) error {
 	err := l.store.TakeRows(path, l.moves(points))
 	if err == nil || store.Full(err) {
@@ -344,7 +344,7 @@ func (l *Ledger) Put(o *Outcome) error {
 	return l.runner.removeCheckpoint(o.Point)
 }
 
-// content returns what a point's graph came to if it is generated and was not stored yet, so that the point is known
+// content returns the content of a point's graph if it is generated and was not stored yet, so that the point is known
 // without generating it.
 func (l *Ledger) content(point int, hash, numbering string) []store.Generated {
 	p := &l.runner.Points[point]

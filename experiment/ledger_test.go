@@ -38,7 +38,7 @@ func (r rerun) open(t *testing.T, dir string) (*experiment.Ledger, *experiment.R
 	return ledger, run, err
 }
 
-// stored runs an experiment into a directory, and returns what came out.
+// stored runs an experiment into a directory, and returns its outcomes.
 func (r rerun) stored(t *testing.T, dir string) []experiment.Outcome {
 	t.Helper()
 	ledger, run, err := r.open(t, dir)

@@ -205,13 +205,13 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 		}
 		err = c.abandoned(bounded, err)
 	}
-	if out := c.bounds.err(); out != nil && ctx.Err() == nil { // what else has gone wrong may follow from it
+	if out := c.bounds.err(); out != nil && ctx.Err() == nil { // other errors may be its consequences
 		err = out
 	}
 	return r, err
 }
 
-// boundLaunch makes the next launch end when it exceeds what the run's bound leaves, if it counts. A sampled launch is
+// boundLaunch makes the next launch end when it exceeds the rest of the run's bound, if it counts. A sampled launch is
 // compared with the bound when it has been estimated.
 func (c *counted) boundLaunch() bool {
 	if c.cycleBound == 0 || c.sample != nil {
@@ -240,7 +240,7 @@ func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 	error) {
 	parted, ok := c.Device.(host.Parted)
 	if !ok {
-		return sim.Result{}, errors.New("workload.compiler.fusion: loop, or configKernelFusion: this device does not tell " +
+		return sim.Result{}, errors.New("workload.compiler.fusion: loop, or configKernelFusion: this device does not report " +
 			"when a kernel has ended within a launch: expected none")
 	}
 	bounded := c.boundLaunch()

@@ -15,7 +15,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// keeps what is finished, with its samples.
+// keeps the finished part, with its samples.
 type keeper struct {
 	experiment.Quiet
 	outcomes map[int]experiment.Outcome
@@ -141,7 +141,7 @@ func TestRegionsAddUp(t *testing.T) {
 	}
 }
 
-// Whatever the schedule and the algorithm, what lies outside a region is executed without time, the result is the
+// Whatever the schedule and the algorithm, super-steps outside a region are executed functionally, the result is the
 // reference's, and the region's counts keep all invariants. A super-step of PageRank takes then about what it does in a
 // run that is simulated whole.
 func TestRegionsBehindExecution(t *testing.T) {
@@ -167,7 +167,7 @@ func TestRegionsBehindExecution(t *testing.T) {
 	}
 }
 
-// A run that ends with its region has counted the same, and says that it is a part.
+// A run that ends with its region has counted the same, and is marked as a part.
 func TestARegionMayEndTheRun(t *testing.T) {
 	const text = small + "workload: {max_iterations: 4}\n"
 	whole := runPart(t, text, "region.from=2", "region.to=3", "stats.interval=500")
@@ -209,7 +209,7 @@ func TestARegionBehindTheRun(t *testing.T) {
 	require.ErrorContains(t, edges.Err, "nothing was counted")
 }
 
-// A run that ends after some edges has handled as many, a few more, and says that it is a part.
+// A run that ends after some edges has handled as many or a few more, and is marked as a part.
 func TestMaxEdges(t *testing.T) {
 	const text = small + "workload: {max_iterations: 4}\n"
 	whole := runPart(t, text)
@@ -251,7 +251,7 @@ func sumOf(of stats.Stat, o *experiment.Outcome) (n float64) {
 	return n
 }
 
-// Parts are compared with parts, and the table and the summary say what they are.
+// Parts are compared with parts, and the table and the summary mark them.
 func TestPartialPointsAreMarked(t *testing.T) {
 	p := points(t, small+"compare: {workload.schedule: [vertex, edge]}\nstop: {max_edges: 50}\nseeds: [1, 2]\n")
 	r := &experiment.Runner{Points: p, Jobs: 2, Observer: experiment.Quiet{}}

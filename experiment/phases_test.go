@@ -125,7 +125,7 @@ func TestPhasesInResults(t *testing.T) {
 	}, raw.Unlike)
 }
 
-// TestUnlike: what is the same, or named by an axis, is not said.
+// TestUnlike: keys that are equal, or named by an axis, are not listed.
 func TestUnlike(t *testing.T) {
 	same := strings.Replace(frontier, "{source: 3}", "{source: 3, active_set: bytemap, layout: coo}", 1)
 	require.Empty(t, experiment.Unlike(points(t, same)))

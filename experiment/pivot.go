@@ -38,8 +38,8 @@ type Valued struct {
 	Half  float64
 }
 
-// NewPivot puts points into a matrix. Keys may be given by their last parts; none stand for what varies: the first such
-// axis in columns, the others in rows. Axes that follow from others need no place. It returns an error if points of one
+// NewPivot puts points into a matrix. Keys may be given by their last parts; none stand for the keys that vary: the first
+// such axis in columns, the others in rows. Axes that follow from others need no place. It returns an error if points of one
 // cell differ in anything but their seeds.
 func NewPivot(points []Valued, value string, rows, columns []string) (*Pivot, error) {
 	var axes [][]Setting
@@ -72,7 +72,7 @@ func NewPivot(points []Valued, value string, rows, columns []string) (*Pivot, er
 }
 
 // Pair makes the values of a matrix differences to the first column: each of two points with the same seed, so that
-// what seeds have in common does not widen the intervals.
+// the variation between seeds does not widen the intervals.
 func (p *Pivot) Pair(points []Valued) error {
 	if len(p.Columns) < 2 {
 		return fmt.Errorf("paired differences: expected at least two columns")

@@ -44,7 +44,7 @@ func TestPivot(t *testing.T) {
 	require.Contains(t, b.String(), "{lS[table-format=1.2]S[table-format=2.2\\pm1.2]S[table-format=1.2]}")
 	require.Contains(t, b.String(), "kron & 1.00 & 10.00 & {--} \\\\\n\\midrule\ngeomean")
 
-	// Paired differences leave out what seeds have in common.
+	// Paired differences leave out the variation between seeds.
 	for i, v := range []float64{100, 200, 97, 195} {
 		points[i].Value = v
 	}

@@ -52,7 +52,7 @@ func (p *Pivot) valueTitle(labels map[string]string) string {
 	return p.Value
 }
 
-// Title says what the matrix shows, and what its columns are.
+// Title names the matrix's value and its columns.
 func (p *Pivot) Title(labels map[string]string) string {
 	title := p.valueTitle(labels)
 	if p.Paired {

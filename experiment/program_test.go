@@ -38,7 +38,7 @@ func TestOwnProgram(t *testing.T) {
 		levels := func(i int) uint64 { return count(t, &o[i], "super_steps") }
 		require.GreaterOrEqual(t, levels(1), uint64(3))
 		require.LessOrEqual(t, levels(1)-levels(0), uint64(1), "a queue that is empty is seen before a super-step")
-		require.Equal(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"), "each walks the rows of what it reaches")
+		require.Equal(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"), "each walks the rows of the vertices that it reaches")
 		own := count(t, &o[1], "kernel.program.cycles")
 		require.Equal(t, count(t, &o[1], "device_cycles"), own)
 		require.Zero(t, count(t, &o[0], "kernel.program.cycles"))
@@ -108,10 +108,10 @@ func TestACheckCountsNowhere(t *testing.T) {
 	require.Equal(t, with.Steps, without.Steps)
 	wrong := runPoints(t, points(t, strings.Replace(text, "steps: [search]CHECK",
 		"steps: [verify], check_kernel: verify", 1)))[0]
-	require.Error(t, wrong.Err, "nobody has searched: what verify finds wrong ends the run")
+	require.Error(t, wrong.Err, "nothing was searched: an error of verify ends the run")
 }
 
-// TestAProgramIsPartOfAPoint: what is stored of a program is not mixed with what its successor comes to.
+// TestAProgramIsPartOfAPoint: stored results of a program are not mixed with those of its successor.
 func TestAProgramIsPartOfAPoint(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "own.s")
 	write := func(instruction string) {

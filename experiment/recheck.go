@@ -16,7 +16,7 @@ type RecheckError struct {
 }
 
 func (e *RecheckError) Error() string {
-	return fmt.Sprintf("the known result is not what this heddle simulates: %s was %s, and is %s. The stored result "+
+	return fmt.Sprintf("the known result differs from this heddle's: %s was %s, and is %s. The stored result "+
 		"is kept; other known results may be wrong too (--fresh simulates all)", e.Name, e.Was, e.Now)
 }
 

@@ -33,7 +33,7 @@ machine: {extends: vortex-1c4w4t-weaver, cores_per_socket: 2, core: {warps: 8}}
 graph: {powerlaw_cluster: {vertices: 97, edges_per_step: 3}, clean: {symmetrise: true}}
 `
 
-// recordPoint executes a point with and without a recorder, and returns what it came to.
+// recordPoint executes a point with and without a recorder, and returns its outcome.
 func recordPoint(t *testing.T, text string) (path string, executed experiment.Outcome) {
 	t.Helper()
 	p := points(t, text)
@@ -79,7 +79,7 @@ func TestReplayIsTheExecution(t *testing.T) {
 	}
 }
 
-// On another machine the same is executed, in other cycles, and the result says so.
+// On another machine the same instructions are executed, in other cycles, and the result is marked.
 func TestReplayOnOtherMachines(t *testing.T) {
 	same := func(t *testing.T, a, b experiment.Outcome, names ...string) {
 		for _, n := range names {
@@ -113,8 +113,8 @@ func TestReplayOnOtherMachines(t *testing.T) {
 	}
 }
 
-// Units that read memory read what they did then. On a memory system with other latencies they do so by their rules, at
-// other times: what they answer may be something else, and cores may be left with edges that nobody asks for.
+// Units that read memory read the recorded words. On a memory system with other latencies they do so by their rules, at
+// other times: their answers may differ, and cores may be left with edges that no warp asks for.
 func TestReplayOfUnitsThatReadMemory(t *testing.T) {
 	// On 90 vertices an EGHW hands out the same edges with the slower memory.
 	const peg, hwwl, eghw = "graphpeg: {scratchpad_limit: 3KiB}", "hwwl: {bytes: 1KiB, interval: 50}", "eghw: {}"
@@ -157,7 +157,7 @@ func TestReplayOfUnitsThatReadMemory(t *testing.T) {
 	}
 }
 
-// What cannot be replayed is refused before anything runs, with the reason.
+// Traces that cannot be replayed are refused before anything runs, with the reason.
 func TestReplaysThatAreRefused(t *testing.T) {
 	path, _ := recordPoint(t, traced+"workload: {schedule: weaver}\n")
 	for _, c := range []struct{ text, says string }{

@@ -453,10 +453,10 @@ var kernelKinds = []struct{ kind, doc string }{
 	{compose.KernelSeed, "In the kernels that begin rounds (k-core)."},
 	{compose.KernelCompact, "In the kernels that list the vertices which walk their rows (active sets qnb and rqnb)."},
 	{compose.KernelTopology, "In the kernels of layouts that come before gathers: active vertices' virtual ones are " +
-		"listed, or what edges bring is written beside them (gshard)."},
+		"listed, or the values that edges carry are written beside them (gshard)."},
 	{compose.KernelRegister, "In the kernels that put active vertices into the graph units' lists."},
 	{compose.KernelLoop, "Between the kernels of a fused run (workload.compiler.fusion, or configKernelFusion of a GraphIt " +
-		"program's loop): one lane exchanges the active set and decides what comes next, and the device waits."},
+		"program's loop): one lane exchanges the frontier and chooses the next kernel, and the device waits."},
 	{ownKernel, "In the kernels of a program of the user's own (workload.program)."},
 }
 
@@ -498,7 +498,7 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		kernelCycles{res.times.Cycles, res.times.Half}.stat("device_cycles",
 			"From each launch to its last core's end, added up."),
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
-		stats.Count("launch.overhead_cycles", "cycles", "What the host cost: launches × launch_overhead.",
+		stats.Count("launch.overhead_cycles", "cycles", "The host's cycles: launches × launch_overhead.",
 			res.times.Overhead),
 	}
 	for _, k := range kernelKinds {

@@ -21,8 +21,8 @@ graph: {rmat: {scale: 13, edge_factor: 16}, weights: {from: random}}
 workload: {max_iterations: 2}
 `
 
-// A sampled run has the right result, and its estimates hold the truth: of cycles, those of its kernels, and what
-// is counted in them. What warps execute is exact. Any number of processors comes to the same.
+// TestSampledRuns: a sampled run has the right result, and its intervals hold the true values: of cycles, those of its
+// kernels, and counts in them. Counts of executed instructions are exact. Results do not depend on the processors.
 func TestSampledRuns(t *testing.T) {
 	schedules := []string{"vertex", "weaver", "warp", "strict"}
 	if testenv.Long(t) == 0 {

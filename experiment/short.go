@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// ShortKeys returns keys without the sections in front that are not needed to tell them apart: bytes, or l1d.bytes
+// ShortKeys returns keys without the leading sections that are not needed to distinguish them: bytes, or l1d.bytes
 // beside l2.bytes.
 func ShortKeys(keys []string) []string {
 	short := make([]string, len(keys))
@@ -71,7 +71,7 @@ func shortValue(key, value string) string {
 	return value
 }
 
-// axes are what varies among points, for a table: a column each.
+// axes are the keys that vary among points, for a table: a column each.
 type axes struct {
 	keys   []string
 	titles []string            // short forms of the keys
@@ -179,7 +179,7 @@ func varyingKeys(points [][]Setting) (keys []string) {
 	return keys
 }
 
-// AxisColumns returns what varies among points as columns of a table: titles, and the short values of each point.
+// AxisColumns returns the settings that vary among points as columns of a table: titles, and each point's short values.
 // Points that differ in nothing have no columns.
 func AxisColumns(points [][]Setting) (titles []string, rows [][]any) {
 	if len(points) == 0 {
@@ -193,7 +193,7 @@ func AxisColumns(points [][]Setting) (titles []string, rows [][]any) {
 }
 
 // HasSetting reports whether a point has a setting that a user gives as key=value or as a value alone. Keys may be
-// given by their last parts, and values without what stands before their last slash.
+// given by their last parts, and values without the part before their last slash.
 func HasSetting(p []Setting, text string) bool {
 	key, value, named := strings.Cut(strings.TrimSpace(text), "=")
 	if !named {

@@ -53,7 +53,7 @@ name: wide
 workload: {algorithm: pagerank}
 compare: {workload.schedule: [vertex, edge, weaver], machine: [vortex-1c4w4t, vortex-1c4w4t, vortex-1c4w4t-weaver]}
 sweep:
-  graph.file: [/home/somebody/graphs/collections/road-networks/usa-road.mtx.gz, ../social/soc-LiveJournal1.el]
+  graph.file: [/home/researcher/graphs/collections/road-networks/usa-road.mtx.gz, ../social/soc-LiveJournal1.el]
   'machine.l1d.bytes, machine.l1d.ways': [[16KiB, 1], [64KiB, 2]]
 `)
 	out := make([]experiment.Outcome, len(p))
@@ -89,5 +89,5 @@ sweep:
 	b.Reset()
 	p = points(t, small+"compare: {workload.schedule: [vertex, edge, warp]}\n")
 	experiment.WriteTable(fit.Writer{Writer: &b, Columns: 72}, p, out[:3])
-	require.Regexp(t, `│ speedup │ +SIMD │`, b.String(), "what differs between the variants stays")
+	require.Regexp(t, `│ speedup │ +SIMD │`, b.String(), "columns that differ between the variants stay")
 }

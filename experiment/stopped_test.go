@@ -43,7 +43,7 @@ func TestStoppedPoints(t *testing.T) {
 	}
 }
 
-// TestStoppedSpeedups are relative to what is stopped at the same super-step, and the table says where.
+// TestStoppedSpeedups: speedups are relative to points stopped at the same super-step, which the table names.
 func TestStoppedSpeedups(t *testing.T) {
 	p := points(t, searched+"workload: {algorithm: bfs, source: 3, max_iterations: 2}\ncompare: {workload.schedule: [vertex, warp]}\n")
 	outcomes := runPoints(t, p)
@@ -70,7 +70,7 @@ func TestStoppedSpeedups(t *testing.T) {
 	require.Contains(t, b.String(), "yes (stopped after 2) │")
 }
 
-// TestStoppedAndInPart: a region within what is done counts alone; where a region or max_edges ends the run, that is
+// TestStoppedAndInPart: a region within the executed part counts alone; where a region or max_edges ends the run, that is
 // why it is partial, and nothing is verified.
 func TestStoppedAndInPart(t *testing.T) {
 	text := searched + "workload: {algorithm: sssp, source: 3, max_iterations: 3}\n"
@@ -105,7 +105,7 @@ func TestStoppedReplay(t *testing.T) {
 	require.Equal(t, "replayed (stopped after 2)", experiment.Verdict(o.Verified, o.Replay, o.Partial, ""))
 }
 
-// TestNoMaxIterations: what cannot be verified when it is stopped is refused when points are laid out, by the key's
+// TestNoMaxIterations: a run that cannot be verified when stopped is refused when points are laid out, by the key's
 // place.
 func TestNoMaxIterations(t *testing.T) {
 	for _, algorithm := range []string{"bc", "cc-soman"} {

@@ -179,7 +179,7 @@ func TestWhatHasNoEffectIsSaid(t *testing.T) {
 	require.Equal(t, []string{"machine", "workload.algorithm.damping"},
 		experiment.NoEffect(&l.Value, p, experiment.SameStats(out)))
 	out[0].Verified = false
-	require.Empty(t, experiment.NoEffect(&l.Value, p, experiment.SameStats(out)), "of what failed nothing is said")
+	require.Empty(t, experiment.NoEffect(&l.Value, p, experiment.SameStats(out)), "no note on failed points")
 }
 
 func TestCost(t *testing.T) {
@@ -201,7 +201,7 @@ func TestCost(t *testing.T) {
 	require.Contains(t, b.String(), "max_iterations=3  600 edges, about 1m0s\n")
 	require.Contains(t, b.String(), "3 points, 2 to run: 1,000 edges, about 1m40s of one processor, 50s with --jobs 4 (from the points that are stored)")
 
-	// What an algorithm's stored points have handled tells what its others will.
+	// The edges that an algorithm's stored points have handled predict those of its others.
 	r = &experiment.Runner{Points: points(t, small+"workload: {algorithm: cc}\nsweep: {machine.l1d.ways: [1, 2]}\n")}
 	done = map[int]experiment.Outcome{0: {Verified: true, Seconds: 3,
 		Stats: stats.Pack(stats.Tree{stats.Count("edges", "", "", 500)})}, 7: {Verified: true}}
@@ -217,7 +217,7 @@ func TestCost(t *testing.T) {
 	require.Equal(t, uint64(176_468), c.Edges)
 }
 
-// The points of all seeds that are permitted are laid out, and what they may cost is estimated, within seconds.
+// The points of all permitted seeds are laid out, and their cost is estimated, within seconds.
 func TestManySeeds(t *testing.T) {
 	seeds := make([]string, experiment.MaxPoints)
 	for i := range seeds {
@@ -241,7 +241,7 @@ func TestManySeeds(t *testing.T) {
 }
 
 // Settings over a point's own change its machine and workload, and neither its axes nor the points without any; an axis
-// that they set gives way, and what --set says of a key that they do not set holds.
+// that they set gives way, and --set of a key that they do not set holds.
 func TestUnder(t *testing.T) {
 	l, err := loaded(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine: [vortex-1c4w4t, vortex-rtl-c], machine.l1d.bytes: [8KiB]}\n")
 	require.NoError(t, err)

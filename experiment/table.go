@@ -56,7 +56,7 @@ func Within(half, of float64) string {
 type column struct {
 	title string
 	value func(stats.Tree) string
-	// of is the statistic whose change says how much the column explains, 1 less it if missing is set; "": the column
+	// of is the statistic whose change measures how much the column explains, 1 less it if missing is set; "": the column
 	// is kept as long as possible. weight is how much a change of it explains.
 	of      string
 	missing bool

@@ -28,7 +28,7 @@ func TestThreadsChangeNothing(t *testing.T) {
 			}
 			text := small + "compare: {workload.algorithm: [bfs, pagerank]}\nworkload: {source: 3}\n"
 			p := points(t, text, set...)
-			// what is around it is executed without time
+			// the super-steps around it are executed functionally
 			p = append(p, points(t, text+"region: {from: 2, to: 2}\n", set...)[0])
 			want := onThreads(t, p, 1)
 			for _, threads := range testenv.Some(t, n, 1, []int{2, 3, 8}) {

@@ -20,7 +20,7 @@ func (u *Unvalidated) String() string { return strings.Join(append([]string{u.Ke
 
 // NotValidated lists the keys of the points' machines that have values which were not compared with the RTL, each once.
 func NotValidated(points []Point) (list []Unvalidated) {
-	seen := map[string]bool{} // machines, by what is set at their points
+	seen := map[string]bool{} // machines, by the settings of their points
 	at := map[string]int{}    // indices by key
 	for i := range points {
 		p := &points[i]

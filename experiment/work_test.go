@@ -19,7 +19,7 @@ func TestEveryKindHasWork(t *testing.T) {
 	}
 }
 
-// TestCostKeys: what is measured of a program says nothing about PageRank, whose key it has by default, nor about
+// TestCostKeys: measurements of a program do not apply to PageRank, whose key it has by default, nor to
 // another version of itself.
 func TestCostKeys(t *testing.T) {
 	seen := map[string][]string{}

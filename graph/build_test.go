@@ -90,7 +90,7 @@ func TestTogetherKeepsEveryEdge(t *testing.T) {
 	}
 }
 
-// counts says how often each edge is in a list.
+// counts returns the number of occurrences of each edge in a list.
 func counts(list []triple) (out []struct {
 	triple
 	n int

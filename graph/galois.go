@@ -150,7 +150,7 @@ func (g *galois) data() error {
 		}
 		ordinary = ordinary && isOrdinary(uint32(word))
 		if !g.weight(word, size) {
-			return g.back(size).wrong("expected the weight of an edge, %s (weights.words says which, weights.from: unit ignores them); found % x",
+			return g.back(size).wrong("expected the weight of an edge, %s (weights.words selects, weights.from: unit ignores them); found % x",
 				g.weightWords(), b)
 		}
 	}

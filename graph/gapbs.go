@@ -28,7 +28,7 @@ func (r *reader) gapbs() error {
 	name := plainName(r.file)
 	g := gapbs{blob: blob{reader: r}, weighted: strings.HasSuffix(name, ".wsg")}
 	if !r.named {
-		return r.whole("this looks like a graph that GAPBS has serialized, which does not say whether it has weights: " +
+		return r.whole("this looks like a graph serialized by GAPBS, whose format does not state whether it has weights: " +
 			"expected a name that ends in .sg or .wsg")
 	}
 	if err := g.readHeader(); err != nil {

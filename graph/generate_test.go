@@ -62,7 +62,7 @@ func TestRMAT(t *testing.T) {
 		require.InDelta(t, want, flat.CSC().Degree(v.vertex), 5*math.Sqrt(want), "in %d", v.vertex)
 	}
 
-	// Unequal b and c tell sources from destinations.
+	// Unequal b and c distinguish sources from destinations.
 	skew := load(t, "rmat.scale=10", "rmat.edge_factor=100", "rmat.a=0.5", "rmat.b=0.4", "rmat.c=0.05",
 		"rmat.shuffle_ids=false")
 	require.InDelta(t, m*math.Pow(0.9, 10), skew.CSR().Degree(0), 5*math.Sqrt(m*math.Pow(0.9, 10)))

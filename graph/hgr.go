@@ -185,7 +185,7 @@ func (h *hgrReader) full(b []byte) error {
 // unsizedWords are allocated at once for a file whose size is not known before, as it is compressed.
 const unsizedWords = 1 << 20
 
-// words reads an array. What is allocated is in the file, or little more.
+// words reads an array. It allocates little more than the file holds.
 func (h *hgrReader) words(to *[]uint32, n int) error {
 	if h.size < 0 {
 		*to = make([]uint32, 0, min(n, unsizedWords))

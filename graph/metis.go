@@ -38,7 +38,7 @@ func (h *metisHeader) stride() int {
 // maxVertexWeights is more than any partitioner balances.
 const maxVertexWeights = 1 << 10
 
-// parseMETISHeader reads "vertices edges [fmt [ncon]]", and says what it expected.
+// parseMETISHeader reads "vertices edges [fmt [ncon]]", or returns a message that names the expectation.
 func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 	words := bytes.FieldsFunc(line, func(c rune) bool { return c < 0x80 && blank(byte(c)) })
 	if len(words) < 2 || len(words) > 4 {

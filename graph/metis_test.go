@@ -120,7 +120,7 @@ func undirected(random *rand.Rand, n, edges int) [][]int {
 	return rows
 }
 
-// metisText writes rows with what flags say of each vertex and edge.
+// metisText writes rows with the weights of vertices and edges that flags select.
 func metisText(random *rand.Rand, rows [][]int, size bool, vertexWeights int, edgeWeights bool) string {
 	var b strings.Builder
 	ends := 0

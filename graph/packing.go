@@ -20,7 +20,7 @@ const (
 	// or a tenth, bombs to a thousandth.
 	bombSlack = 16 << 20
 	bombRatio = 100
-	// Memory that a file's header may ask for: what xz -9 and zstd --ultra -22 or --long need.
+	// Memory that a file's header may ask for: the need of xz -9 and zstd --ultra -22 or --long.
 	maxDictionary = 64 << 20
 	maxWindow     = 128 << 20
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fixture is a file that another program wrote; testdata/README.md says which.
+// fixture is a file that another program wrote; testdata/README.md names it.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))

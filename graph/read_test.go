@@ -345,7 +345,7 @@ func TestSharedGraphsInDetail(t *testing.T) {
 	require.Zero(t, ny.Duplicates)
 }
 
-// What SNAP publishes beside the counts: vertices in the largest weakly
+// SNAP publishes, beside the counts: vertices in the largest weakly
 // connected component, and the mean clustering coefficient.
 func TestPublishedStatistics(t *testing.T) {
 	for file, largest := range map[string]int{

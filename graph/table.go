@@ -188,7 +188,7 @@ func (t *table) quoted(line []byte, i int) (field []byte, end int, err error) {
 		for i++; i < len(line) && line[i] == ' ' && t.separator != 0; i++ {
 		}
 		if i < len(line) && !t.separates(line[i]) {
-			return nil, 0, t.errorf("expected what separates columns behind a quoted name; found %s",
+			return nil, 0, t.errorf("expected a separator of columns behind a quoted name; found %s",
 				quotedWord(line[i:]))
 		}
 		return t.unquoted[from:len(t.unquoted):len(t.unquoted)], i, nil

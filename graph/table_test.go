@@ -144,7 +144,7 @@ func TestTableErrors(t *testing.T) {
 		{"a knows b\nb knows c\n", `g.csv:1: expected a weight`},
 		{"a,b,1\nc,d,\n", `g.csv:2: expected a weight: an integer of 32 bits, or a finite decimal number (weights.from: unit ignores this column); found ""`},
 		{"a,\"b\nc,d\n", "g.csv:1: expected the quote at the end of a name; found the end of the line"},
-		{"a,\"b\"c\nc,d\n", `g.csv:1: expected what separates columns behind a quoted name; found "c"`},
+		{"a,\"b\"c\nc,d\n", `g.csv:1: expected a separator of columns behind a quoted name; found "c"`},
 		{"a,b\nc;d\n", "g.csv:2: expected 2 columns, as line 1 has; found 1"},
 		{"one two\nthree\n", "expected 2 columns, as line 1 has; found 1"},
 	} {

@@ -45,7 +45,7 @@ func (a *Areas) machine(ctx context.Context, config string) (m area.Machine, err
 		Machine yaml.Node `yaml:"machine"`
 	}
 	if err := yaml.Unmarshal([]byte(config), &y); err != nil || y.Machine.Kind != yaml.MappingNode {
-		return m, errors.New("the result of a point lacks its machine: expected what heddle run writes")
+		return m, errors.New("the result of a point lacks its machine: expected a file written by heddle run")
 	}
 	text, err := yaml.Marshal(&y.Machine)
 	if err != nil {
@@ -73,7 +73,7 @@ type placed struct {
 	series string
 	name   string // its values of the axes that vary
 	area   area.MM2
-	units  string // what is counted of graph units
+	units  string // parts of graph units that are counted
 	pool   pool
 	value  Number
 }
@@ -163,7 +163,7 @@ func (r *Result) placedBy(q *Query, points []*Point) (list []*placed, err error)
 	return list, nil
 }
 
-// counted lists what is counted of graph units.
+// counted lists the parts of graph units that are counted.
 func counted(designs []*placed) (list []string) {
 	for _, d := range designs {
 		if d.units != "" && !slices.Contains(list, d.units) {
@@ -174,19 +174,19 @@ func counted(designs []*placed) (list []string) {
 	return list
 }
 
-// areaLabel names what the areas are of.
+// areaLabel names the parts whose areas are shown.
 func areaLabel(q *Query, designs []*placed) string {
 	if l := q.Labels[q.X]; l != "" {
 		return l
 	}
-	what := counted(designs)
+	parts := counted(designs)
 	if q.X == MachineArea {
-		what = append([]string{"storage"}, what...)
+		parts = append([]string{"storage"}, parts...)
 	}
-	return "mm² at 28 nm: " + cmp.Or(strings.Join(what, ", "), "no graph unit")
+	return "mm² at 28 nm: " + cmp.Or(strings.Join(parts, ", "), "no graph unit")
 }
 
-// spread says how far the estimates reach.
+// spread describes the range of the estimates.
 func spread(designs []*placed) string {
 	var least, most float64 = 1, 1
 	for _, d := range designs {
@@ -209,8 +209,8 @@ func (f *Figure) addFront(value string, designs []*placed) {
 	default:
 		return
 	}
-	if what := counted(designs); len(what) > 1 {
-		f.Note += "No Pareto front: " + strings.Join(what, " and ") + " are not alike. "
+	if parts := counted(designs); len(parts) > 1 {
+		f.Note += "No Pareto front: " + strings.Join(parts, " and ") + " are not alike. "
 		return
 	}
 	front := frontOf(designs, sign, area.MM2.Middle)

@@ -69,7 +69,7 @@ func TestQueryOverArea(t *testing.T) {
 	require.InEpsilon(t, plain+8*entry, float64(panels[0].Series[1].Points[2][0]), 1e-9)
 	panels, err = r.Query(report.Query{X: report.MachineArea, Value: "l1d.hit_rate"})
 	require.NoError(t, err)
-	require.Len(t, panels[0].Series, 2, "no front of what is neither better nor worse")
+	require.Len(t, panels[0].Series, 2, "no front of values that are neither better nor worse")
 	_, err = r.Query(report.Query{X: report.MachineArea, Kind: report.Bars})
 	require.ErrorContains(t, err, "--kind bars: over area expected scatter or lines")
 	picture, err := report.Draw(panels, report.Style{}, report.SVG)

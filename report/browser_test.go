@@ -91,7 +91,7 @@ func (b *tab) sorts() {
 	click(1)
 	require.Equal(b.t, strings.TrimSpace(strings.Repeat("vertex ", 6)+strings.Repeat("weaver ", 6)), b.column(0))
 	click(5)
-	require.True(b.t, strings.HasSuffix(b.column(4), "2.00× –"), "what has no value comes last")
+	require.True(b.t, strings.HasSuffix(b.column(4), "2.00× –"), "rows without a value come last")
 }
 
 func (b *tab) searches() {
@@ -256,7 +256,7 @@ func (b *tab) folds() {
 	before := b.Text(closed)
 	require.Equal(b.t, "0", b.Text(drawn))
 	b.Run(chromedp.Click("details.fold summary", chromedp.ByQuery))
-	b.Becomes(drawn, is("1"), "what is opened is drawn")
+	b.Becomes(drawn, is("1"), "an opened fold is drawn")
 	b.Run(chromedp.Click("details.fold summary", chromedp.ByQuery))
 	b.Becomes(closed, is(before), "it is closed")
 	b.Text(`(dispatchEvent(new Event('beforeprint')), '')`)
@@ -266,7 +266,7 @@ func (b *tab) folds() {
 	b.Text(`(dispatchEvent(new Event('afterprint')), '')`)
 	require.Equal(b.t, before, b.Text(closed))
 	b.Run(chromedp.Click(`nav a[href="#points"]`, chromedp.ByQuery))
-	b.Becomes(`String(document.querySelector('#points details').open)`, is("true"), "a link opens what it leads to")
+	b.Becomes(`String(document.querySelector('#points details').open)`, is("true"), "a link opens its target")
 }
 
 // keeps saves a screenshot of the tab: HEDDLE_SCREENSHOTS is a directory.

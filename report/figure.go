@@ -62,7 +62,7 @@ type Series struct {
 	Bound  bool        `json:"bound,omitempty"`  // a limit, not a measurement
 	Other  bool        `json:"other,omitempty"`  // series too small for a colour of their own
 	Fixed  string      `json:"fixed,omitempty"`  // its colour in every figure of every report; "": by its place
-	Gap    bool        `json:"gap,omitempty"`    // of a stack: nothing is drawn, and what follows begins behind it
+	Gap    bool        `json:"gap,omitempty"`    // of a stack: nothing is drawn, and the next series begins behind it
 }
 
 // Figures are all plots that a result has data for.

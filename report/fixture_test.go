@@ -62,7 +62,7 @@ func fixture() *summary {
 		"launch.overhead_cycles", "core.cycles",
 		"core.scheduler.issued", "core.scheduler.stall.scoreboard.memory", "core.scheduler.drained", "core.warps.selected", "core.warps.wait"} {
 		s.Statistics = append(s.Statistics, experiment.StatisticSummary{Name: name, Unit: "things",
-			Doc: "What " + name + " counts."})
+			Doc: "Events of " + name + "."})
 	}
 	for i, warps := range []string{"2", "4", "16"} {
 		for j, bytes := range []string{"1KiB", "16KiB"} {

@@ -26,7 +26,7 @@ var (
 
 func percentText(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// What a page shows at most.
+// Limits of a page.
 const (
 	maxHot    = 40
 	maxListed = 2000

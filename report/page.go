@@ -15,7 +15,7 @@ import (
 	"heddle/report/echarts"
 )
 
-// What a page is made of, beside ECharts.
+// The parts of a page, beside ECharts.
 var (
 	//go:embed assets/page.js
 	script string
@@ -77,7 +77,7 @@ type group struct {
 	ID      string
 	Title   string
 	Choices []string
-	Fold    string // what opens it; "": it is open
+	Fold    string // title of the fold; "": it is open
 }
 
 // Page renders the report.

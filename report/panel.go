@@ -281,7 +281,7 @@ func (p *panel) line(i int) draw.LineStyle {
 	return style
 }
 
-// dashes and marks tell lines apart beside their colours.
+// dashes and marks distinguish lines in addition to their colours.
 var dashes = [][]vg.Length{nil, {5, 2}, {1.5, 2}, {6, 2, 1.5, 2}}
 
 // maxMarks is the maximum number of points of a line with marks; more would hide the line.

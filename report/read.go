@@ -128,7 +128,7 @@ func ReadOver(dir, baseline string) (*Result, error) {
 		experiment.About
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("%s: expected what heddle run writes: %w", filepath.Join(dir, "summary.json"), err)
+		return nil, fmt.Errorf("%s: expected a file written by heddle run: %w", filepath.Join(dir, "summary.json"), err)
 	}
 	if len(s.Points) == 0 || slices.Contains(s.Points, nil) {
 		return nil, fmt.Errorf("%s: expected points, each an object", filepath.Join(dir, "summary.json"))
@@ -238,7 +238,7 @@ func (r *Result) cellName(p *Point, keys []string) string {
 			key = l
 		}
 		if _, number := ParseNumber(p.Axes[k]); !number && experiment.OverInputs([]string{k}) {
-			parts = append(parts, value) // the name of a graph or an algorithm says what it is
+			parts = append(parts, value) // the name of a graph or an algorithm needs no key
 			continue
 		}
 		parts = append(parts, key+"="+value)

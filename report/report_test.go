@@ -170,7 +170,7 @@ func TestStacksAddUp(t *testing.T) {
 	}
 }
 
-// More lines than colours become means over the other axes, and the figure says so.
+// More lines than colours become means over the other axes, which the figure states.
 func TestTooManyLinesBecomeMeans(t *testing.T) {
 	s := &summary{Experiment: "many"}
 	for x := 1; x <= 2; x++ {
@@ -186,7 +186,7 @@ func TestTooManyLinesBecomeMeans(t *testing.T) {
 	require.Len(t, find(t, figures, "over-y-cycles").Series, 2)
 }
 
-// What an older or foreign summary lacks is left out, and nothing breaks.
+// Parts that an older or foreign summary lacks are left out without an error.
 func TestASummaryWithLess(t *testing.T) {
 	s := &summary{Experiment: "one"}
 	s.Points = []map[string]any{{"cycles": 5, "verified": true}}
@@ -362,7 +362,7 @@ func TestWrite(t *testing.T) {
 	require.Equal(t, page, other, "the same results make the same page")
 }
 
-// What an earlier report has drawn and this one does not is removed; others' files stay.
+// Figures of an earlier report that this one does not draw are removed; other files stay.
 func TestStaleFiguresAreRemoved(t *testing.T) {
 	dir := fixture().write(t, sweepConfig)
 	_, _, err := report.Write(dir, "")
@@ -465,7 +465,7 @@ func TestSeedsAndAxesThatGoTogether(t *testing.T) {
 }
 
 // Points that differ in more than their seed are not put together without a word: where axes go together and one
-// does not follow from the other, each of its values has a line; where a mean is shown, it says over what.
+// does not follow from the other, each of its values has a line; a mean names the axes that it is over.
 func TestPointsThatDifferInAKeyThatIsNotShown(t *testing.T) {
 	s := &summary{Experiment: "banks"}
 	for i, at := range [][2]string{{"20", "12"}, {"40", "12"}, {"60", "12"}, {"60", "48"}} {

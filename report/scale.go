@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Colours that colour-blind readers can tell apart. Lines and bars: Okabe and Ito, the yellow last.
+// Colours that colour-blind readers can distinguish. Lines and bars: Okabe and Ito, the yellow last.
 // Stacks: Tol's light scheme, on which dark text can be read.
 var (
 	palette      = []string{"#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#999999", "#B8A800"}

@@ -41,14 +41,14 @@ func (s *Spec) Bind(fl *pflag.FlagSet) {
 	fl.StringVar(&s.kind, "kind", "", "bars, lines or scatter (default: lines over numbers, else bars)")
 	fl.StringArrayVar(&s.where, "where", nil, "only points with that value, `AXIS=VALUE` (may be repeated)")
 	fl.StringArrayVar(&s.labels, "label", nil,
-		"what a key, value, variant or statistic is called, `NAME=TEXT` (may be repeated); over report.labels of "+
+		"name of a key, value, variant or statistic in the figure, `NAME=TEXT` (may be repeated); over report.labels of "+
 			"the experiment")
 	fl.BoolVar(&s.Mean, "mean", false, "a column with the geometric mean of each series' bars (of shares: the "+
 		"arithmetic mean)")
-	fl.Float64Var(&s.From, "from", 0, "begin the values' axis there, which it says")
-	fl.StringVar(&s.Query.Title, "title", "", "title (default: what is shown)")
+	fl.Float64Var(&s.From, "from", 0, "begin the values' axis there, which the figure states")
+	fl.StringVar(&s.Query.Title, "title", "", "title (default: the quantity shown)")
 	fl.StringVar(&s.Out, "out", "", "`file`, .pdf, .svg or .png (default: figure.pdf in the results' directory)")
-	fl.StringVar(&s.width, "width", "", "width of the file: `length` in in, cm, mm or pt (default: what the data need)")
+	fl.StringVar(&s.width, "width", "", "width of the file: `length` in in, cm, mm or pt (default: as the data need)")
 	fl.StringVar(&s.height, "height", "", "height of the file")
 	fl.StringVar(&s.font, "font", "9pt", "size of text, 4pt to 40pt")
 	fl.BoolVar(&s.Bare, "bare", false, "without title and note, which a paper has in its caption")

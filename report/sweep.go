@@ -293,8 +293,8 @@ func (m metric) meanName() string {
 }
 
 // lineSeries are lines over an axis, one for each variant and setting of keys; over are the keys in which points
-// differ that share a place on a line. What lacks the axis is a line across, unless it has axes that others lack:
-// without are the names of such variants.
+// differ that share a place on a line. A variant that lacks the axis is a line across, unless it has axes that others
+// lack: without are the names of such variants.
 func (r *Result) lineSeries(a Axis, m metric, keys []string) (out []Series, over, without []string) {
 	index := map[string]int{}
 	var pools []map[float64]*pool

@@ -81,7 +81,7 @@ func TestLongTimelines(t *testing.T) {
 	require.InDelta(t, 0.01, float64(reads.Series[0].Points[0][1]), 1e-12)
 }
 
-// A store that cannot be read costs the timelines, and the page says so.
+// With a store that cannot be read the page has no timelines, and a note.
 func TestAStoreThatCannotBeRead(t *testing.T) {
 	dir := fixture().write(t, sweepConfig)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, store.File),

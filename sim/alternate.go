@@ -25,7 +25,8 @@ type Alternation struct {
 // Validate returns an error for an alternation without measured or without functional parts.
 func (a *Alternation) Validate() error {
 	if a.Begin == 0 || a.Measure == 0 || a.Period < 2*(a.Warm+a.Measure) {
-		return errors.New("alternation: expected a beginning, something to measure, and a period of at least twice what is simulated in it")
+		return errors.New("alternation: expected a beginning, a measured part, and a period of at least twice its " +
+			"simulated parts")
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ func TestShortLaunchesAreInTimeThroughout(t *testing.T) {
 }
 
 // Of a program whose warps do the same throughout, intervals have the cycles an instruction of the whole, and all of it
-// is in the beginning, an interval, a warm-up, a stretch or the rest, but for what ends while time is being switched
-// off.
+// is in the beginning, an interval, a warm-up, a stretch or the rest, but for instructions that end while the machine
+// changes to functional execution.
 func TestIntervalsOfASteadyProgram(t *testing.T) {
 	p := source(t, walk)
 	cfg := load(t, "vortex-6c32w32t", "memory.preset=hbm2-2gbps")

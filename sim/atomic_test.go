@@ -148,8 +148,8 @@ loop:	amoadd.w t5, t4, (a1)
 	require.Less(t, cycles(128, 50), uint64(ops*50/8), "a line a lane")
 }
 
-// TestAWarpSeesItsOwnAtomics: what follows an atomic in the program sees its effect, whether
-// it is a load or a store of a part of the word; and a fence waits for it.
+// TestAWarpSeesItsOwnAtomics: accesses after an atomic in the program see its effect, a load as well as a store of a
+// part of the word; and a fence waits for it.
 func TestAWarpSeesItsOwnAtomics(t *testing.T) {
 	p := source(t, spread+`
 	li a1, 0x90000000
@@ -221,7 +221,7 @@ fadd:	amofadd.w zero, t4, (a1)
 	require.EqualValues(t, 60, m.Arch.Mem.Load32(ticketWord+64))
 	require.EqualValues(t, 0x42700000, m.Arch.Mem.Load32(ticketWord+128), "60.0")
 	l2 := o.Caches[len(o.Caches)-1]
-	require.Less(t, l2.AtomicWrites, l2.Atomics, "lr.w and what fails writes nothing")
+	require.Less(t, l2.AtomicWrites, l2.Atomics, "lr.w and a failed sc.w write nothing")
 }
 
 // TestAtomicsInTheScratchpad are no business of the caches.

@@ -24,8 +24,8 @@ loop:	sw t5, 0(a2)
 	bnez t5, loop
 	tmc zero`
 
-// TestWayEntries: what the registers between two levels hold changes when cycles pass and not what happens. One more
-// than registers is the default.
+// TestWayEntries: the number of entries between two levels changes cycles and no result. One more than registers is the
+// default.
 func TestWayEntries(t *testing.T) {
 	cycles := func(set ...string) uint64 {
 		o, _ := run(t, load(t, "vortex-rtl-m6", append(set, "core.warps=4", "core.threads=8")...), source(t, scatter))

@@ -11,9 +11,9 @@ import (
 	"heddle/sim"
 )
 
-// The estimate that paces execution without time is of the machine's cycles: of micro-programs, which stress one part
-// each, it is within a few percent for one warp, and for cores full of warps within what queues and arbiters that it
-// leaves out make of it.
+// TestExecutionIsPacedByTime: the estimate that paces functional execution is close to the machine's cycles: for
+// micro-programs, which stress one part each, within a few percent for one warp, and for cores full of warps within the
+// effect of the queues and arbiters that it leaves out.
 func TestExecutionIsPacedByTime(t *testing.T) {
 	for _, c := range []struct {
 		machine string

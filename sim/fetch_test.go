@@ -52,8 +52,8 @@ func scattered(rng *rand.Rand, warps, pieces int) string {
 	return text + "end: tmc zero\n"
 }
 
-// TestFetchesDoNotHoldUpLoads: answers to fetches that wait for full instruction buffers hold up the L1I, but not what
-// is behind its lines on their way from the next level: the loads that would empty the buffers.
+// TestFetchesDoNotHoldUpLoads: answers to fetches that wait for full instruction buffers block the L1I, but not the
+// answers behind its lines on their way from the next level: those of the loads that would empty the buffers.
 func TestFetchesDoNotHoldUpLoads(t *testing.T) {
 	const warps = 32
 	for i, set := range []string{

@@ -122,7 +122,7 @@ func (w *wire) response(r *mem.Response) {
 // The invariants that messages obey.
 const (
 	allAnswered = "every request that asks for an answer gets one"
-	allTaken    = "what went into a link came out"
+	allTaken    = "every message that enters a link leaves it"
 	oneFill     = "a line has one fill under way"
 	conserved   = "bytes sent by one level = bytes received by the next"
 )

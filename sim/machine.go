@@ -179,7 +179,7 @@ func (m *Machine) Close() (err error) {
 // builder connects the units, from the cores outwards, level by level. Between the calls that add a level, out holds
 // the requesters of the next one, in the order of its ports, and end the bounds of each socket's share of out. links
 // joins all of out to a unit; level and concentrator then replace out, or the share that they were given, by the memory
-// ports of the unit that they added. What remains in out at the end is connected to memory.
+// ports of the unit that they added. The ports that remain in out at the end are connected to memory.
 type builder struct {
 	m   *Machine
 	cfg *configs.Machine

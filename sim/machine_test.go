@@ -84,8 +84,8 @@ func hello(t *testing.T) *isa.Program {
 	return p
 }
 
-// TestSameInputSameCycles: the host's processors, and what else runs beside a
-// machine, change nothing; nor does a console, or a limit that is not reached.
+// TestSameInputSameCycles: cycles do not depend on the number of host processors, on the load of the host, on a
+// console, or on a limit that is not reached.
 func TestSameInputSameCycles(t *testing.T) {
 	for _, name := range []string{"vortex-rtl-m6", "vortex-6c32w32t-sharedl1"} {
 		cfg, p := load(t, name), hello(t)
@@ -441,8 +441,8 @@ loop:	lw t4, 0(t1)
 	}
 }
 
-// TestFenceWaits: with fence: wait a fence costs nothing if nothing is outstanding, and what
-// comes behind it waits for what is.
+// TestFenceWaits: with fence: wait a fence costs nothing if nothing is outstanding; else later instructions wait for
+// the outstanding accesses.
 func TestFenceWaits(t *testing.T) {
 	took := func(between string, set ...string) uint32 {
 		_, m := run(t, load(t, "vortex-1c4w4t", set...), source(t, `

@@ -22,10 +22,9 @@ import (
 )
 
 // The random programs of this file have all harts do the same list of loads, stores, atomics,
-// fences and barriers on a few shared lines. The machine tells the order in which accesses
-// take effect. That order must obey the rule of "Memory effects", and a memory that
-// does the accesses in that order, one thread's operation after the other, must give the
-// values that the machine's threads have loaded, and the same image.
+// fences and barriers on a few shared lines. The machine reports the order in which accesses take effect. That order
+// must obey the rule of "Memory effects", and a memory that performs the accesses in that order, one thread's operation
+// after the other, must give the values that the machine's threads have loaded, and the same image.
 
 // Where the programs keep things.
 const (
@@ -33,7 +32,7 @@ const (
 	logBase     = 0xA0000000
 	logBytes    = 512 // of a hart
 	sharedLocal = emu.ScratchpadBase
-	values      = 8 // registers that hold what was loaded: s2..s9
+	values      = 8 // registers of loaded values: s2..s9
 )
 
 // operation is one step of every hart.
@@ -127,7 +126,7 @@ func randomProgram(r *rand.Rand, cfg configs.Machine) ([]operation, string) {
 	return ops, s.String()
 }
 
-// emit writes the operation. What it loads over has been written down before.
+// emit writes the operation, after the value that it overwrites in a register has been recorded.
 func (o *operation) emit(s *strings.Builder, i int) {
 	put := func(format string, args ...any) { fmt.Fprintf(s, "\t"+format+"\n", args...) }
 	switch o.name {
@@ -189,7 +188,7 @@ func (o *operation) base(hart uint32) uint32 {
 
 func (o *operation) word(hart uint32) uint32 { return o.base(hart) + 4*((o.a*hart+o.b)&(o.words-1)) }
 
-// place tells the words of memory and of all scratchpads apart.
+// place distinguishes the words of memory and of all scratchpads.
 type place struct {
 	core int // of a scratchpad; -1: memory
 	word uint32
@@ -209,7 +208,7 @@ type reference struct {
 	ops      []operation
 	memory   map[place]uint32
 	reserved map[uint32]place // by hart
-	value    []map[int]uint32 // by hart: what its operations have loaded
+	value    []map[int]uint32 // by hart: values that its operations have loaded
 	done     []map[int]bool   // by hart: operations that have taken effect
 	when     []map[int]int    // and their place in the order
 }
@@ -231,7 +230,7 @@ func (f *reference) active(o *operation, hart uint32) bool {
 func (f *reference) register(t *testing.T, hart uint32, v, i int) uint32 {
 	for k := i - 1; k >= 0; k-- {
 		if o := &f.ops[k]; o.loads && o.into == v && f.active(o, hart) {
-			require.True(t, f.done[hart][k], "hart %d: operation %d uses what %d has not loaded yet", hart, i, k)
+			require.True(t, f.done[hart][k], "hart %d: operation %d uses a value that %d has not loaded yet", hart, i, k)
 			return f.value[hart][k]
 		}
 	}
@@ -351,7 +350,7 @@ func b2i(b bool) int {
 	return -1
 }
 
-// barriers: what any hart does before a device-wide barrier is before what any does after it.
+// barriers: operations of all harts before a device-wide barrier take effect before those after it.
 func (f *reference) barriers(t *testing.T) {
 	for i := range f.ops {
 		if f.ops[i].name != "bar" {
@@ -371,7 +370,7 @@ func (f *reference) barriers(t *testing.T) {
 	}
 }
 
-// agrees compares what the machine has written down with the reference.
+// agrees compares the machine's record with the reference.
 func (f *reference) agrees(t *testing.T, m *sim.Machine) {
 	for h := range uint32(len(f.done)) {
 		for i := range f.ops {

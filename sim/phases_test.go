@@ -73,7 +73,7 @@ func TestPhasesBookWaits(t *testing.T) {
 	// The barrier's: three warps wait until warp 0 has turned 400 times, and add little then.
 	require.Greater(t, p.Cycles[isa.PhaseSchedule], p.Cycles[isa.PhaseRegistration]*2)
 	require.Less(t, p.Cycles[isa.PhaseApply], uint64(4*40))
-	// The scheduler meanwhile turns for warp 0, which hides what the others wait for.
+	// The scheduler meanwhile turns for warp 0, which hides the other warps' stalls.
 	require.Greater(t, p.Time[isa.PhaseRegistration], uint64(2*400))
 	require.Less(t, p.Time[isa.PhaseSchedule], uint64(100))
 	require.InDelta(t, p.Time[isa.PhaseEdgeAccess], slow.Time[isa.PhaseEdgeAccess], 40)

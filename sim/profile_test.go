@@ -50,7 +50,7 @@ func addUp(t *testing.T, m *sim.Machine, rows []core.InstructionCounts, none cor
 		require.LessOrEqual(t, r.Lanes, 32*(r.Issued-r.Squashed))
 		all.Add(&r)
 	}
-	require.Zero(t, none.Issued, "only what was loaded is executed")
+	require.Zero(t, none.Issued, "only instructions of the program are executed")
 	all.Add(&none)
 	var want core.Stats
 	for _, c := range m.Cores {
@@ -66,7 +66,7 @@ func addUp(t *testing.T, m *sim.Machine, rows []core.InstructionCounts, none cor
 	executed := m.Arch.Stats()
 	require.Equal(t, executed.WarpInstrs, all.Issued-all.Squashed)
 	require.Equal(t, executed.ThreadInstrs, all.Lanes)
-	require.Zero(t, all.Stalls[0], "what is issued is no stall")
+	require.Zero(t, all.Stalls[0], "an issue is no stall")
 	want.Scheduler[0] = 0
 	require.Equal(t, want.Scheduler, all.Stalls)
 	for k, n := range none.Stalls {
@@ -143,8 +143,8 @@ func TestProfilesOfMachines(t *testing.T) {
 	}
 }
 
-// blames runs a program on one core, and returns what stalls the instructions at symbols have, by symbol and cause, and
-// what the scheduler has.
+// blames runs a program on one core, and returns the stalls of instructions at symbols, by symbol and cause, and those
+// of the scheduler.
 func blames(t *testing.T, text string, set ...string) (stall func(symbol, cause string) uint64,
 	all func(cause string) uint64) {
 	t.Helper()

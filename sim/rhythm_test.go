@@ -69,9 +69,9 @@ func TestRhythm(t *testing.T) {
 		{"phases of two windows", several, phases(2), 2, 2},
 		{"phases of five", several, phases(5), 4, 6},
 		{"phases of eight", several, phases(8), 8, 8},
-		{"phases too long to tell", []int{3, 5, 7}, phases(11), -1, -1},
-		{"too short to tell", []int{1, 2}, phases(5), 1, 1},
-		{"longer than what is looked at", []int{2 * mostWindows}, phases(4), 4, 4},
+		{"phases too long to find", []int{3, 5, 7}, phases(11), -1, -1},
+		{"phases too short to find", []int{1, 2}, phases(5), 1, 1},
+		{"longer than the windows kept", []int{2 * mostWindows}, phases(4), 4, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := heard(c.stretches, c.cpi)

@@ -57,7 +57,7 @@ func samplePrograms(t *testing.T) map[string]func() (configs.Machine, *isa.Progr
 }
 
 // TestSamplesAddUp: a run with samples has the cycles and statistics of one without; each count of all its intervals
-// adds up to the run's; an interval's cycles are all booked in it, and a core that never sleeps makes the same samples.
+// adds up to the run's; all cycles of an interval are attributed in it, and a core that never sleeps makes the same samples.
 func TestSamplesAddUp(t *testing.T) {
 	for name, make := range samplePrograms(t) {
 		cfg, p := make()
@@ -109,14 +109,14 @@ func checkSamples(t *testing.T, all stats.Tree, s *sim.Samples) {
 			}
 		}
 		row := stats.Tree(r.Values)
-		booked, _ := row.Get("core.cycles")
+		attributed, _ := row.Get("core.cycles")
 		causes := 0.0
 		for _, v := range row {
 			if ok := len(v.Name) > 15 && v.Name[:15] == "core.scheduler."; ok {
 				causes += v.Float()
 			}
 		}
-		require.Zero(t, int(causes)%max(1, int(booked.Float())), "%v cycles booked, %v causes", booked, causes)
+		require.Zero(t, int(causes)%max(1, int(attributed.Float())), "%v cycles attributed, %v causes", attributed, causes)
 		if i < len(s.Rows)/3 {
 			cores := 0
 			for _, v := range row {

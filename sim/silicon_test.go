@@ -39,7 +39,7 @@ func (r microRun) launch(p *isa.Program, arg int) float64 {
 }
 
 // each returns the cycles of one of the program's steps, of which its argument is the number: the difference between
-// two launches, so that what a launch costs, and the first steps, do not count.
+// two launches, so that the cost of a launch and the first steps do not count.
 func (r microRun) each(p *isa.Program, steps int) float64 {
 	r.launch(p, steps-1)
 	few := r.launch(p, steps)
@@ -76,7 +76,7 @@ func latency(blocks, block int, operation string) func(*testing.T, string) float
 	}
 }
 
-// coldLatency is that of operations on what was never touched.
+// coldLatency is the latency of operations on memory that was never accessed.
 func coldLatency(blocks, block int, operation string) func(*testing.T, string) float64 {
 	return func(t *testing.T, machine string) float64 {
 		r := newMicroRun(t, machine, "sockets=1")

@@ -17,7 +17,7 @@ import (
 var never = regexp.MustCompile(`^(` +
 	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|(warp|thread)_instrs\.unit` + // no graph unit
 	`|edges|edges_per_cycle|warp_iterations|(warp|thread)_instrs\.(vote|fcvt|fsqrt)|shuffles` + // other programs
-	// nobody writes there
+	// not written by programs
 	`|l1i\.(writes|write_hits|write_misses|write_resends|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` +
 	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
 	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests

@@ -50,8 +50,8 @@ func weaverStream(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestRandomStreamsEqualUntimed: what one warp does with its Weaver does not depend on time, up to
-// the registers at the end, or to the trap.
+// TestRandomStreamsEqualUntimed: a single warp's results from its Weaver do not depend on time, up to the registers at
+// the end, or to the trap.
 func TestRandomStreamsEqualUntimed(t *testing.T) {
 	knobs := []string{"table_latency=1", "table_latency=30", "request_queue=1", "mask_by_unit=true", "st_entries=3",
 		"st_row=1", "skip_empty=false", "prefetch=false"}

@@ -14,7 +14,7 @@ import (
 // counts in. Nothing of it is in the statistics of cores, caches and memory; graph units count as ever.
 func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	if m.traced {
-		panic("BUG: sim: executing without time what somebody else's source has")
+		panic("BUG: sim: functional execution of a replayed trace")
 	}
 	m.assembleUntimed()
 	r, err := m.launch(ctx, p, arg, func() {

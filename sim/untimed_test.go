@@ -33,8 +33,8 @@ func TestRandomMemoryUntimed(t *testing.T) {
 	}
 }
 
-// What one warp does with its Weaver depends neither on time nor on there being any, up to the registers at the end, or
-// to the trap.
+// TestRandomStreamsOfUnitsUntimed: a single warp's results from its Weaver are the same in functional execution, up to
+// the registers at the end, or to the trap.
 func TestRandomStreamsOfUnitsUntimed(t *testing.T) {
 	for seed := range uint64(150) {
 		text := weaverStream(rand.New(rand.NewPCG(seed, 12)))

@@ -20,7 +20,7 @@ var machines = map[string]string{"weaver": "vortex-6c32w32t-weaver", "peg": "vor
 	"hwwl": "vortex-6c32w32t-hwwl", "eghw": "vortex-6c32w32t-eghw"}
 
 // BenchmarkTraces measures files, and the processor time of simulating: executed, recorded and replayed, each the least
-// of all repetitions. What an execution does beside simulating (compiling, the reference, checking) is not in it.
+// of all repetitions, without an execution's other work (compiling, the reference, checking).
 func BenchmarkTraces(b *testing.B) {
 	fb, err := graph.Load(graphspec.Graph{File: "facebook_combined", Clean: graphspec.Clean{Symmetrise: true}})
 	require.NoError(b, err)

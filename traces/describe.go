@@ -105,8 +105,8 @@ func per(bytes, of uint64) string {
 // timing describes how a replay on another machine treats timing-dependent values.
 func timing(causes []string) string {
 	if len(causes) == 0 {
-		return "no instruction told a warp what depends on timing, but for loads of what others store"
+		return "no instruction returned a value that depends on timing, but for loads of other warps' stores"
 	}
-	return "what warps executed may depend on " + strings.Join(causes, ", ") +
-		": on another machine a replay times what was recorded"
+	return "the recorded instructions may depend on " + strings.Join(causes, ", ") +
+		": a replay on another machine executes them as recorded"
 }

@@ -196,7 +196,7 @@ func TestCorruptFilesAreRefused(t *testing.T) {
 	require.NoError(t, readAll(good))
 	again, err := os.ReadFile(testFile(t))
 	require.NoError(t, err)
-	require.Equal(t, good, again, "a file follows from what is recorded")
+	require.Equal(t, good, again, "a file is determined by the recorded run")
 	f, err := read("x", bytes.NewReader(good), int64(len(good)))
 	require.NoError(t, err)
 	first := f.index.blocks[0]

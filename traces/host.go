@@ -168,7 +168,7 @@ func (h *recordedHost) end(p *isa.Program) (err error) {
 	h.during = false
 	h.compare(func(addr uint32, _ []byte) bool {
 		err = fmt.Errorf(
-			"%s: between 0x%08x and 0x%08x the program, or what it carries, has changed what graph units read by themselves: a trace holds that as it was before the launch",
+			"%s: between 0x%08x and 0x%08x the program, or a set-up that it carries, has changed words that graph units read by themselves: a trace has them as they were before the launch",
 			p.Name, addr, addr+4*entryWords)
 		return false
 	})
@@ -187,15 +187,15 @@ func (h *replayedHost) begin(c *cursor) error {
 		e := c.entry()
 		switch {
 		case c.bad:
-			return fmt.Errorf("%w: the column %s ends too soon, or holds what cannot be", ErrTrace,
+			return fmt.Errorf("%w: the column %s ends too soon, or holds an impossible value", ErrTrace,
 				columnNames[colHost])
 		case e.kind == entryMemory:
 			h.mem.Write(e.addr, bytesOf(e.words))
 		case h.hand == nil:
-			return fmt.Errorf("%w: the host has a hand on graph units, and the machine has none", ErrTrace)
+			return fmt.Errorf("%w: the host acts on graph units, and the machine has none", ErrTrace)
 		default:
 			if err := h.hand.Act(e.words); err != nil {
-				return fmt.Errorf("what the host did cannot be done on this machine: %w", err)
+				return fmt.Errorf("the recorded host's action is impossible on this machine: %w", err)
 			}
 		}
 	}

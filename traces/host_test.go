@@ -140,7 +140,7 @@ func TestHost(t *testing.T) {
 	m, err := playGather(t, f)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []uint32{5, 7, 10, 1}, m.Hand().(graphpeg.Host).Read(1),
-		"nobody has swapped the lists after the last launch")
+		"the lists are not swapped after the last launch")
 	var b bytes.Buffer
 	require.NoError(t, f.Dump(&b, Selection{Launch: 1, Warp: -1}))
 	require.Contains(t, b.String(), "# launch 1, host: act [2 0 1]\n")
@@ -194,7 +194,7 @@ list: .word 0, 2
 `
 	for _, c := range []struct{ text, says string }{
 		{gathers + carried, ""},
-		{"_start: la t0, ends\n li t1, 2\n sw t1, 0(t0)\n tmc zero\n" + carried, "has changed what graph units read by themselves"},
+		{"_start: la t0, ends\n li t1, 2\n sw t1, 0(t0)\n tmc zero\n" + carried, "has changed words that graph units read by themselves"},
 	} {
 		p, err := asm.Assemble("carried.s", []byte(c.text), asm.Options{})
 		require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestHostOnOtherMachines(t *testing.T) {
 		require.NoError(t, err, ok)
 	}
 	_, err = playGather(t, f, "core.graphpeg.list_region=2KiB")
-	require.ErrorContains(t, err, path+": launch 0, host: what the host did cannot be done on this machine: the vertex-lists have 10240 bytes of memory, and those of this machine need 20480")
+	require.ErrorContains(t, err, path+": launch 0, host: the recorded host's action is impossible on this machine: the vertex-lists have 10240 bytes of memory, and those of this machine need 20480")
 }
 
 // The host's column is as hostile as the others.
@@ -277,9 +277,9 @@ func TestCorruptHost(t *testing.T) {
 		b    []byte
 		says string
 	}{
-		{[]byte{numEntries}, "ends too soon, or holds what cannot be"},
-		{[]byte{entryAct, 200, 1, 1}, "ends too soon, or holds what cannot be"},
-		{[]byte{entryMemory, 0xff, 0xff, 0xff, 0xff, 3, 2, 1, 1}, "ends too soon, or holds what cannot be"},
+		{[]byte{numEntries}, "ends too soon, or holds an impossible value"},
+		{[]byte{entryAct, 200, 1, 1}, "ends too soon, or holds an impossible value"},
+		{[]byte{entryMemory, 0xff, 0xff, 0xff, 0xff, 3, 2, 1, 1}, "ends too soon, or holds an impossible value"},
 		{[]byte{entryAct, 0}, "has 0 words that begin with"},
 		{[]byte{entryAct, 3, 4, 90, 90}, "vertex-lists"},
 		{[]byte{entryAct, 3, 2, 1, 1}, "has 3 words that begin with 1"},

@@ -27,7 +27,7 @@ func imported(t testing.TB, text string) (*File, error) {
 	return f, nil
 }
 
-// What dump writes, import reads: the same trace, which replays in the same cycles.
+// A dump that is imported is the same trace, and replays in the same cycles.
 func TestImportReadsWhatDumpWrites(t *testing.T) {
 	f, err := Open(testFileOf(t, regexp.MustCompile(`weaver\..*`).ReplaceAllString(everything, "addi t3, zero, -1")))
 	require.NoError(t, err)

@@ -166,7 +166,7 @@ func (m *Meta) check() error {
 	for i := range m.Programs {
 		p := &m.Programs[i]
 		if p.Hash != p.hash() {
-			return fmt.Errorf("program %s is not what its hash says", p.Name)
+			return fmt.Errorf("program %s does not match its hash", p.Name)
 		}
 		for _, s := range p.Segments {
 			if uint64(s.Size) < uint64(len(s.Data)) || uint64(s.Addr)+uint64(s.Size) > 1<<32 {

@@ -71,7 +71,7 @@ func (r *Recorder) Attach(m *sim.Machine) error {
 	r.answered = r.Meta.Unit.Answered
 	hand := m.Hand()
 	if _, reads := m.Units[0].(accel.MemoryUser); reads && hand == nil {
-		return fmt.Errorf("the cores' graph unit (%s) reads memory by itself, and does not say what: record on a machine without it", r.Meta.Unit.Name)
+		return fmt.Errorf("the cores' graph unit (%s) reads memory by itself, and does not report the addresses: record on a machine without it", r.Meta.Unit.Name)
 	}
 	if hand != nil {
 		r.host = newRecordedHost(r, m, hand)

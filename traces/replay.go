@@ -26,7 +26,7 @@ type Replayer struct {
 func NewReplayer(f *File, shape Shape) (*Replayer, error) {
 	if shape != f.Meta.Shape {
 		return nil, fmt.Errorf(
-			"%s was recorded on %v, and the machine has %v: which warp does what follows from that, so the trace cannot be replayed here",
+			"%s was recorded on %v, and the machine has %v: the division of work among warps depends on it, so the trace cannot be replayed here",
 			f.path, f.Meta.Shape, shape)
 	}
 	return &Replayer{file: f}, nil
@@ -57,7 +57,7 @@ func (r *Replayer) Attach(m *sim.Machine) error {
 		return fmt.Errorf("%s asks a graph unit (%s) that the machine's cores do not have", r.file.path, was.Name)
 	case now.Visible != was.Visible:
 		return fmt.Errorf(
-			"%s was recorded with a %s that looks otherwise to programs (%snow %s): what they execute follows from that",
+			"%s was recorded with a %s that looks different to programs (%snow %s), whose instructions depend on it",
 			r.file.path, was.Name, was.Visible, now.Visible)
 	}
 	return nil
@@ -159,7 +159,7 @@ func (w *replayed) here(class isa.Class) (*site, error) {
 func (w *replayed) read(columns []cursor) error {
 	for i := range columns {
 		if columns[i].bad {
-			return w.wrong("a column ends too soon, or holds what cannot be")
+			return w.wrong("a column ends too soon, or holds an impossible value")
 		}
 	}
 	return nil

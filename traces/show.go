@@ -88,7 +88,7 @@ func (f *File) line(w io.Writer, launch int, s *Step) {
 	if name, off, ok := p.Where(s.PC); ok {
 		fmt.Fprintf(w, "  <%s+0x%x>", name, off)
 	}
-	io.WriteString(w, details(s)) //nolint:errcheck // Flush tells
+	io.WriteString(w, details(s)) //nolint:errcheck // Flush returns the error
 	fmt.Fprintln(w)
 }
 

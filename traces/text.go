@@ -50,7 +50,7 @@ const maxTextLine = 1 << 16
 func Import(in io.Reader, name, path string, shape Shape, version string) error {
 	t := text{shape: shape, words: map[string]uint32{}}
 	meta := Meta{Heddle: version, Experiment: "imported from " + name, Shape: shape,
-		Timing: []string{"what an imported trace does not say"}}
+		Timing: []string{"causes that an imported trace does not record"}}
 	if err := meta.check(); err != nil {
 		return err
 	}

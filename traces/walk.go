@@ -68,7 +68,7 @@ func (f *File) walker(launch, warp int, d decoder) *Walker {
 // Left returns the number of remaining instructions.
 func (w *Walker) Left() uint64 { return w.left }
 
-var errColumns = errors.New("a column ends too soon, or holds what cannot be")
+var errColumns = errors.New("a column ends too soon, or holds an impossible value")
 
 // Next advances to the next instruction, which is then in Step; it returns false at the end.
 func (w *Walker) Next() (bool, error) {

@@ -32,7 +32,7 @@ func TestKilledPointsGoOn(t *testing.T) {
 			e = randomExperiment(t, r)
 		}
 		e.Stats.Interval, e.Stats.MaxRows = uint64(r.IntN(2)*(1+r.IntN(3000))), 2+r.IntN(50)
-		e.Sample.Period = 0 // what is sampled has no checkpoints
+		e.Sample.Period = 0 // sampled runs have no checkpoints
 		k, on := killed(t, r, fmt.Sprint("killed ", seed), e)
 		kills, resumed = kills+k, resumed+on
 		if e.Workload.Kind() == workload.KindComposed {
@@ -83,7 +83,7 @@ func killed(t *testing.T, r *rand.Rand, name string, e config.Experiment) (kills
 	}
 }
 
-// figures are a summary without what the host decides.
+// figures are a summary without values that depend on the host.
 func figures(t *testing.T, text []byte) (s map[string]any) {
 	if len(text) == 0 {
 		return nil

@@ -3,7 +3,7 @@
 // run instead of one that is built.
 //
 // Nine in ten experiments run to their end and are verified; of the others most meet the limit of cycles, and three in
-// a hundred are refused, for what only the graph tells.
+// a hundred are refused, for reasons that depend on the graph.
 package random_test
 
 import (
@@ -65,7 +65,7 @@ var maxDrawn = map[string]int64{
 	"machine.ctrlproc.interval": 10_000, "machine.core.hwwl.interval": 10_000, "workload.order.delta": 1000,
 }
 
-// drawing draws experiments. What may not be left to chance is set afterwards.
+// drawing draws experiments. Keys that may not be drawn are set afterwards.
 func drawing(r *rand.Rand, unit string) schema.Drawing[config.Experiment] {
 	return schema.Drawing[config.Experiment]{
 		Rand: r, Most: maxDrawn, Fit: func(e *config.Experiment) { fit(&e.Machine, unit) },
@@ -77,7 +77,7 @@ func drawing(r *rand.Rand, unit string) schema.Drawing[config.Experiment] {
 	}
 }
 
-// fit changes what a drawn value asks of others: sizes that hang together, parts that exclude each other.
+// fit adjusts keys that depend on drawn ones: sizes that go together, parts that exclude each other.
 func fit(m *configs.Machine, unit string) {
 	if m.L2 == nil {
 		m.L3, m.Concentrator, m.SocketPort = nil, nil, false
@@ -145,7 +145,7 @@ func randomExperiment(t testing.TB, r *rand.Rand) config.Experiment {
 	keys := drawing(r, "")
 	keys.Keep, keys.Fit = append(keys.Keep, "machine"), fitWarps
 	keys.Refused = func(e config.Experiment) error { return refused(&e) }
-	for range 3 { // again from what was drawn: some choices are legal behind others only
+	for range 3 { // again from the drawn values: some choices are legal after others only
 		e, err = config.Schema.Draw(e, keys)
 		require.NoError(t, err)
 	}
@@ -398,7 +398,7 @@ func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
 // refusedLate are refusals that follow from the configuration and the graph, and are said when the point runs.
 var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|a number was too large for f32|sample.period = \d+: cycles are known to ±`)
 
-// outcome runs the experiment in a directory of its own and returns what became of it: ran, refused, or stopped at the
+// outcome runs the experiment in a directory of its own and returns its end: ran, refused, or stopped at the
 // limit of cycles. Anything else fails the test: a crash, a wrong result, a broken invariant, a machine that makes no
 // progress.
 func outcome(t *testing.T, name string, e config.Experiment) string {

@@ -71,7 +71,7 @@ func unsealed(p *experiment.Point) string {
 
 var sealed = regexp.MustCompile(`sha256: .*`)
 
-// comparison is an experiment with variants, and what each is by itself.
+// comparison is an experiment with variants, and each variant by itself.
 type comparison struct {
 	whole    config.Experiment
 	variants []config.Experiment
@@ -311,7 +311,7 @@ func (c *comparison) baseline(t *testing.T, i int, at map[string]string, plain [
 	return ""
 }
 
-// run runs the command, and compares what it writes with what was laid out; false if the experiment is refused.
+// run runs the command, and compares its results with the expected points; false if the experiment is refused.
 func (c *comparison) run(t *testing.T, name string, points []experiment.Point) bool {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "experiment.yaml")

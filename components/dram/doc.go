@@ -19,7 +19,7 @@
 // # Timing rules are data
 //
 // standards.go has one line per rule in JEDEC symbols (level, preceding →
-// following, clocks); a variant states only what differs. state.go keeps, for
+// following, clocks); a variant states only its differences. state.go keeps, for
 // each node of the hierarchy and each command, the absolute clock from which
 // that command is legal; a command is ready when the four nodes above it agree.
 //

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestHBM3 holds the share of the peak that streams reach to what an H100 reaches with its five stacks, whose peak is
+// TestHBM3 compares the share of the peak that streams reach with an H100's, whose five stacks have a peak of
 // 3.35 TB/s: 2.08 TB/s of random 64-byte blocks (docs/results/silicon). Streams lose the time of refreshes, which take
-// RFC of every REFI, random blocks also what FAW and banks that are busy cost.
+// RFC of every REFI, random blocks also the cost of FAW and of busy banks.
 func TestHBM3(t *testing.T) {
 	for _, c := range []struct {
 		pattern     string

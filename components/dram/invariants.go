@@ -6,7 +6,7 @@ import "fmt"
 func (c *Channel) checkInvariants(now uint64) error {
 	s := c.Stats(now)
 	if buses, last := c.pins(); buses > 0 && s.DataBusClocks > buses*(now+last) {
-		return fmt.Errorf("invariant violated: data moved ≤ what the pins carry: %d clocks of data on %d buses in %d clocks", s.DataBusClocks, buses, now)
+		return fmt.Errorf("invariant violated: data moved ≤ capacity of the pins: %d clocks of data on %d buses in %d clocks", s.DataBusClocks, buses, now)
 	}
 	if c.spec.Standard == Ideal {
 		return nil
@@ -21,7 +21,7 @@ func (c *Channel) checkInvariants(now uint64) error {
 	return nil
 }
 
-// pins returns the number of data buses, 0 if they do not limit, and the number of clocks of data that may be booked
+// pins returns the number of data buses, 0 if they do not limit, and the number of clocks of data that may be counted
 // before they pass.
 func (c *Channel) pins() (buses, last uint64) {
 	s := &c.spec

@@ -9,7 +9,7 @@ import (
 // TestInvariantsCanBeBroken: each invariant, by a count that is wrong.
 func TestInvariantsCanBeBroken(t *testing.T) {
 	for says, fault := range map[string]func(*Stats){
-		"data moved ≤ what the pins carry":          func(s *Stats) { s.DataBusClocks += 1 << 40 },
+		"data moved ≤ capacity of the pins":         func(s *Stats) { s.DataBusClocks += 1 << 40 },
 		"data bus clocks = RD and WR × burst":       func(s *Stats) { s.Commands[RD]++ },
 		"requests accepted = served + still queued": func(s *Stats) { s.Merged++ },
 	} {
@@ -30,5 +30,5 @@ func TestInvariantsCanBeBroken(t *testing.T) {
 	end := play(t, c, 500, true, func(Done) {})
 	require.NoError(t, c.checkInvariants(end))
 	c.stats.DataBusClocks += end + 1<<20
-	require.ErrorContains(t, c.checkInvariants(end), "data moved ≤ what the pins carry")
+	require.ErrorContains(t, c.checkInvariants(end), "data moved ≤ capacity of the pins")
 }

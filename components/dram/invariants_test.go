@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// variants are the presets, and each with the knobs that change what the
-// controller does.
+// variants are the presets, each also with the knobs that change the controller's decisions.
 func variants(t testing.TB) []Spec {
 	changes := []struct {
 		name   string
@@ -92,8 +91,8 @@ func play(t testing.TB, c *Channel, n uint64, skip bool, seen func(Done)) uint64
 	return clock
 }
 
-// TestInvariants: every command legal by the independent checker, what goes in comes
-// out once, counts add up, no more data than the bus carries.
+// TestInvariants: every command is legal by the independent checker, each request is answered once, counts add up, and
+// no more data move than the bus carries.
 func TestInvariants(t *testing.T) {
 	const requests = 4000
 	for _, spec := range variants(t) {

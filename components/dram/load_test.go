@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The reference runs' source and what they measure, as the data's README
-// defines them.
+// The source and the measured part of the reference runs, as the data's README defines them.
 const (
 	regionBytes   = 64 << 20
 	firstMeasured = 10_000

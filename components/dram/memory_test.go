@@ -151,7 +151,7 @@ func TestEveryReadIsAnsweredOnce(t *testing.T) {
 			ports, m := drive(t, makeMemory(t, preset, 3), todo)
 			for _, p := range ports {
 				require.Empty(t, p.sent, "reads without an answer")
-				require.Zero(t, p.unknown, "answers that nobody asked for")
+				require.Zero(t, p.unknown, "answers to no request")
 			}
 			require.Zero(t, m.Pending())
 
@@ -169,7 +169,7 @@ func TestEveryReadIsAnsweredOnce(t *testing.T) {
 			require.Greater(t, memory.Bytes(), (reads+writes)*line/2)
 			require.LessOrEqual(t, writes, uint64(ofKind(todo, mem.Write)*memory.bursts))
 			require.Greater(t, writes, uint64(ofKind(todo, mem.Write)*memory.bursts)-64,
-				"only what the last links hold is missing")
+				"only the messages in the last links are missing")
 		})
 	}
 }
@@ -261,8 +261,8 @@ func TestAFlushIsARead(t *testing.T) {
 	}
 }
 
-// TestALoneRead is a channel's own latency for a line's bursts, plus the links'
-// and what the two clocks' edges are apart.
+// TestALoneRead: a lone read takes a channel's own latency for a line's bursts, plus the links' and the distance between
+// the two clocks' edges.
 func TestALoneRead(t *testing.T) {
 	for _, preset := range Presets() {
 		ports, m := drive(t, makeMemory(t, preset, 1), [][]mem.Request{{{Addr: 0x1000}}})

@@ -64,8 +64,8 @@ func requireQueue(t *testing.T, q *queue, want []*entry, state *bankState) {
 	}
 }
 
-// TestPlan: what brings a request forward follows from the row that is open, and is noted for the
-// bus that carries it from the clock at which it may issue.
+// TestPlan: a request's next command follows from the open row, and is listed with the bus that carries it from the
+// clock at which it may issue.
 func TestPlan(t *testing.T) {
 	s := preset(t, "hbm2-2gbps")
 	state, buses := newBankState(s, newTimingTable(nil, allCommands)), s.CommandBus.table()

@@ -45,8 +45,8 @@ func TestBankStates(t *testing.T) {
 	require.Len(t, seen, int(numBankings))
 }
 
-// expected are the states that a bank can be in so long after its last command. What has followed from the one before
-// may still last.
+// expected are the states that a bank can be in so long after its last command. Effects of the command before may still
+// last.
 func expected(s *Spec, last Command, since, now uint64) []string {
 	after, t := now-since, &s.Timing
 	switch {

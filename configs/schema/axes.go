@@ -11,8 +11,8 @@ import (
 )
 
 // Axes are a section of sweeps, in the order of the file: each key is the path
-// of another key of the schema, each value a list of what that key shall be, or
-// a range of numbers. Several keys may go together: then each value is a list
+// of another key of the schema, each value a list of values of that key, or a
+// range of numbers. Several keys may go together: then each value is a list
 // with one for each. Every value is checked as if it stood at the key itself.
 //
 //	sweep:

@@ -157,8 +157,8 @@ func (c *checker) section(s source, f *Field, n *yaml.Node, from Origin) {
 	}
 }
 
-// mapping checks a section's keys. What it extends comes first wherever the
-// key stands, because order in a section means nothing.
+// mapping checks a section's keys. Its presets come first wherever the key
+// extends stands, because order in a section means nothing.
 func (c *checker) mapping(s source, f *Field, n *yaml.Node, from Origin) {
 	seen := map[string]int{} // key → line
 	for i := 0; i < len(n.Content); i += 2 {
@@ -207,7 +207,7 @@ func (c *checker) key(s source, f *Field, k *yaml.Node, seen map[string]int, lin
 	return found
 }
 
-// once refuses a key that the section has had by another name. called is what this one is called.
+// once refuses a key that the section already has by another name. called is the present name.
 func (c *checker) once(s source, f *Field, k *yaml.Node, called string, lines map[*Field]int) bool {
 	switch line := lines[f]; {
 	case line != 0 && called == f.Path:

@@ -45,7 +45,9 @@ type tagged struct {
 }
 
 func (tagged) Docs() map[string]string { return map[string]string{"g": "G."} }
-func (tagged) Tags() map[string]string { return map[string]string{"a": `oneof:"x,y"`, "g.b": `was:"b"`} }
+func (tagged) Tags() map[string]string {
+	return map[string]string{"a": `oneof:"x,y"`, "g.b": `was:"b"`}
+}
 
 type Described struct {
 	EmbeddedDescribed

@@ -45,7 +45,7 @@
 // "extends: NAME" at the top of a file, or in a section that has presets, puts
 // a preset under it; "extends: dir/base.yaml" does so with a file, relative to
 // the file that says it. A section for which a layer names a preset starts from
-// that preset alone: what lower layers said of the section is dropped, so that
+// that preset alone: lower layers' values of the section are dropped, so that
 // no key of the old machine survives in the new one.
 //
 // In the environment, two underscores part the keys:

@@ -278,11 +278,11 @@ func TestBadFiles(t *testing.T) {
 		},
 		{
 			"variant", "name: e\ncompare: [3]\n",
-			"2:11: compare[0]: expected a variant: name, what it sets, and sweep, if it has axes of its own; found 3",
+			"2:11: compare[0]: expected a variant: name, the keys that it sets, and sweep, if it has axes of its own; found 3",
 		},
 		{
 			"variant without a name", "name: e\ncompare: [{schedule: edge}]\n",
-			"2:11: compare[0].name: missing; expected what tables and figures call the variant",
+			"2:11: compare[0].name: missing; expected the variant's name in tables and figures",
 		},
 		{
 			"variant's name", "name: e\ncompare: [{name: []}]\n",
@@ -444,7 +444,7 @@ type blaming struct {
 	S struct{} `key:"s" doc:"S."`
 }
 
-// what Validate returns follows from n, which survives the filling.
+// Validate's result follows from n, which survives the filling.
 func (b *blaming) Validate() error {
 	return map[int]error{
 		2: otherError{}, 3: &FieldError{"k[0]", "element"}, 4: &FieldError{"s", "section"},

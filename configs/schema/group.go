@@ -19,7 +19,7 @@ import (
 // not be told from the group, so that main keys are single values.
 //
 // Keys have moved into groups. Their former names in the section around the group remain valid, and Canonical writes
-// them, so that the identity of what was stored before does not change. A key that has never had another name is written
+// them, so that the identity of stored configurations does not change. A key that has never had another name is written
 // as group.key there, which a section accepts of all its groups' keys.
 
 // group returns the group of a section with that key, which it adds if there is none.

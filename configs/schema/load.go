@@ -287,7 +287,7 @@ func (r *resolver) report(f *Field, err error) {
 }
 
 // keyOf takes apart the error of a component's own check, "core issue.slices = 4: expected 1..2": the component is the
-// section, and what follows may be a key of it.
+// section, and the words after it may name a key of it.
 func (r *resolver) keyOf(f *Field, text string) (key, msg string, ok bool) {
 	key, msg, ok = strings.Cut(text, " = ")
 	if _, name, named := strings.Cut(key, " "); named {

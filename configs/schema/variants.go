@@ -13,7 +13,7 @@ import (
 )
 
 // Variants are the configurations that are compared. They are lists that go together, entry by entry, or a list of
-// variants, each with a name, with what it sets over the rest, and with axes of its own.
+// variants, each with a name, the keys that it sets over the rest, and axes of its own.
 //
 //	compare:
 //	  - {name: vertex, schedule: vertex}
@@ -25,7 +25,7 @@ type Variants []Variant
 
 // Variant is one of the compared configurations.
 type Variant struct {
-	Name  string    // "": of lists that go together, where its settings tell it
+	Name  string    // "": of lists that go together, where its settings identify it
 	Set   []Setting // over everything else
 	Sweep Axes      // of its points alone
 }
@@ -36,7 +36,7 @@ type Setting struct{ Key, Value string }
 // VariantKey names a variant among axes, where Variants have names.
 const VariantKey = "variant"
 
-// What With takes for a section that is absent, and for one of defaults.
+// Values that With takes for a section that is absent, and for one of defaults.
 const (
 	noSection    = "null"
 	emptySection = "{}"
@@ -80,8 +80,8 @@ func (v *Variant) value(key string) (string, bool) {
 	return "", false
 }
 
-// Tells are the settings that tell a variant from the others: its name, or all that it sets.
-func (v *Variant) Tells() []Setting {
+// Identity returns the settings that distinguish a variant from the others: its name, or all that it sets.
+func (v *Variant) Identity() []Setting {
 	if v.Name != "" {
 		return []Setting{{VariantKey, v.Name}}
 	}
@@ -137,13 +137,14 @@ func (c *checker) variantList(s source, f *Field, n *yaml.Node) Variants {
 	for i, e := range n.Content {
 		name := element(f.Path, i)
 		if e.Kind != yaml.MappingNode {
-			c.bad.add(s.at(e), name, "expected a variant: name, what it sets, and sweep, if it has axes of its own; found %s", describe(e))
+			c.bad.add(s.at(e), name, "expected a variant: name, the keys that it sets, and sweep, if it has axes of its own; "+
+				"found %s", describe(e))
 			continue
 		}
 		v := c.variant(s, f, name, e)
 		switch {
 		case v.Name == "":
-			c.bad.add(s.at(e), join(name, "name"), "missing; expected what tables and figures call the variant")
+			c.bad.add(s.at(e), join(name, "name"), "missing; expected the variant's name in tables and figures")
 		case seen[v.Name]:
 			c.bad.add(s.at(e), join(name, "name"), "%s stands twice", clip(v.Name))
 		}

@@ -44,7 +44,7 @@ func TestLoadPack(t *testing.T) {
 	require.False(t, p.Has(config.Full))
 }
 
-// What is wrong with a pack is an error that names file, line and key.
+// A mistake in a pack is an error that names file, line and key.
 func TestBadPacks(t *testing.T) {
 	check := func(text string) string { return packHead + packQuick + "checks:\n  - {says: x, " + text + "}\n" }
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestBadPacks(t *testing.T) {
 	require.ErrorContains(t, err, "no such file")
 }
 
-// Experiments are laid over what they have in common, and their errors name lines.
+// Experiments are laid over their common part, and their errors name lines.
 func TestPackExperiments(t *testing.T) {
 	file := writePack(t, packHead+`common:
   machine: vortex-1c4w4t
@@ -210,7 +210,7 @@ func FuzzLoadPack(f *testing.F) {
 	})
 }
 
-// A pack's readings are those that it names, described first; what is wrong with them is an error with its place.
+// A pack's readings are those that it names, described first; mistakes in them are errors with their places.
 func TestReadings(t *testing.T) {
 	const two = "readings:\n  - {name: described, says: as it is, source: ours}\n  - name: wide\n    says: wider\n    source: §2\n    after: true\n    rules:\n      - {where: [machine.core.warps=4|8], set: [machine.core.threads=8]}\n"
 	named := packHead + "readings: [wide]\n" + packQuick

@@ -149,8 +149,8 @@ func differing(a, b *store.Point) (keys []string) {
 	return keys
 }
 
-// matching returns the points that a text chooses. Values go by their whole text, or by what stands after its last
-// slash; keys by a part of theirs that ends them.
+// matching returns the points that a text chooses. Values match by their whole text, or by the part after its last
+// slash; keys by a part that ends them.
 func matching(points []store.Point, text string) (found []*store.Point, err error) {
 	if n, err := strconv.Atoi(text); err == nil {
 		if p := at(points, n-1); p != nil {

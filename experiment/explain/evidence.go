@@ -44,7 +44,7 @@ const (
 
 var memory = []string{memoryKey, queueKey}
 
-// quantities lists what can be evidence.
+// quantities lists the statistics that can be evidence.
 var quantities = []quantity{
 	{"simd", "lanes active", list("thread_instrs"), list("warp_instrs"), "%.1f", 1, 0.1,
 		list(instructionsKey), -1, false},

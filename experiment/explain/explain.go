@@ -1,10 +1,10 @@
-// Package explain says why one simulated point takes fewer cycles than another: it splits the difference of their
+// Package explain explains why one simulated point takes fewer cycles than another: it splits the difference of their
 // cycles into parts that sum to it, and finds the kernel, phase and super-step in which most of it lies.
 //
 // The parts follow from the conservation of scheduler-cycles. In every cycle of a core, each issue slot of each of its
 // slices either issues or is empty for one cause, so the counts of all causes, divided by the issue slots of the
-// machine, sum to the cycles in which cores ran. What remains of a point's cycles is that cores wait for the last one
-// to end, and that the host launches kernels. The package knows stored statistics, and no machine, kernel or runner.
+// machine, sum to the cycles in which cores ran. In a point's remaining cycles cores wait for the last one to
+// end, or the host launches kernels. The package knows stored statistics, and no machine, kernel or runner.
 package explain
 
 import (
@@ -199,7 +199,7 @@ var (
 	errOld     = errors.New("expected that of a run of the whole machine, stored by this or an earlier program")
 )
 
-// newStack attributes a run's cycles. What is missing is an error, because a stack without it would not sum.
+// newStack attributes a run's cycles. A missing statistic is an error, because a stack without it would not sum.
 func newStack(r *Run) (*stack, error) {
 	s := &stack{run: r, cycles: map[string]float64{}}
 	cores, total, spent := 0.0, 0.0, 0.0

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// between returns what lies in a statistic's name between a prefix and a suffix; ok is false for other names.
+// between returns the part of a statistic's name between a prefix and a suffix; ok is false for other names.
 func between(name, prefix, suffix string) (part string, ok bool) {
 	name, starts := strings.CutPrefix(name, prefix)
 	name, ends := strings.CutSuffix(name, suffix)
@@ -102,8 +102,8 @@ type stepCycles struct {
 	causes map[string]float64
 }
 
-// steps returns a run's super-steps by number, and the last number; -1: there are none. What no scheduler counts is the
-// time in which cores have ended and wait for the last one.
+// steps returns a run's super-steps by number, and the last number; -1: there are none. Cycles that no scheduler counts
+// are those in which cores have ended and wait for the last one.
 func (s *stack) steps() (steps map[int]stepCycles, last int) {
 	steps, last = map[int]stepCycles{}, -1
 	unknown := map[int]bool{}
@@ -158,7 +158,7 @@ var states = map[string]string{
 }
 
 // warps compares the states of all resident warps, in cycles of a core: the share of the warps' time in each state
-// times the cycles in which cores ran. Unlike causes of schedulers they count what every warp waits for.
+// times the cycles in which cores ran. Unlike causes of schedulers they count every warp.
 func warps(a, b *stack) []Place {
 	of := func(s *stack) map[string]float64 {
 		cycles, resident := map[string]float64{}, s.run.Stats["core.warps.resident"]

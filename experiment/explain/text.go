@@ -20,7 +20,7 @@ const (
 	indent   = 9
 )
 
-// Notes say how causes are counted, and what that hides.
+// Notes on how causes are counted, and on its limits.
 const (
 	Note       = "An empty issue slot has one cause, by priority: see heddle explain --help."
 	noteShared = "An empty issue slot is shared by all warps of its slice, evenly."
@@ -161,7 +161,7 @@ func rounded(values []float64) []float64 {
 // maxEvidence bounds the quantities in the text.
 const maxEvidence = 5
 
-// evidenceText lists what changed: instructions and their cycles, then what bears on the largest findings.
+// evidenceText lists the changes: of instructions and their cycles, then of statistics that bear on the largest findings.
 func (e *Explanation) evidenceText() string {
 	na, nb := e.A.Stats[schedulers+issuedKey], e.B.Stats[schedulers+issuedKey]
 	var parts []string
@@ -219,7 +219,7 @@ func (e *Explanation) warpsText() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "by what all of them do, not one a slot: " + strings.Join(parts, ", ")
+	return "by the states of all of them, not one a slot: " + strings.Join(parts, ", ")
 }
 
 // bandwidth formats the DRAM's bandwidth in use.
@@ -304,7 +304,7 @@ func (e *Explanation) stepText() string {
 	return strings.Join(parts, ", ")
 }
 
-// unmatchedText says how much of the difference is in super-steps of one run alone; "": there are none.
+// unmatchedText gives the part of the difference in super-steps of one run alone; "": there are none.
 func (e *Explanation) unmatchedText() string {
 	if len(e.Unmatched) == 0 {
 		return ""

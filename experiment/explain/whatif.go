@@ -27,7 +27,7 @@ func (w *WhatIf) Gains(of *Alternative) (a, b float64) {
 	return float64(w.A) - float64(of.A), float64(w.B) - float64(of.B)
 }
 
-// Interaction returns the cycles that all changes together save beyond the sum of what each saves alone.
+// Interaction returns the cycles that all changes together save beyond the sum of each alone.
 func (w *WhatIf) Interaction() (a, b float64) {
 	a, b = w.Gains(&w.All)
 	for i := range w.Changes {
@@ -37,8 +37,8 @@ func (w *WhatIf) Interaction() (a, b float64) {
 	return a, b
 }
 
-// Text returns a table of 80 columns: the cycles of both runs, what each change saves, and what becomes of their
-// difference.
+// Text returns a table of 80 columns: the cycles of both runs, the gain of each change, and the difference
+// that remains.
 func (w *WhatIf) Text() string {
 	const first, cell = 26, 13
 	line := func(name string, cells ...string) string {
@@ -66,7 +66,7 @@ func (w *WhatIf) Text() string {
 	return strings.Join(append(append(lines, ""), wrapped(w.Sentence(), width)...), "\n") + "\n"
 }
 
-// Sentence says which change takes away most of the difference, and what the changes do together that none does alone.
+// Sentence names the change that removes most of the difference, and the effect of all changes beyond that of each alone.
 func (w *WhatIf) Sentence() string {
 	d := float64(w.B) - float64(w.A)
 	var best *Alternative

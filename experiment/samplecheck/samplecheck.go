@@ -21,8 +21,8 @@ import (
 
 // Case is a run that is simulated whole, and sampled.
 type Case struct {
-	Graph, Keys string   // of the graph: what it is called, and its keys
-	Set         []string // KEY=VALUE, of what is computed
+	Graph, Keys string   // of the graph: its name, and its keys
+	Set         []string // KEY=VALUE, of the computation
 }
 
 // Graphs are of different kinds: skewed, denser and less skewed, clustered, uniform, and like a road network.
@@ -52,8 +52,8 @@ func Cases() (all []Case) {
 	return all
 }
 
-// What says what is computed.
-func (c *Case) What() string {
+// Computation describes the computation.
+func (c *Case) Computation() string {
 	var parts []string
 	for _, key := range []string{"workload.algorithm", "workload.schedule"} {
 		for _, s := range c.Set {
@@ -110,7 +110,7 @@ func one(ctx context.Context, c *Case, period int) (Run, error) {
 	before := resources.ProcessorSeconds()
 	o := (&experiment.Runner{Points: points, Observer: experiment.Quiet{}}).Run(ctx)[0]
 	if o.Err != nil {
-		return Run{}, fmt.Errorf("%s, %s: %w", c.Graph, c.What(), o.Err)
+		return Run{}, fmt.Errorf("%s, %s: %w", c.Graph, c.Computation(), o.Err)
 	}
 	instrs, _ := o.Stats.Get("warp_instrs")
 	return Run{float64(o.Cycles), o.Half, uint64(instrs.Float()), resources.ProcessorSeconds() - before}, nil
@@ -148,13 +148,13 @@ func Summarise(rows []Row) (s Summary) {
 	return s
 }
 
-// Write writes rows and what they come to; as Markdown if so.
+// Write writes rows and their summary; as Markdown if so.
 func Write(w io.Writer, rows []Row, markdown bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(table.Row{"graph", "what", "cycles", "estimate", "±", "error", "held", "faster"})
+	t.AppendHeader(table.Row{"graph", "computation", "cycles", "estimate", "±", "error", "held", "faster"})
 	for i := range rows {
 		r := &rows[i]
 		held := "yes"
@@ -162,7 +162,7 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 			held = "no"
 		}
 		t.AppendRow(table.Row{
-			r.Graph, r.What(), experiment.Thousands(uint64(r.Whole.Cycles)),
+			r.Graph, r.Computation(), experiment.Thousands(uint64(r.Whole.Cycles)),
 			experiment.Thousands(uint64(r.Sampled.Cycles)),
 			fmt.Sprintf("%.1f %%", 100*r.Sampled.Half/r.Sampled.Cycles), fmt.Sprintf("%+.1f %%", 100*r.Error()), held,
 			fmt.Sprintf("%.1f×", r.Faster()),

@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 	require.Equal(t, []Graph{{"g", 4, 6, 2}}, c.Graphs)
 	require.Equal(t, []string{"vertex", "edge"}, c.Schedules(), "in the order of tables")
 
-	// columns in another order, with a mark of spreadsheets, without those that nobody needs
+	// columns in another order, with a mark of spreadsheets, without those that are not needed
 	c, err = Read("x.csv", strings.NewReader("\ufeffus_null,us_p90,us_min,us_med,launches,super_steps,sched,config,alg,m,n,graph,variant\r\n"+
 		"2,11,9,10,4,3,edge,full,bfs,6,4,g,as is\r\n"))
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func FuzzRead(f *testing.F) {
 		// whatever is accepted can be compared: each of its configurations with itself
 		for i := range c.Rows {
 			r := &c.Rows[i]
-			k := c.Compare("m", "1", Against{r.Variant, r.Config}, map[What]Simulated{
+			k := c.Compare("m", "1", Against{r.Variant, r.Config}, map[Key]Simulated{
 				{"m", "1", r.Graph, r.Algorithm, r.Schedule}: {Cycles: 1}})
 			if len(k.Cases) != 0 {
 				t.Fatal("a case of one schedule")
@@ -113,7 +113,7 @@ func TestSchedulesAreHeddles(t *testing.T) {
 	}
 }
 
-// TestRecordedCampaign: the file that is shipped has what the page compares.
+// TestRecordedCampaign: the shipped file has the rows that the page compares.
 func TestRecordedCampaign(t *testing.T) {
 	c := recorded(t, "h100.csv")
 	require.Len(t, c.Rows, 980)

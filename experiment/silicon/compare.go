@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// What identifies a simulation.
-type What struct {
+// Key identifies a simulation.
+type Key struct {
 	Machine   string `json:"machine"`
 	Unroll    string `json:"unroll"`
 	Graph     string `json:"graph"`
@@ -16,7 +16,7 @@ type What struct {
 
 // Simulated is the outcome of a simulation.
 type Simulated struct {
-	What
+	Key
 	Cycles     uint64 `json:"cycles"` // on the device
 	Overhead   int    `json:"launch_overhead"`
 	Launches   uint64 `json:"launches"` // of the whole run
@@ -118,14 +118,14 @@ func (r *Range) take(n int) {
 	r.From, r.To = min(r.From, n), max(r.To, n)
 }
 
-// Compare holds what was simulated of a machine against rows of a file. Rows without a simulation are left out, and so
+// Compare compares simulations of a machine with rows of a file. Rows without a simulation are left out, and so
 // are simulations without a row.
-func (c *Campaign) Compare(machine, unroll string, against Against, simulated map[What]Simulated) *Comparison {
+func (c *Campaign) Compare(machine, unroll string, against Against, simulated map[Key]Simulated) *Comparison {
 	r := &Comparison{Machine: machine, Unroll: unroll, Against: against}
 	steps := map[[2]string]*[2]Range{}
 	for i := range c.Rows {
 		row := &c.Rows[i]
-		s, ok := simulated[What{machine, unroll, row.Graph, row.Algorithm, row.Schedule}]
+		s, ok := simulated[Key{machine, unroll, row.Graph, row.Algorithm, row.Schedule}]
 		if !ok || s.Cycles == 0 || row.Variant != against.Variant || row.Config != against.Config {
 			continue
 		}

@@ -30,12 +30,12 @@ func campaign(t *testing.T, rows ...string) *Campaign {
 	return c
 }
 
-func simulated(cycles map[string]uint64) map[What]Simulated {
-	all := map[What]Simulated{}
+func simulated(cycles map[string]uint64) map[Key]Simulated {
+	all := map[Key]Simulated{}
 	for name, n := range cycles {
 		alg, sched, _ := strings.Cut(name, " ")
-		w := What{"m", "auto", "g", alg, sched}
-		all[w] = Simulated{What: w, Cycles: n, Overhead: 100, Launches: 10, SuperSteps: 3}
+		w := Key{"m", "auto", "g", alg, sched}
+		all[w] = Simulated{Key: w, Cycles: n, Overhead: 100, Launches: 10, SuperSteps: 3}
 	}
 	return all
 }
@@ -95,19 +95,19 @@ func TestNoise(t *testing.T) {
 func TestLaunches(t *testing.T) {
 	rows := []string{"bfs vertex 100 90", "bfs edge 60 10"} // 10 and 50 without launches
 	sims := simulated(map[string]uint64{"bfs vertex": 1000, "bfs edge": 5000})
-	slow := sims[What{"m", "auto", "g", "bfs", "vertex"}]
+	slow := sims[Key{"m", "auto", "g", "bfs", "vertex"}]
 	slow.Launches = 90 // 10,000 with launches, and 6,000 of edge
-	sims[slow.What] = slow
+	sims[slow.Key] = slow
 	r := campaign(t, rows...).Compare("m", "auto", Against{"as is", "full"}, sims)
 	require.InDelta(t, 1, float64(r.Summary.Tau), 0)
 	require.InDelta(t, 1, float64(r.Summary.WithTau), 0)
 	slow.Launches = 0
-	sims[slow.What] = slow
+	sims[slow.Key] = slow
 	r = campaign(t, rows...).Compare("m", "auto", Against{"as is", "full"}, sims)
 	require.InDelta(t, 1, float64(r.Summary.Tau), 0, "launches do not count")
 	require.InDelta(t, -1, float64(r.Summary.WithTau), 0)
 
-	// of a gather, the file says how many launches were measured
+	// of a gather, the file has the number of measured launches
 	rows[0], rows[1] = strings.Replace(rows[0], "bfs", "pr-pull", 1), strings.Replace(rows[1], "bfs", "pr-pull", 1)
 	c := campaign(t, rows...)
 	c.Rows[0].Launches = 90
@@ -115,7 +115,7 @@ func TestLaunches(t *testing.T) {
 	require.InDelta(t, 1, float64(r.Summary.WithTau), 0)
 }
 
-// TestLeftOut: what is not there, or has no time of its own, is not compared.
+// TestLeftOut: rows without a simulation, or without a time of their own, are not compared.
 func TestLeftOut(t *testing.T) {
 	c := campaign(t, "bfs vertex 10 1", "bfs warp 10 10", "bfs edge 20 1", "bfs cta 7 1")
 	sims := simulated(map[string]uint64{"bfs vertex": 10, "bfs warp": 1, "bfs edge": 5})
@@ -140,7 +140,7 @@ func TestReport(t *testing.T) {
 	for _, unroll := range []string{"auto", "1"} {
 		for i, alg := range []string{"bfs vertex", "bfs warp", "bfs edge", "cc vertex", "cc edge"} {
 			alg, sched, _ := strings.Cut(alg, " ")
-			sims = append(sims, Simulated{What: What{"vortex-6c32w32t", unroll, "g", alg, sched}, Cycles: uint64(100 + i), SuperSteps: 9})
+			sims = append(sims, Simulated{Key: Key{"vortex-6c32w32t", unroll, "g", alg, sched}, Cycles: uint64(100 + i), SuperSteps: 9})
 		}
 	}
 	r := c.NewReport(sims, []Against{{"as is", "full"}})

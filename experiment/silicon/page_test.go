@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write docs/results/silicon.md, silicon-
 
 const results = "../../docs/results/"
 
-// page is a page of docs/results: what the recorded times and the recorded cycles come to.
+// page is a page of docs/results, made of the recorded times and cycles.
 type page struct {
 	file, times, cycles, scatter          string
 	variants, machines, configs, selected []string // selected: flags that choose graphs and algorithms
@@ -149,7 +149,7 @@ func (p *page) test(t *testing.T) {
 	}
 }
 
-// cycles reads what validate --cycles has written.
+// cycles reads a file of validate --cycles.
 func cycles(t *testing.T, text []byte) (all []silicon.Simulated) {
 	t.Helper()
 	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
@@ -161,7 +161,7 @@ func cycles(t *testing.T, text []byte) (all []silicon.Simulated) {
 			require.NoError(t, err)
 		}
 		all = append(all, silicon.Simulated{
-			What:   silicon.What{Machine: r[0], Unroll: r[1], Graph: r[2], Algorithm: r[3], Schedule: r[4]},
+			Key:    silicon.Key{Machine: r[0], Unroll: r[1], Graph: r[2], Algorithm: r[3], Schedule: r[4]},
 			Cycles: n[0], Overhead: int(n[1]), Launches: n[2], SuperSteps: n[3],
 		})
 	}

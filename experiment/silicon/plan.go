@@ -15,7 +15,7 @@ import (
 	"heddle/graph/graphspec"
 )
 
-// algorithm is one that is measured, and what heddle runs for it.
+// algorithm is a measured algorithm, and heddle's counterpart.
 type algorithm struct {
 	name, algorithm, direction string
 	gather                     bool // its gather alone is measured, of one super-step
@@ -79,20 +79,20 @@ func Experiment(machine string, threads, block int, g *Graph, source string, fro
 // cleaning is applied to all graphs.
 const cleaning = "symmetrise: true, drop_duplicates: true, drop_self_loops: true"
 
-// WhatOf identifies the simulation of a point of such an experiment.
-func WhatOf(machine, graphName string, p *experiment.Point) What {
+// KeyOf identifies the simulation of a point of such an experiment.
+func KeyOf(machine, graphName string, p *experiment.Point) Key {
 	w := &p.Config.Workload
-	what := What{Machine: machine, Unroll: string(w.Unroll), Graph: graphName, Schedule: string(w.Schedule)}
+	key := Key{Machine: machine, Unroll: string(w.Unroll), Graph: graphName, Schedule: string(w.Schedule)}
 	for _, a := range algorithms {
 		if a.algorithm == string(w.Algorithm) && a.direction == string(w.Direction) {
-			what.Algorithm = a.name
+			key.Algorithm = a.name
 		}
 	}
-	return what
+	return key
 }
 
 // SimulatedBy returns the outcome of a point; false: it has none to compare.
-func SimulatedBy(what What, p *experiment.Point, o *experiment.Outcome) (s Simulated, ok bool) {
+func SimulatedBy(key Key, p *experiment.Point, o *experiment.Outcome) (s Simulated, ok bool) {
 	if !o.Counts() {
 		return s, false
 	}
@@ -100,9 +100,9 @@ func SimulatedBy(what What, p *experiment.Point, o *experiment.Outcome) (s Simul
 		v, _ := o.Stats.Get(name)
 		return uint64(v.Float())
 	}
-	s = Simulated{What: what, Cycles: count("device_cycles"), Overhead: p.Config.Workload.LaunchOverhead,
+	s = Simulated{Key: key, Cycles: count("device_cycles"), Overhead: p.Config.Workload.LaunchOverhead,
 		Launches: count("launch.count"), SuperSteps: count("super_steps")}
-	if algorithmNamed(what.Algorithm).gather {
+	if algorithmNamed(key.Algorithm).gather {
 		s.Cycles = count("kernel.gather.cycles")
 	}
 	return s, s.Cycles > 0

@@ -12,16 +12,16 @@ import (
 	"heddle/graph/graphspec"
 )
 
-// TestExperiment: every algorithm and schedule has a point for each unrolling, told from what is in the point.
+// TestExperiment: every algorithm and schedule has a point for each unrolling, which its configuration identifies.
 func TestExperiment(t *testing.T) {
 	l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, 1024, &Graph{Name: "g"}, "file: facebook_combined", 107)), nil)
 	require.NoError(t, err)
 	points, err := experiment.Points(l, nil)
 	require.NoError(t, err)
-	seen := map[What]bool{}
+	seen := map[Key]bool{}
 	for i := range points {
 		p := &points[i]
-		seen[WhatOf("m", "g", p)] = true
+		seen[KeyOf("m", "g", p)] = true
 		require.Equal(t, 107, p.Config.Workload.Source)
 		require.EqualValues(t, "registers", p.Config.Workload.Spill)
 		require.True(t, p.Config.Graph.Clean.Symmetrise)
@@ -33,7 +33,7 @@ func TestExperiment(t *testing.T) {
 	for _, a := range algorithmNames() {
 		for _, s := range Schedules {
 			for _, u := range Unrollings {
-				require.True(t, seen[What{"m", u, "g", a, s}], "%s %s %s", a, s, u)
+				require.True(t, seen[Key{"m", u, "g", a, s}], "%s %s %s", a, s, u)
 			}
 		}
 	}

@@ -49,8 +49,8 @@ func Order(truth, a, b []float64) (p Pairs) {
 	return p
 }
 
-// Regret is the true time of what a ranking puts first, over the least true time. Of several that it puts first alike,
-// the slowest counts: it does not tell them apart. pick is that one's index; -1 of nothing.
+// Regret is the true time of a ranking's first entry, over the least true time. Of several that share the first place,
+// the slowest counts, since the ranking does not distinguish them. pick is its index; -1 of nothing.
 func Regret(truth, ranking []float64) (regret float64, pick int) {
 	pick = -1
 	best := math.Inf(1)
@@ -75,7 +75,7 @@ func Scale(truth, cycles []float64) float64 {
 	return math.Exp(sum / float64(len(truth)))
 }
 
-// Errors say how far scaled cycles are off.
+// Errors measures the error of scaled cycles.
 type Errors struct {
 	Pearson Number `json:"pearson"` // correlation of the logarithms, which no factor changes
 	MAPE    Number `json:"mape"`    // mean of |error| / time
@@ -109,7 +109,7 @@ func pearson(x, y []float64) float64 {
 	return xy / math.Sqrt(xx*yy)
 }
 
-// mean and geomean leave out what is not a number; NaN of nothing.
+// mean and geomean leave out NaNs; NaN of nothing.
 func mean(values []float64) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {

@@ -40,7 +40,7 @@ func TestTau(t *testing.T) {
 		{[]float64{1, 2, 3, 4}, []float64{10, 20, 30, 40}, 1},
 		{[]float64{1, 2, 3, 4}, []float64{4, 3, 2, 1}, -1},
 		{[]float64{1, 2, 3}, []float64{1, 3, 2}, 1.0 / 3},
-		{[]float64{1, 2, 2}, []float64{1, 2, 3}, 2 / math.Sqrt(6)}, // by hand: 2 concordant, one tie in a
+		{[]float64{1, 2, 2}, []float64{1, 2, 3}, 2 / math.Sqrt(6)}, // 2 concordant, one tie in a
 		{[]float64{1, 1, 2, 2}, []float64{1, 1, 2, 2}, 1},          // ties in both take nothing away
 	} {
 		require.InDelta(t, c.want, Tau(c.a, c.b), 1e-12, "%v %v", c.a, c.b)
@@ -104,7 +104,7 @@ func TestScaleAndErrors(t *testing.T) {
 	require.InDelta(t, 0, float64(e.WMAPE), 1e-12)
 	require.InDelta(t, 1, float64(e.Pearson), 1e-12)
 
-	// by hand: scaled 2, 4, 8; errors 1, 0, 8
+	// scaled 2, 4, 8; errors 1, 0, 8
 	e = ErrorsOf(truth, []float64{2, 4, 8}, Scale(truth, []float64{2, 4, 8}))
 	require.InDelta(t, (1.0+0+0.5)/3, float64(e.MAPE), 1e-12)
 	require.InDelta(t, 9.0/21, float64(e.WMAPE), 1e-12)

@@ -23,14 +23,14 @@ type Report struct {
 	Simulated   []Simulated   `json:"simulated"`
 }
 
-// NewReport compares what was simulated with a file's rows: each machine and unrolling in the order in which they come
-// first, with all of against.
+// NewReport compares simulations with a file's rows: each machine and unrolling in the order of first appearance, with
+// all of against.
 func (c *Campaign) NewReport(simulated []Simulated, against []Against) *Report {
 	r := &Report{File: c.File, Simulated: simulated}
-	by := map[What]Simulated{}
+	by := map[Key]Simulated{}
 	var kinds [][2]string
 	for _, s := range simulated {
-		by[s.What] = s
+		by[s.Key] = s
 		if kind := [2]string{s.Machine, s.Unroll}; !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
@@ -54,22 +54,22 @@ func position(kinds [][2]string, c *Comparison) int {
 	return slices.IndexFunc(kinds, func(k [2]string) bool { return k[0] == c.Machine })
 }
 
-// itself compares one of silicon's configurations with another, where something was simulated: what the size of a chip
-// does to a ranking.
-func (c *Campaign) itself(from, to Against, simulated map[What]Simulated) *Comparison {
-	seen := map[What]bool{}
+// itself compares one of silicon's configurations with another, where there are simulations: the effect of a chip's
+// size on a ranking.
+func (c *Campaign) itself(from, to Against, simulated map[Key]Simulated) *Comparison {
+	seen := map[Key]bool{}
 	for w := range simulated {
 		w.Machine, w.Unroll = "", ""
 		seen[w] = true
 	}
 	name := "silicon, " + from.Config
-	times := map[What]Simulated{}
+	times := map[Key]Simulated{}
 	for i := range c.Rows {
 		row := &c.Rows[i]
-		w := What{"", "", row.Graph, row.Algorithm, row.Schedule}
+		w := Key{"", "", row.Graph, row.Algorithm, row.Schedule}
 		if row.Variant == from.Variant && row.Config == from.Config && row.Net() > 0 && seen[w] {
 			w.Machine = name
-			times[w] = Simulated{What: w, Cycles: uint64(1000 * row.Net()), SuperSteps: uint64(row.SuperSteps)}
+			times[w] = Simulated{Key: w, Cycles: uint64(1000 * row.Net()), SuperSteps: uint64(row.SuperSteps)}
 		}
 	}
 	return c.Compare(name, "", to, times)
@@ -326,7 +326,7 @@ func (g group) schedules(w io.Writer) table.Writer {
 	return t
 }
 
-// notes are what a reader must know beside the tables.
+// notes are the remarks below the tables.
 func (r *Report) notes() (notes []string) {
 	if len(r.Absent) > 0 {
 		notes = append(notes, "Left out, since there is no such graph: "+strings.Join(r.Absent, ", ")+".")

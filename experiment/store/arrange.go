@@ -63,7 +63,7 @@ func (s *Store) EachOf(ids []int64, want Want, visit func(id int64, p *Point) er
 	})
 }
 
-// Place is what an experiment determines about a stored point: where it belongs, and under which names.
+// Place is the position of a stored point in an experiment, and its names there.
 type Place struct {
 	Position, Baseline int
 	Identity           string

@@ -129,7 +129,7 @@ func TestTakeRows(t *testing.T) {
 		p.Samples = []Sample{sample(0, 10, uint64(i), 0.5)}
 		require.NoError(t, from.Put(&p))
 	}
-	require.NoError(t, from.Arrange(Experiment{Name: "from"}, nil)) // what was put aside is found too
+	require.NoError(t, from.Arrange(Experiment{Name: "from"}, nil)) // points put aside are found too
 	to, err := Open(filepath.Join(t.TempDir(), File))
 	require.NoError(t, err)
 	defer to.Close() //nolint:errcheck // of a test

@@ -106,7 +106,7 @@ type Store struct {
 	names      map[string]name // cache of the table of names; nil: not read yet
 	lastName   int64           // the highest number in names
 	graphs     map[string]bool // hashes that are known to be stored
-	summarised bool            // the row may say that the summaries are up to date
+	summarised bool            // the row may record that the summaries are up to date
 	baselines  map[int]int     // by position, instead of the stored ones; nil: those
 }
 

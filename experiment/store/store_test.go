@@ -99,7 +99,7 @@ func TestAPointReplacesTheOneInItsPlace(t *testing.T) {
 	require.Equal(t, [][]any{{int64(1)}}, rows)
 }
 
-// What cannot be stored as a whole leaves what was there.
+// A point that cannot be stored as a whole leaves the store as it was.
 func TestAllOrNothing(t *testing.T) {
 	s, _ := create(t)
 	a := point(0, "a")
@@ -169,7 +169,7 @@ func TestWhatIsNoStoreIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
 	}
-	content := func(name string) string { // nothing of what cannot be opened
+	content := func(name string) string { // nothing of a store that cannot be opened
 		b, _ := os.ReadFile(file(name))
 		return string(b)
 	}
@@ -325,7 +325,7 @@ func TestPhasesAreShares(t *testing.T) {
 		{int64(1), "apply", int64(6), int64(3), 0.75}}, rows)
 }
 
-// What is sampled keeps its confidence intervals, in the store, its views and its tables.
+// Sampled values keep their confidence intervals, in the store, its views and its tables.
 func TestEstimatesKeepTheirIntervals(t *testing.T) {
 	s, _ := create(t)
 	whole, sampled := point(0, "a"), point(1, "b")

@@ -15,7 +15,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// everything is what a store has, as text.
+// everything is the content of a store, as text.
 func everything(path string) (string, error) {
 	s, err := OpenRead(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func everything(path string) (string, error) {
 	return text, nil
 }
 
-// TestNoFlippedBitPassesUnseen flips bits of a small store: what is read then is refused, or what was stored. With
+// TestNoFlippedBitPassesUnseen flips bits of a small store: reading it is refused, or gives the stored values. With
 // testenv.LongVariable it flips one of every byte; otherwise of some, which the seed chooses.
 func TestNoFlippedBitPassesUnseen(t *testing.T) {
 	s, path := create(t)
@@ -192,7 +192,7 @@ func TestTheLastVersionIsBroughtUpToDate(t *testing.T) {
 	require.Len(t, read(t, s), 2)
 }
 
-// TestOnePointIsReadAlone: what `results show` asks for does not depend on how many points there are.
+// TestOnePointIsReadAlone: the queries of `results show` do not depend on the number of points.
 func TestOnePointIsReadAlone(t *testing.T) {
 	s, _ := create(t)
 	for i := range 300 {

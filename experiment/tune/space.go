@@ -394,8 +394,8 @@ func (s *Space) Find(w workload.Workload) int {
 	return max(0, s.suited(0))
 }
 
-// suited returns the candidate of a schedule with the workload's other choices, where auto resolves to what suits the
-// schedule; if there is none, the first candidate of the schedule; -1: none.
+// suited returns the candidate of a schedule with the workload's other choices, where auto resolves to the best for
+// the schedule; if there is none, the first candidate of the schedule; -1: none.
 func (s *Space) suited(value int) int {
 	if s.settings != nil {
 		near := s.nearest(s.first, 0, value)

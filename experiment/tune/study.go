@@ -262,10 +262,10 @@ func (s *Study) Markdown() string {
 	s.each(&b)
 	b.WriteString("### The best kernels\n\n")
 	s.kernels(&b)
-	b.WriteString("### Each schedule of " + s.Variants[0] + ", with what suits it\n\nHow many times as fast as " +
+	b.WriteString("### Each schedule of " + s.Variants[0] + ", with its best choices\n\nHow many times as fast as " +
 		s.first() + "; `<`: it was abandoned.\n\n")
 	s.schedules(&b)
-	b.WriteString("### What the choices are worth, of " + s.Variants[0] + "\n\n")
+	b.WriteString("### Gains of the choices, of " + s.Variants[0] + "\n\n")
 	s.options(&b)
 	b.WriteString("### Why\n\n")
 	s.why(&b)

@@ -13,7 +13,7 @@ import (
 	"heddle/experiment/tune"
 )
 
-// solved is a solution by its cycles: what suits each of the schedules vertex and edge, and what was found.
+// solved is a solution by its cycles: the best for each of the schedules vertex and edge, and the result.
 func solved(variant string, vertex, edge, best uint64) *tune.Solution {
 	ranked := func(schedule, layout string, cycles uint64) tune.Ranked {
 		return tune.Ranked{Kernel: "bfs/" + schedule + "/" + layout, Cycles: cycles,
@@ -37,7 +37,7 @@ func study() *tune.Study {
 	}}
 }
 
-// TestStudySpeedups: speedups are over what they say, and means over what they name.
+// TestStudySpeedups: speedups are over their named baselines, and means over their named axes.
 func TestStudySpeedups(t *testing.T) {
 	s := study()
 	bfs, cc := s.Problems[0], s.Problems[1]
@@ -62,7 +62,7 @@ func TestStudySpeedups(t *testing.T) {
 	require.Contains(t, text, "| cc | 1.00 | 0.25 | 2.00 |")
 }
 
-// TestReadStudy: what a study has written is found by its axes and variant, and other files are refused by name.
+// TestReadStudy: a written study is found by its axes and variant, and other files are refused by name.
 func TestReadStudy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "study.json")
 	text, err := json.Marshal(study())

@@ -16,9 +16,16 @@ import (
 	"heddle/internal/testenv"
 )
 
+// spaces are those that tests share: a search does not change its space, and finding the legal candidates takes a second.
+var spaces = map[string]*tune.Space{}
+
 // space is that of an algorithm on a small machine, with less of it if that is said.
 func space(t *testing.T, algorithm string, only ...string) *tune.Space {
 	t.Helper()
+	key := strings.Join(append([]string{algorithm}, only...), " ")
+	if s := spaces[key]; s != nil {
+		return s
+	}
 	e, err := config.Parse("test", []byte("name: t\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload: {algorithm: "+algorithm+"}\n"))
 	require.NoError(t, err)
 	axes := tune.Axes(&e.Machine, tune.Software)
@@ -29,6 +36,7 @@ func space(t *testing.T, algorithm string, only ...string) *tune.Space {
 	require.NoError(t, err)
 	require.Equal(t, "bfs/vertex/csr/push/queue+none",
 		map[bool]string{true: s.Name(s.Find(e.Workload)), false: "bfs/vertex/csr/push/queue+none"}[algorithm == "bfs"])
+	spaces[key] = s
 	return s
 }
 
@@ -72,8 +80,8 @@ func (e *evaluator) evaluate(_ context.Context, list []int, most uint64) (out []
 	return out, nil
 }
 
-// TestSearch: it finds the best of what choices are worth, asks for nothing twice, begins with what it is told to, and
-// its books are right.
+// TestSearch: a search finds the best candidate where choices have gains of their own, simulates none twice, begins with
+// the requested one, and its counts are right.
 func TestSearch(t *testing.T) {
 	missed, looked, candidates := 0, 0, 0
 	seeds := testenv.Cases(t, 6, 20)
@@ -191,7 +199,7 @@ func TestAll(t *testing.T) {
 	o, _ := search.Outcome()
 	require.Zero(t, o.Abandoned)
 	require.Equal(t, slices.Max(e.cycles), o.Worst.Cycles)
-	require.Len(t, o.Schedules, 2, "each schedule with what suits it")
+	require.Len(t, o.Schedules, 2, "each schedule with its best choices")
 }
 
 // TestWhole: with Whole a schedule that is slower than the best is simulated to its end, unless it takes four times as
@@ -214,7 +222,7 @@ func TestWhole(t *testing.T) {
 		[]bool{o.Schedules[0].AtLeast, o.Schedules[1].AtLeast, o.Schedules[2].AtLeast})
 }
 
-// TestBudget ends a search, which says so.
+// TestBudget: a budget ends a search, with a note.
 func TestBudget(t *testing.T) {
 	s := space(t, "bfs")
 	e := &evaluator{cycles: made(s, 2)}
@@ -226,7 +234,7 @@ func TestBudget(t *testing.T) {
 	none := &tune.Search{Space: s, Evaluate: e.evaluate, Budget: tune.Budget{Spent: func() bool { return true }}}
 	trials, err := none.Run(t.Context())
 	require.NoError(t, err)
-	require.Len(t, trials, 1, "what others are compared with is simulated whatever the budget")
+	require.Len(t, trials, 1, "the baseline is simulated whatever the budget")
 	require.True(t, none.Spent())
 	timed := &tune.Search{Space: s, Evaluate: e.evaluate,
 		Budget: tune.Budget{Spent: func() bool { return len(e.asked) > 15 }}}
@@ -249,7 +257,7 @@ func tried(t *testing.T, s *tune.Space, key, value string) (n int) {
 	return n
 }
 
-// TestSpace: candidates are legal, other kernels each, and those that what is left of the axes has.
+// TestSpace: candidates are legal, have different kernels, and are those of the restricted axes.
 func TestSpace(t *testing.T) {
 	all := space(t, "sssp")
 	seen := map[string]bool{}

@@ -132,7 +132,7 @@ func (c *Client) download(ctx context.Context, g Graph, path, want string) (got 
 	}
 	got = hex.EncodeToString(h.Sum(nil))
 	if want != "" && got != want {
-		return "", errors.Join(fmt.Errorf("%s: what came has SHA-256 %s, expected %s: it is not kept", g.URL, got,
+		return "", errors.Join(fmt.Errorf("%s: the received file has SHA-256 %s, expected %s: it is not kept", g.URL, got,
 			want), f.Abort())
 	}
 	return got, f.Commit()
@@ -145,7 +145,7 @@ func contents(g *Graph, rsp *http.Response) (io.Reader, error) {
 	if rsp.ContentLength > most {
 		return nil, fmt.Errorf("the server sends %d bytes, and the graph has at most %d", rsp.ContentLength, most)
 	}
-	body := bufio.NewReader(&limited{r: rsp.Body, left: most, most: most, what: "what the server sends"})
+	body := bufio.NewReader(&limited{r: rsp.Body, left: most, most: most, what: "the server's response"})
 	if g.Member == "" {
 		return body, begins(body, g.File)
 	}
@@ -172,7 +172,7 @@ func begins(r *bufio.Reader, name string) error {
 	}
 	for ending, magic := range map[string]string{".gz": "\x1f\x8b", ".mtx": "%%MatrixMarket"} {
 		if strings.HasSuffix(name, ending) && !bytes.HasPrefix(start, []byte(magic)) {
-			return fmt.Errorf("what the server sends is no %s file: it begins with %q: it is not kept", ending,
+			return fmt.Errorf("the server's response is no %s file: it begins with %q: it is not kept", ending,
 				start[:min(len(start), 16)])
 		}
 	}

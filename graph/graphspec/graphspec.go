@@ -18,9 +18,8 @@ const (
 	MaxEdges    = 1 << 29
 )
 
-// Graph says where a graph comes from, and what is done to it before a kernel
-// sees it. Exactly one of file and the generators is given. What is done
-// follows the order of the fields.
+// Graph is the source of a graph, a file or one of the generators, and the steps that prepare it for kernels, which
+// are taken in the order of the fields.
 type Graph struct {
 	File string `key:"file" default:"" doc:"A graph in a file: edge list (SNAP, Network Repository), table (edge list with a header or with names for vertices: CSV, TSV), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or zstd; told apart by their contents (docs/reference/graphs.md): a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
 
@@ -30,7 +29,7 @@ type Graph struct {
 	Grid            *Grid            `key:"grid" doc:"2-D grid with noise, road-like; both directions of every edge."`
 	Bipartite       *Bipartite       `key:"bipartite" doc:"Random bipartite graph: different edges from left to right, all sets equally likely."`
 
-	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep,names" doc:"What an edge list's vertices are. auto: names if the first edge has some, numbered in the order of their first appearance; of numbers, 0..n-1 or 1..n if a comment '# Nodes: n' says so, else the vertices are the numbers that occur, in their order. keep: the number is the vertex, up to the largest one. names: numbers are names, too."`
+	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep,names" doc:"Meaning of vertices in an edge list. auto: names if the first edge has some, numbered in the order of their first appearance; of numbers, 0..n-1 or 1..n if a comment '# Nodes: n' says so, else the vertices are the numbers that occur, in their order. keep: the number is the vertex, up to the largest one. names: numbers are names, too."`
 	Clean   Clean   `key:"clean" doc:"Clean-up, in the order of its keys."`
 	Weights Weights `key:"weights" doc:"Edge weights."`
 	Reorder Reorder `key:"reorder" doc:"Renumbering of the vertices; edges keep their weights."`
@@ -90,7 +89,7 @@ type Clean struct {
 // Weights describes the origin of edge weights.
 type Weights struct {
 	From  WeightsFrom `key:"from" default:"file" oneof:"file,unit,random" doc:"file: the file's, if it has any. unit: none, all edges count 1. random: integers min..max."`
-	Words WeightWords `key:"words" default:"int" oneof:"int,float" doc:"What the weights of a Galois file are, which does not say: integers or floats."`
+	Words WeightWords `key:"words" default:"int" oneof:"int,float" doc:"Type of the weights in a Galois file, which does not state it: integers or floats."`
 	Min   int         `key:"min" default:"1" min:"0" max:"2147483647" unit:"" doc:"Smallest random weight."`
 	Max   int         `key:"max" default:"64" min:"0" max:"2147483647" unit:"" doc:"Largest random weight."`
 	Seed  uint64      `key:"seed" default:"1" unit:"" doc:"Seed of random weights. A weight follows from the seed and the two vertices, whichever way the edge goes and however vertices are renumbered."`
@@ -103,8 +102,8 @@ type Reorder struct {
 }
 
 // Schema is the typed tree of a graph by itself. It is read later than the package's variables are made, since it needs
-// the names of the enumerations: reflection does not tell the compiler so, and a debugger's build makes them in another
-// order.
+// the names of the enumerations: the compiler does not see this dependence, which is by reflection, and a debugger's
+// build initialises them in another order.
 var Schema = schema.Deferred[Graph]("", func() {})
 
 // Sources lists those of the package's Sources that are given.

@@ -33,7 +33,7 @@ var layers = []struct{ folder, contents string }{
 	{"kernels", "kernels composed of choices (`workload`, `compose`), their compiler, programs, references"},
 	{"graph", "graphs: formats, cleaning, generators; `fetch`: catalogues of graphs"},
 	{"sim", "machines, assembled and run; `window`, `inspect`: looking inside; `sampled`; `stats`"},
-	{"rtl", "graph units in SystemVerilog, in lockstep with their models; `area`: what they take"},
+	{"rtl", "graph units in SystemVerilog, in lockstep with their models; `area`: their hardware cost"},
 	{"configs", "a machine's keys, the presets of all kinds; `schema`: from structs to configurations"},
 	{"components", "hardware units, a folder each; `clock`: time and links; `accel`: socket and kinds of units"},
 	{"isa", "every instruction once: encoding, text, semantics; `asm`, `elf`, `emu` (functional execution)"},

@@ -136,12 +136,12 @@ func TestBroken(t *testing.T) {
 // TestREADME: the page that everybody sees first is short, and names the two commands that CI runs or this test does.
 func TestREADME(t *testing.T) {
 	text := pages(t)["README.md"]
-	require.LessOrEqual(t, len(strings.Fields(text)), 800, "words; what is more belongs below docs/")
+	require.LessOrEqual(t, len(strings.Fields(text)), 800, "words; the rest belongs below docs/")
 	commands := regexp.MustCompile(`(?m)^    (go (?:run|test) .*)$`).FindAllStringSubmatch(text, -1)
 	require.Len(t, commands, 2, "run and test")
 	ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 	require.NoError(t, err)
-	require.Contains(t, string(ci), "\n"+commands[1][1]+"\n", "CI runs what the README says")
+	require.Contains(t, string(ci), "\n"+commands[1][1]+"\n", "CI runs the README's command")
 	require.FileExists(t, filepath.Join(root, strings.Fields(commands[0][1])[4]))
 	yaml := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)[1]
 	l, err := config.Parse("README.md", []byte(yaml))

@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// step matches a step of a recipe: a shell block, or Go text with what stands before it, which says where it goes.
+// step matches a step of a recipe: a shell block, or Go text with the words before it, which name its place.
 var step = regexp.MustCompile("(?s)(?:(?:In|in)\\s+`([^`]+)`, below `([^`]+)`|At the end of `([^`]+)`|New file `([^`]+)`):\n\n```go\n(.*?)```|```sh\n(.*?)```")
 
 // TestRecipes follows the recipes of CONTRIBUTING.md as they are written, in a copy of the repository, and makes the
-// generated pages. What changes files comes first, so that everything is compiled and linked once.
+// generated pages. Changes of files come first, so that everything is compiled and linked once.
 func TestRecipes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a changed copy of the repository")
@@ -65,7 +65,7 @@ func TestRecipes(t *testing.T) {
 	require.Greater(t, strings.Count(script, run), 10)
 	c := exec.Command("sh", "-e", "-x", "-c", strings.ReplaceAll(script, run, built))
 	c.Dir = dir
-	// What compiles fast, and is in the build cache the next time, wherever the copy is then.
+	// Flags that compile fast, into a build cache that serves the next copy too, wherever it is.
 	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// echo has every lane of a warp ask the unit, and ends with 0 if cores have it, and it answers with what it was asked.
+// echo has every lane of a warp ask the unit, and ends with 0 if the cores have it and it returns its operand.
 const echo = `
 _start:	li t0, -1
 	tmc t0

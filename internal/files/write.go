@@ -120,7 +120,7 @@ func forget(name string) {
 func RemoveUnfinished() {
 	unfinished.Lock() // never unlocked
 	for name := range unfinished.names {
-		os.Remove(name) //nolint:errcheck // nobody is left to be told
+		os.Remove(name) //nolint:errcheck // no caller can act on it
 	}
 }
 

@@ -72,7 +72,7 @@ func TestAPipeThatIsNotRead(t *testing.T) {
 	<-l.ended
 	require.NoError(t, w.Close())
 	text := <-read
-	require.Regexp(t, `heddle: warning: \d+ bytes of messages are left out here, since nobody read them\n`, text)
+	require.Regexp(t, `heddle: warning: \d+ bytes of messages are left out here, since they were not read in time\n`, text)
 	require.Less(t, len(text), 3*most)
 	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		require.True(t, line == "beat" || len(line) == 99 || strings.HasPrefix(line, "heddle: "), line)

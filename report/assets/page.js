@@ -26,7 +26,7 @@
   const colour = (i, s, of, f) => s.bound ? data.bound : s.other ? data.other : s.fixed || of[(i + (f && f.skip || 0)) % of.length];
   const longest = (names) => names.reduce((n, s) => Math.max(n, s.length), 0);
   
-  // The legend has each series, in as many rows as it takes, and says which variant it is where there is one alone.
+  // The legend lists each series, in as many rows as it takes, also a variant that is alone.
   function legend(f, width) {
     if (!f.series || f.series.length === 1 && f.series[0].name === f.y.name) return { rows: 0 };
     const room = width - 16;
@@ -274,7 +274,7 @@
   const folds = Array.from(document.querySelectorAll('details'));
   const drawIn = (fold) => places.forEach((p) => { if (fold.contains(p.element)) p.draw(); });
   folds.forEach((d) => d.addEventListener('toggle', () => { if (d.open) drawIn(d); }));
-  // What a link leads to is open, and so is everything on paper.
+  // The target of a link is open, and so is everything on paper.
   document.querySelectorAll('nav a').forEach((a) => a.addEventListener('click', () => {
     document.querySelectorAll(a.getAttribute('href') + ' > details.all').forEach((d) => { d.open = true; });
   }));

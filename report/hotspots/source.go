@@ -10,7 +10,7 @@ import (
 	"heddle/internal/plain"
 )
 
-// What is read of source files.
+// Limits of reading source files.
 const (
 	maxSource     = 16 << 20 // bytes of one
 	maxSources    = 64       // of them

@@ -94,7 +94,7 @@ func (b *tab) opensFields() {
 	b.Becomes(line(append(warp, "pc")...)+"?.textContent", has("0x800000"), "the warp's program counter, in its loop")
 	b.Becomes(line(append(warp, "regs")...)+".textContent", has("elements"), "and its registers")
 	b.Text(line("pipe") + ".click()")
-	b.Becomes("!!"+line("pipe", "last"), is("true"), "what a core's stages share")
+	b.Becomes("!!"+line("pipe", "last"), is("true"), "the stages' shared state")
 	last := line("pipe", "last") + ".textContent"
 	before := b.Text(last)
 	b.Click("#machines button")

@@ -18,7 +18,7 @@ const (
 	overhead     = 50                     // minimum ratio of the interval between rows to the time of recording one
 )
 
-// history holds what a machine had counted at instants of the last minutes. It belongs to the goroutine that simulates
+// history holds a machine's counts at instants of the last minutes. It belongs to the goroutine that simulates
 // the machine: that records rows before batches of cycles, and reads them for requests at the desk, so there is no
 // lock.
 //

@@ -168,8 +168,8 @@ func (d *desk) until(what string, ok func(s state) bool) state {
 	return state{}
 }
 
-func in(what string) func(state) bool {
-	return func(s state) bool { return len(s.Machines) == 1 && s.Machines[0].State == what }
+func in(name string) func(state) bool {
+	return func(s state) bool { return len(s.Machines) == 1 && s.Machines[0].State == name }
 }
 
 func beyond(cycle uint64) func(state) bool {
@@ -182,7 +182,7 @@ func TestPauseAndContinue(t *testing.T) {
 	d.until("begun", beyond(0))
 	require.Equal(t, http.StatusNoContent, d.post("api/machines/1/pause"))
 	require.Equal(t, http.StatusOK, d.get("api/machines/1/waits", new([]string)),
-		"what is asked for comes behind the pause")
+		"requests are answered after the pause")
 	at := d.until("paused", in("paused")).Machines[0]
 	time.Sleep(50 * time.Millisecond)
 	s := d.state()
@@ -397,9 +397,9 @@ func TestLookingChangesNothing(t *testing.T) {
 				return
 			default:
 			}
-			for _, what := range []string{"statistics?search=l1d", "waits", "buffers",
+			for _, path := range []string{"statistics?search=l1d", "waits", "buffers",
 				"fields?component=Socket0.L1D&at=banks&at=0", "series?keys=*"} {
-				if r, err := http.Get(d.URL() + "api/machines/1/" + what); err == nil {
+				if r, err := http.Get(d.URL() + "api/machines/1/" + path); err == nil {
 					if r.StatusCode == http.StatusOK {
 						n++
 					}
@@ -438,7 +438,7 @@ func TestBusyAndGone(t *testing.T) {
 	d := serve(t, monitor.Hold{})
 	w := d.Begin(t.Context(), "one", 0, machine(t, "vortex-1c4w4t", sim.Options{}))
 	d.Patience = 10 * time.Millisecond
-	require.Equal(t, http.StatusServiceUnavailable, d.get("api/machines/1/waits", nil), "nobody simulates")
+	require.Equal(t, http.StatusServiceUnavailable, d.get("api/machines/1/waits", nil), "no goroutine simulates")
 	w.End(nil)
 	require.Equal(t, http.StatusNotFound, d.get("api/machines/1/waits", nil))
 	require.Equal(t, http.StatusNotFound, d.post("api/machines/1/pause"))

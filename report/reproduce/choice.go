@@ -93,10 +93,11 @@ func gainOfChance(table [][]bool, readings int) float64 {
 const choiceHead = `
 ## One reading for all statements of a paper
 
-Chosen on half of a paper's statements, split by a hash of their text: the reading under which most of them hold. Judged
-on the other half. *By chance*: what the same choice gains where each statement's outcomes are shuffled among as many
-readings; a gain on the first half that is not above it says nothing. Here statements are in the quick variant, in which
-all readings were run; where a reading changes nothing, or a pack was not run under it, the number is that as described.
+Chosen on half of a paper's statements, split by a hash of their text: the reading under which most of them hold.
+Judged on the other half. *By chance*: the gain of the same choice where each statement's outcomes are shuffled among
+as many readings; a gain on the first half that is not above it is no evidence. Here statements are in the quick
+variant, in which all readings were run; where a reading changes nothing, or a pack was not run under it, the number is
+that as described.
 
 | paper | readings | chosen | first half: as described → chosen | by chance | other half: as described → chosen |
 |---|---:|---|---:|---:|---:|

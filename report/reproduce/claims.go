@@ -9,7 +9,7 @@ import (
 )
 
 // claim is a statement of a paper, which counts once: in the full variant where that has a number as described, else
-// in the quick one. What other packs repeat does not count again.
+// in the quick one. Repetitions in other packs do not count again.
 type claim struct {
 	of       *recorded
 	checks   [2]*CheckOutcome // by variant
@@ -97,7 +97,7 @@ func pairsOf(list []claim) (out []pair) {
 	return out
 }
 
-// score counts claims by what becomes of them; of shuffled numbers on average, so that it is not whole.
+// score counts claims by verdict; for shuffled numbers it is an average, and so not whole.
 type score struct {
 	statements, holds, undecided float64
 	sided, direction             float64 // with a direction, and in it

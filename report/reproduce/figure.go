@@ -83,14 +83,14 @@ func (g *grid) add(f *config.PackFigure, metric string, several bool, s *sample)
 // namer names points by their values of keys: for all but the first, only those that distinguish points that the keys
 // before do not.
 func namer(keys []string, list []sample) func(*Point) string {
-	tells := map[string]map[string]bool{} // name so far and key → values
+	values := map[string]map[string]bool{} // name so far and key → values
 	for i := range list {
 		walk(list[i].point, keys, func(before, key, value string) {
 			at := before + "\x00" + key
-			if tells[at] == nil {
-				tells[at] = map[string]bool{}
+			if values[at] == nil {
+				values[at] = map[string]bool{}
 			}
-			tells[at][value] = true
+			values[at][value] = true
 		})
 	}
 	return func(p *Point) string {
@@ -99,7 +99,7 @@ func namer(keys []string, list []sample) func(*Point) string {
 			switch {
 			case before == "" && value != "":
 				parts = append(parts, value)
-			case len(tells[before+"\x00"+key]) > 1 && value != "":
+			case len(values[before+"\x00"+key]) > 1 && value != "":
 				parts = append(parts, experiment.Short(key)+"="+value)
 			}
 		})

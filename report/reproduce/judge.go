@@ -33,7 +33,7 @@ const (
 // counted reports whether a statement counts.
 func (c *CheckOutcome) counted() bool { return c.Decides && c.Mark != ByConstruction }
 
-// digest identifies what a check's numbers are, whatever they are held against.
+// digest identifies the quantity of a check, whatever it is compared with.
 func digest(c *config.Check) string {
 	text, err := json.Marshal([]any{c.Quantity, c.Along, c.Among, c.Options, c.Differs, c.Reduce})
 	if err != nil {
@@ -44,7 +44,7 @@ func digest(c *config.Check) string {
 }
 
 // Judge brings a recorded outcome up to date with its pack: texts, published values, rules and verdicts are the pack's
-// present ones, and so is what readings say; numbers stay. The error names a check whose number is not recorded.
+// present ones, and so are the texts of readings; numbers stay. The error names a check whose number is not recorded.
 func (o *Outcome) Judge(p *config.Pack) error {
 	if err := o.reread(p); err != nil {
 		return err
@@ -224,8 +224,8 @@ func rule(c *config.Check) string {
 	return c.Holds + "; partly " + c.Partly
 }
 
-// verdict judges one number. What is off the published value by more than a factor does not hold partly, whatever the
-// rule.
+// verdict judges one number. A number that differs from the published one by more than a factor does not hold partly,
+// whatever the rule.
 func verdict(c *config.Check, ours, published float64) Verdict {
 	switch {
 	case met(c.Holds, ours, published):

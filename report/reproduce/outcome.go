@@ -71,7 +71,7 @@ type ReadingOutcome struct {
 // CheckOutcome is one check: ours, under each reading, beside the published number.
 type CheckOutcome struct {
 	Says      string   `json:"says"`
-	Quantity  string   `json:"quantity"` // identifies what the numbers are
+	Quantity  string   `json:"quantity"` // identifies the quantity
 	Mark      Mark     `json:"mark"`
 	Reason    string   `json:"reason,omitempty"` // of by construction
 	Null      *float64 `json:"null"`             // the number if nothing mattered; null: there is none
@@ -153,7 +153,7 @@ func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error
 }
 
 // overall is the pack's verdict, of the checks that count: yes if all hold, no if none does,
-// else partly. What was not run leaves it open.
+// else partly. Checks that were not run leave it open.
 func overall(checks []CheckOutcome, of func(*CheckOutcome) Verdict) Verdict {
 	count := map[Verdict]int{}
 	n := 0

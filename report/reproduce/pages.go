@@ -58,8 +58,8 @@ func (r *recorded) page() string { return strings.ReplaceAll(r.pack.Name, "/", "
 
 const head = `# Reproduction
 
-Published statements beside what this simulator does. Published values are those that a paper's text or tables print;
-nothing is read off a figure. Papers leave much of their machines and baselines open, so a statement is held up against
+Published statements beside this simulator's results. Published values are those that a paper's text or tables print;
+none is read off a figure. Papers leave much of their machines and baselines open, so a statement is held up against
 several *readings*, each with a name and a source, which differ from the one *described* in a few keys. What counts is
 *described*; the others explain.
 
@@ -135,7 +135,7 @@ const contentsHead = `## Packs
 
 Whether the whole statement holds, as described.
 
-| pack | of | what | quick | full |
+| pack | of | title | quick | full |
 |---|---|---|---|---|
 `
 
@@ -153,7 +153,7 @@ const readingsHead = `
 
 All but *described* were added when outcomes of that had been seen, unless the table says otherwise.
 
-| paper | reading | what is read | source |
+| paper | reading | interpretation | source |
 |---|---|---|---|
 `
 
@@ -271,7 +271,7 @@ func (r *recorded) section(b *bytes.Buffer, link string) error {
 	return err
 }
 
-// reference matches what stands for a number in a pack's discussion: {{STATEMENT}}, {{STATEMENT | READING}}, or
+// reference matches a placeholder for a number in a pack's discussion: {{STATEMENT}}, {{STATEMENT | READING}}, or
 // {{STATEMENT | READING | VARIANT}}.
 var reference = regexp.MustCompile(`\{\{(.*?)\}\}`)
 

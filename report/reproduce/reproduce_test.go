@@ -216,7 +216,7 @@ func TestConditionsThatChooseNothing(t *testing.T) {
 	}
 }
 
-// What becomes one number differs in keys that are named: by which points are told apart or chosen, or which the
+// Points that become one number differ in named keys only: those by which points are distinguished or chosen, or which the
 // number is said to be over. A key that goes together with a named one but does not follow from it is to be named, too.
 func TestDifferencesThatAreNotNamed(t *testing.T) {
 	banks := func(seed, sockets, banks string, cycles uint64) reproduce.Point {
@@ -269,7 +269,7 @@ func TestDifferencesThatAreNotNamed(t *testing.T) {
 	o, err := reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "table",
 		Quantity: with(over, "machine.l2.banks"), Columns: sockets}), config.Quick, scaling)
 	require.NoError(t, err)
-	require.Equal(t, []string{"machine.l2.banks"}, o.Figures[0].Over, "what a value is over is shown")
+	require.Equal(t, []string{"machine.l2.banks"}, o.Figures[0].Over, "the keys under a mean are shown")
 	require.NoError(t, reproduce.Check(pack(config.Check{Quantity: config.Quantity{Of: []string{"machine.sockets=80"},
 		Over: over.Over}}), config.Quick, scaling, false), "a graph that is absent may leave a check nothing")
 }
@@ -295,7 +295,7 @@ func TestFigures(t *testing.T) {
 	require.NoError(t, err)
 	f := &o.Figures[0]
 	require.Equal(t, []string{"bfs", "cc", "geomean"}, f.Columns)
-	require.Equal(t, []string{"vertex", "weaver"}, f.Series, "a key that tells nothing more is not named")
+	require.Equal(t, []string{"vertex", "weaver"}, f.Series, "a key that distinguishes no further points is not named")
 	require.InDelta(t, 8, *f.Values[1][1], 1e-9)
 	require.InDelta(t, 4, *f.Values[2][1], 1e-9)
 	require.Contains(t, string(f.SVG()), "Fig. 1: A")
@@ -469,13 +469,13 @@ func TestSettings(t *testing.T) {
 	require.Equal(t, []string{"machine.core.warps=8", "workload.algorithm.width=2"}, reproduce.Settings(&r, &weaver))
 }
 
-// What does not come out as described is listed, with ours.
+// A statement that does not hold as described is listed, with our number.
 func TestMisses(t *testing.T) {
 	p := pack(config.Check{Says: "far", Quantity: weaverOver, Reduce: "max", Published: "four", Holds: "within 0.1"})
 	p.Checks = append(p.Checks, pack(config.Check{Says: "astray", Quantity: weaverOver, Reduce: "max",
 		Holds: "<= 0.9"}).Checks...)
 	text := page(t, p, points())
-	require.Contains(t, text, "Not in direction: 1, as described (each pack's section says why)</summary>\n\n"+
+	require.Contains(t, text, "Not in direction: 1, as described (each pack's section has the reasons)</summary>\n\n"+
 		"- [p/x](#px): astray: published –, ours 8\n")
 	require.Contains(t, text, "- [p/x](#px): far: published 4, ours 8\n")
 }

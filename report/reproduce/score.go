@@ -72,10 +72,10 @@ func chance(p float64) string {
 
 const tallyHead = `## What holds
 
-As described; a statement counts once (what *-programs* packs repeat does not), and full overrules quick. A statement is
-*evidence* if the null does not meet its rule, of *no effect* if it does: that it holds says little. *Undecided*: the
-interval of sampled runs straddles the rule. *Partly* needs ours within a factor of 2 of a published number. *In
-direction* needs an effect of 5 %; of statements that state an effect.
+As described; a statement counts once (repetitions in *-programs* packs do not), and full overrules quick. A statement
+is *evidence* if the null does not meet its rule, of *no effect* if it does: a statement of no effect is weak evidence.
+*Undecided*: the interval of sampled runs straddles the rule. *Partly* needs ours within a factor of 2 of a published
+number. *In direction* needs an effect of 5 %; of statements that state an effect.
 
 | | statements | hold: ours | null | shuffled | undecided | in direction: of | ours | null | shuffled |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
@@ -145,7 +145,7 @@ func uncommitted(b *bytes.Buffer, list []claim) {
 	}
 	slices.Sort(names)
 	b.WriteString(wrapped(fmt.Sprintf("**Recorded by builds with changes that were not committed**, which `--record` "+
-		"refuses by now; nobody can build them again: %s.", strings.Join(names, ", "))) + "\n")
+		"refuses by now; they cannot be built again: %s.", strings.Join(names, ", "))) + "\n")
 }
 
 // Committed reports whether a version (version.Text) is a commit's, which others can build.
@@ -157,7 +157,7 @@ func (c *claim) link() string {
 	return fmt.Sprintf("[%s](#%s)", c.of.pack.Name, anchor(c.of.pack.Name))
 }
 
-// misses lists what is not as published, as described, with a reading under which it would hold.
+// misses lists the statements that do not hold as described, with a reading under which they would.
 func misses(b *bytes.Buffer, list []claim) {
 	var astray, open, far []string
 	for i := range list {
@@ -182,7 +182,7 @@ func misses(b *bytes.Buffer, list []claim) {
 		lines []string
 	}{{"Not in direction", astray}, {"Undecided", open}, {"Neither, but not within 25 % of the published number", far}} {
 		if l.lines != nil {
-			fmt.Fprintf(b, "<details><summary>%s: %d, as described (each pack's section says why)</summary>\n\n%s\n\n"+
+			fmt.Fprintf(b, "<details><summary>%s: %d, as described (each pack's section has the reasons)</summary>\n\n%s\n\n"+
 				"</details>\n\n", l.what, len(l.lines), strings.Join(l.lines, "\n"))
 		}
 	}

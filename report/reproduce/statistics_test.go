@@ -22,7 +22,7 @@ func TestAgreement(t *testing.T) {
 
 	none := agree(nil)
 	require.True(t, math.IsNaN(none.mean) && math.IsNaN(none.median) && math.IsNaN(none.rho))
-	require.Equal(t, 1.0, agree([]pair{{3, 3}, {1, -1}}).median, "what has no ratio is left out")
+	require.Equal(t, 1.0, agree([]pair{{3, 3}, {1, -1}}).median, "pairs without a ratio are left out")
 }
 
 func TestQuantile(t *testing.T) {
@@ -193,7 +193,7 @@ func paperOf(lines map[string][2]float64) []claim {
 	return list
 }
 
-// The reading is chosen on one half alone; the other half shows what that was worth.
+// The reading is chosen on one half alone; the other half shows the gain.
 func TestChoice(t *testing.T) {
 	lines, in := map[string][2]float64{}, [2]int{}
 	for i := 0; in[0] < 4 || in[1] < 4; i++ {
@@ -239,7 +239,7 @@ func TestScores(t *testing.T) {
 	require.InDelta(t, 2, mixed.direction, 1e-12)
 }
 
-// Full overrules quick, and what another pack repeats does not count again.
+// Full overrules quick, and repetitions in another pack do not count again.
 func TestClaims(t *testing.T) {
 	rules := *check("speedup", "", ">= 1.05")
 	outcome := func(p *config.Pack, ours *float64) *Outcome {
@@ -259,7 +259,7 @@ func TestClaims(t *testing.T) {
 	require.Equal(t, Yes, claims(all)[0].number().Holds, "full has no number as described")
 }
 
-// A rule that changes changes verdicts of what is recorded; a number of something else is not recorded.
+// A changed rule changes the verdicts of recorded numbers; a number of another quantity counts as not recorded.
 func TestJudge(t *testing.T) {
 	rules := *check("speedup", "", ">= 1.05")
 	rules.Variants = append(rules.Variants, "quick")
@@ -312,7 +312,7 @@ func TestDiscussionTakesItsNumbers(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A published number that ours equals lies on the diagonal, and what counts is drawn once.
+// A published number that ours equals lies on the diagonal, and each statement that counts is drawn once.
 func TestScatter(t *testing.T) {
 	list := make([]claim, 2)
 	for i, numbers := range [][2]float64{{4, 4}, {1, 2}} {

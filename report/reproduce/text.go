@@ -126,7 +126,7 @@ func (n *Number) text() string {
 	return n.ours() + n.other() + " " + string(n.Holds)
 }
 
-// other is the arithmetic mean in brackets, where it differs from the geometric one in what is printed.
+// other is the arithmetic mean in brackets, where it differs from the geometric one in the printed digits.
 func (n *Number) other() string {
 	if n.Arithmetic == 0 || number(n.Arithmetic) == number(*n.Ours) {
 		return ""

@@ -25,8 +25,8 @@ func together(named []string, list []sample) error {
 		}
 		if differ := experiment.Differing([]map[string]string{a.all(keys), b.all(keys)}); len(differ) > 0 {
 			return fmt.Errorf(
-				"%s (%s) and %s (%s) would become one number, but differ in %s, which nothing here names: tell them "+
-					"apart, or name a key in across",
+				"%s (%s) and %s (%s) would become one number, but differ in %s, which nothing here names: "+
+					"distinguish them, or name a key in across",
 				a.Experiment, a.Label, b.Experiment, b.Label, strings.Join(differ, ", "))
 		}
 	}

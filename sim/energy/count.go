@@ -15,7 +15,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// term is a product of a number, what a machine has, and one statistic at most.
+// term is a product of a number, properties of the machine, and one statistic at most.
 type term struct {
 	factor     float64
 	quantities []string

@@ -18,7 +18,7 @@ type commands struct {
 	bit                            Range // between chip and DRAM
 }
 
-// energies returns what the commands of a part take, with the timing of the simulated DRAM.
+// energies returns the energies of a part's commands, with the timing of the simulated DRAM.
 func (p *Part) energies(s *dram.Spec) (c commands, err error) {
 	if p.Method == "currents" {
 		c, err = p.fromCurrents(s)
@@ -36,7 +36,7 @@ func (p *Part) energies(s *dram.Spec) (c commands, err error) {
 }
 
 // fromCurrents follows the data sheets' currents, as Micron's TN-40-07 and DRAMPower do. Standby is counted for the
-// whole time, and an energy is what a command takes beyond it:
+// whole time, and a command's energy is the energy beyond standby:
 //
 //	ACT and PRE  VDD (IDD0 tRC − IDD3N tRAS − IDD2N (tRC − tRAS))
 //	RD, WR       VDD (IDD4R − IDD3N) burst, VDD (IDD4W − IDD3N) burst

@@ -36,7 +36,7 @@ func counts(t *testing.T, texts ...string) (tree stats.Tree) {
 	return tree
 }
 
-// micron are commands of the datasheet's formula for ddr4-3200, computed by hand: 8 devices of 1.2 V, a clock of 0.625
+// micron has the energies of commands by the datasheet's formula for ddr4-3200: 8 devices of 1.2 V, a clock of 0.625
 // ns, tRC 74, tRAS 52, a burst of 4 and tRFC 576 clocks, IDD0 57, IDD2N 37, IDD3N 52, IDD4R 168, IDD4W 150, IDD5 250 mA.
 var micron = struct{ act, read, write, refresh, open, closed float64 }{
 	4200,   // 9.6 V (57 × 46.25 − 52 × 32.5 − 37 × 13.75 = 437.5 pC)
@@ -47,7 +47,7 @@ var micron = struct{ act, read, write, refresh, open, closed float64 }{
 	355.2,  // mW
 }
 
-// TestDatasheet holds commands' energies to the formula, by hand.
+// TestDatasheet compares commands' energies with values of the formula, written out above.
 func TestDatasheet(t *testing.T) {
 	table, err := Load("vortex-45nm")
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ lines:
   - {part: leakage, event: cores, count: 3*machine.cores, unit: mW, low: 1, nominal: 5, high: 9, source: s}
 `
 
-// TestRun computes a whole run by hand.
+// TestRun compares a whole run's energy with a written-out sum.
 func TestRun(t *testing.T) {
 	table, err := Parse("small.yaml", []byte(small))
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestShippedTables(t *testing.T) {
 	}
 }
 
-// TestExtends: a table takes what it does not say from the one that it extends, scaled from that one's process.
+// TestExtends: a table inherits missing values from the table that it extends, scaled from that table's process.
 func TestExtends(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "my.yaml")
 	write := func(text string) {

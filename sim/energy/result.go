@@ -16,7 +16,7 @@ type Item struct {
 	Part    string  `json:"part"`
 	Event   string  `json:"event"`
 	Unit    string  `json:"unit"`   // of Each: pJ, or mW·ns, which is a pJ
-	Count   float64 `json:"count"`  // of events; of a power, what has it, times ns
+	Count   float64 `json:"count"`  // of events; for a power, the number of its consumers times ns
 	Factor  float64 `json:"factor"` // of Each, by the capacity and width of this machine's memory
 	Each    Range   `json:"each"`
 	Half    float64 `json:"count_ci95,omitempty"` // half the 95 % confidence interval of an estimated count
@@ -27,7 +27,7 @@ type Item struct {
 // name identifies the value that the item has in common with those of other runs.
 func (i *Item) name() string { return i.Part + ": " + i.Event }
 
-// amount is what Each is multiplied by, to joules.
+// amount is the factor from Each to joules.
 func (i *Item) amount() float64 { return i.Count * i.Factor * 1e-12 }
 
 // Joules returns the item's energy.
@@ -210,7 +210,7 @@ func names(of ...*Result) (list []string) {
 	return list
 }
 
-// Order says what is known of which of two is smaller.
+// Order compares two energies whose values are known within bounds.
 type Order string
 
 // Orders of two runs over all values of a table.

@@ -53,13 +53,13 @@ type Table struct {
 
 // Head describes a table.
 type Head struct {
-	Title       string   `key:"title" required:"true" lines:"true" doc:"What it is for, in a line."`
+	Title       string   `key:"title" required:"true" lines:"true" doc:"Title: the purpose, in a line."`
 	NM          float64  `key:"nm" required:"true" min:"1" max:"1000" unit:"nm" doc:"Process of the chip."`
 	Volts       float64  `key:"volts" required:"true" min:"0.1" max:"10" unit:"V" doc:"Supply of the chip."`
 	ClockMHz    float64  `key:"clock_mhz" default:"0" min:"0" max:"100000" unit:"MHz"`
 	Exponent    float64  `key:"capacity_exponent" default:"0.5" min:"0" max:"1" unit:""`
 	For         []string `key:"for" default:"" doc:"DRAM presets whose machines take this table if none is named."`
-	NotModelled []string `key:"not_modelled" default:"" doc:"What no line stands for."`
+	NotModelled []string `key:"not_modelled" default:"" doc:"Consumers of energy that no line covers."`
 }
 
 // Docs describes the keys.
@@ -101,7 +101,7 @@ func (Line) Docs() map[string]string {
 		"source": "Where the values come from: a publication with its table, a rule by which they were derived, or the " +
 			"reason of an assumption.",
 		"of":    "The memory that is accessed: values are scaled to its capacity (bytes) and its width.",
-		"width": "word: 32 bits. request: what one request to it moves. line: its line.",
+		"width": "word: 32 bits. request: the bytes of a request. line: the memory's line.",
 		"bytes": "Capacity for which the values are. 0: they do not depend on it.",
 		"nm":    "Process of the source's value, which is scaled to the table's. 0: the table's.",
 	}
@@ -384,7 +384,7 @@ func (t *Table) addLines(n *schema.Node, bad *[]error) {
 		case seen[name]:
 			complain("event", fmt.Errorf("%s stands twice", name))
 		case (line.Width != "none" || line.Bytes != 0) && line.Of == "none":
-			complain("event", errors.New("width and bytes say something of a memory: expected its name in of"))
+			complain("event", errors.New("width and bytes describe a memory: expected its name in of"))
 		default:
 			seen[name] = true
 		}

@@ -16,7 +16,7 @@ import (
 	"heddle/sim/parity"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: say why in the commit message")
+var update = flag.Bool("update", false, "rewrite testdata/cycles.golden: give the reason in the commit message")
 
 // known are the measurements (program, machine, iterations) that are off by more than 5 %,
 // each with its mechanism in docs/results/validation.md. None may be added without one.
@@ -68,8 +68,8 @@ func TestReport(t *testing.T) {
 	require.EqualError(t, err, `no reference machine "z": expected one of w1, a, c, d, m6, wb, chan4, chan2, lsuq8, lsul2, alul2, iss2, blk1, w16t16, nolm, cores4, s2, l3c2`)
 }
 
-// What a sweep has beyond the values that were compared is named, each key once, and of a section that no reference
-// machine has only the name.
+// TestNotValidated: keys of a sweep whose values were not compared with the RTL are listed, each once; of a section
+// that no reference machine has, only the name.
 func TestNotValidated(t *testing.T) {
 	for _, m := range parity.Machines {
 		cfg, err := parity.Config(m)
@@ -80,7 +80,7 @@ func TestNotValidated(t *testing.T) {
 		set  []string
 		want []string
 	}{
-		{[]string{"core.lsu_queue=2"}, nil}, // what it is without being said
+		{[]string{"core.lsu_queue=2"}, nil}, // the derived value
 		{[]string{"l1d.banks=16", "core.fence=wait"}, []string{"core.fence wait", "l1d.banks 16"}},
 		{[]string{"core.warps=32", "core.threads=2"}, []string{"core.threads 2"}},
 		{[]string{"core.warps=64"}, []string{"core.warps 64", "core.issue.alu_blocks 4 derived", "core.issue.slices 4 derived"}},

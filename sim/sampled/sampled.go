@@ -78,7 +78,7 @@ func (e *Estimator) Launch(of any, s *sim.Sampled) Estimate {
 			k.factors, k.intervals = append(k.factors, f), append(k.intervals, s.Intervals[i])
 		}
 	}
-	k.tell()
+	k.computeFactors()
 	out := k.launch(s, at)
 	if n := len(k.factors) - kept; n > 0 {
 		k.factors, k.intervals = slices.Clone(k.factors[n:]), slices.Clone(k.intervals[n:])
@@ -147,9 +147,9 @@ func warm(v *sim.Interval) sim.Pace {
 	return p
 }
 
-// tell computes the factors of the intervals. Before a kernel is known to have phases, its intervals are too short to
+// computeFactors computes the factors of the intervals. Before a kernel is known to have phases, its intervals are too short to
 // cover them all.
-func (k *kernel) tell() {
+func (k *kernel) computeFactors() {
 	least, most := uint64(math.MaxUint64), uint64(0)
 	for i := range k.intervals {
 		n := k.intervals[i].Length

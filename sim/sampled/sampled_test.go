@@ -12,12 +12,12 @@ import (
 	"heddle/sim/stats"
 )
 
-// truth is a launch that is known: at each instruction what it takes, what the estimate says that it takes, and an
-// event that is counted. A sampled launch is cut out of it.
+// truth is a launch whose cycles, estimated cycles and number of counted events are known at each instruction. A
+// sampled launch is cut out of it.
 type truth struct {
 	r       *rand.Rand
 	instrs  int
-	cpi     func(at float64) float64 // of what is done
+	cpi     func(at float64) float64 // simulated
 	factor  func(at float64) float64 // the truth over the estimate
 	scatter float64                  // of the factor of an interval
 }
@@ -164,7 +164,8 @@ func TestWholeLaunchesAreExact(t *testing.T) {
 	require.Equal(t, s.Begin.Counts.Tree(), got.Counts)
 }
 
-// What was seen in the beginning alone, or never, is not known to be nothing in the rest.
+// TestWhatIsNotSeenIsNotExact: an event that occurs in the beginning only, or never, is not known to be absent from the
+// rest.
 func TestWhatIsNotSeenIsNotExact(t *testing.T) {
 	l := truth{r: rand.New(rand.NewPCG(1, 7)), instrs: 100_000, cpi: flat(2), factor: flat(1)}
 	s, _ := l.cut(4000)
@@ -226,8 +227,8 @@ func TestNothingBehind(t *testing.T) {
 	require.False(t, math.IsInf(got.Half, 0) || math.IsNaN(got.Half))
 }
 
-// TestShortIntervalsOfPhases: where intervals had to become longer, because the pace goes up and down, what the short
-// ones before say does not count; where they did not, all count.
+// TestShortIntervalsOfPhases: where a varying pace made intervals longer, the short ones before do not count; elsewhere
+// all count.
 func TestShortIntervalsOfPhases(t *testing.T) {
 	l := truth{r: rand.New(rand.NewPCG(1, 8)), instrs: 100_000, cpi: flat(2), factor: flat(1)}
 	s, want := l.cut(4000)

@@ -98,7 +98,7 @@ func TestLogCounts(t *testing.T) {
 	require.Equal(t, commands, count["memory cmd:"])
 }
 
-// TestLogIsBounded: a log ends before it grows over its limit, and says so.
+// TestLogIsBounded: a log ends before it exceeds its limit, with a line that reports it.
 func TestLogIsBounded(t *testing.T) {
 	lines, notes := logged(t, "vortex-1c4w4t", "ld_rand", "", "*", window.MinBytes)
 	require.NotEmpty(t, lines)

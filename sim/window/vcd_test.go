@@ -116,7 +116,7 @@ func (w *waves) values(t *testing.T, body string, codes map[string]*wave) {
 	}
 }
 
-// witness sees, by ways of its own, what caches, memory and core 0 do in the cycles of a window.
+// witness records the activity of caches, memory and core 0 in a window, independently of the window's own code.
 type witness struct {
 	m      *sim.Machine
 	spec   window.Spec
@@ -205,8 +205,8 @@ func (w *witness) core(n int, now uint64) {
 	w.see(now, strings.ReplaceAll(u.StateName(), " ", "_"), "%s.%s", w.m.UnitPath(n), name)
 }
 
-// checkWaves: a VCD file has in every cycle what a witness has seen. A stage that nobody has seen anybody pass is not
-// valid.
+// checkWaves: a VCD file has in every cycle the states that a witness has seen. A stage that no instruction has passed
+// is not valid.
 func checkWaves(t *testing.T, o *observed) {
 	t.Helper()
 	compared := 0
@@ -228,7 +228,7 @@ func checkWaves(t *testing.T, o *observed) {
 		}
 		for i, at := range s.times {
 			if s.values[i] == "1" && o.saw.sees[name][at] != "1" {
-				t.Fatalf("%s at %d: nobody has passed", name, at)
+				t.Fatalf("%s at %d: no instruction has passed", name, at)
 			}
 			passed++
 		}

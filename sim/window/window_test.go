@@ -197,7 +197,7 @@ type log struct {
 	instrs      map[int]*instr
 }
 
-// readKonata reads a log, and holds it to what holds for any: every instruction begins once, is in one stage at a
+// readKonata reads a log, and checks the properties of any log: every instruction begins once, is in one stage at a
 // time until it retires, with no gap, and waits within a stage.
 func readKonata(t *testing.T, path string) log {
 	t.Helper()
@@ -307,7 +307,7 @@ func (l *log) retired() (n uint64) {
 	return n
 }
 
-// waits adds up the cycles before the scoreboard by what was waited for.
+// waits adds up the cycles before the scoreboard by cause.
 func (l *log) waits() map[string]uint64 {
 	sum := map[string]uint64{}
 	for _, i := range l.instrs {
@@ -411,8 +411,8 @@ func programs(machine string) []string {
 	return []string{"alu_chain"}
 }
 
-// TestWindowOnlyLooks: a run that is looked at takes the same cycles, and counts the same; and what the log and the
-// trace say adds up to what was counted.
+// TestWindowOnlyLooks: a run with a window has the cycles and counts of one without; and the log and the trace add up
+// to these counts.
 func TestWindowOnlyLooks(t *testing.T) {
 	for _, machine := range machines {
 		for _, prog := range programs(machine) {
@@ -431,7 +431,7 @@ func TestWindowOnlyLooks(t *testing.T) {
 	}
 }
 
-// checkSums compares with what the cores have counted.
+// checkSums compares with the cores' counts.
 func checkSums(t *testing.T, o *observed) {
 	committed, selected, states := uint64(0), uint64(0), map[string]uint64{}
 	for _, c := range o.m.Cores {
@@ -453,7 +453,7 @@ func checkSums(t *testing.T, o *observed) {
 	require.Equal(t, o.res.Cycles/16 > 3, len(o.trace.counters["Memory bytes/cycle"]) > 0)
 }
 
-// TestWindowIsAPart: a window shows what the whole run's log shows there, and no more.
+// TestWindowIsAPart: a window's log is the part of the whole run's log in the window.
 func TestWindowIsAPart(t *testing.T) {
 	for machine, prog := range map[string]string{"vortex-1c4w4t": "ld_rand", "vortex-1c4w4t-weaver": "weaver"} {
 		whole := observe(t, machine, prog, "", megabytes)
@@ -525,8 +525,8 @@ func TestWeaverStates(t *testing.T) {
 	require.Greater(t, busy, 4)
 }
 
-// TestGraphPEGStates: what pops wait for, and the ALWT's entries, are on tracks of their own, as long as the unit has
-// counted; pops are beside the instructions that wait for them.
+// TestGraphPEGStates: causes of waiting pops, and the ALWT's entries, are on tracks of their own, for the cycles that
+// the unit has counted; pops are beside the instructions that wait for them.
 func TestGraphPEGStates(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t-graphpeg+core.graphpeg.alwt_entries=1 core.graphpeg.edge_buffer_bytes=512 core.warps=8 core.threads=8", "peg", "", megabytes)
 	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(),
@@ -544,7 +544,7 @@ func TestGraphPEGStates(t *testing.T) {
 	require.NotEmpty(t, o.trace.counters["buffer.valid"])
 }
 
-// TestEGHWStates: the same of edge-generating hardware, whose every cycle is booked under a state.
+// TestEGHWStates: the same of edge-generating hardware, whose every cycle is attributed to a state.
 func TestEGHWStates(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t-eghw", "eghw", "", megabytes)
 	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(),
@@ -594,7 +594,7 @@ func TestBanksHaveTracks(t *testing.T) {
 	}
 }
 
-// unpack writes what a gzip file holds.
+// unpack writes the contents of a gzip file.
 func unpack(t *testing.T, from, to string) {
 	t.Helper()
 	f, err := os.Open(from)
@@ -608,7 +608,7 @@ func unpack(t *testing.T, from, to string) {
 	require.NoError(t, os.WriteFile(to, b, 0o644))
 }
 
-// TestAFullDiskEndsTheRun: what cannot be written ends the run as soon as that is known, for every export.
+// TestAFullDiskEndsTheRun: a failed write ends the run at once, for every export.
 func TestAFullDiskEndsTheRun(t *testing.T) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {
@@ -637,7 +637,7 @@ func TestAFullDiskEndsTheRun(t *testing.T) {
 	}
 }
 
-// TestFilesAreBounded: a file ends, well formed, before it grows over its limit, and says so.
+// TestFilesAreBounded: a file ends, well formed, before it exceeds its limit, and the run reports it.
 func TestFilesAreBounded(t *testing.T) {
 	o := observe(t, "vortex-1c4w4t", "ld_rand", "", window.MinBytes)
 	require.Len(t, o.notes, 3)

@@ -38,7 +38,7 @@ func unpreempted(ctx context.Context, dir string) ([]string, error) {
 	}
 	changed := preemptAfter.ReplaceAll(source, []byte("const forcePreemptNS = 1 << 62"))
 	if bytes.Equal(changed, source) {
-		return nil, fmt.Errorf("%s: has no constant forcePreemptNS any more: find what says when Go preempts", file)
+		return nil, fmt.Errorf("%s: has no constant forcePreemptNS any more: find the constant by which Go preempts", file)
 	}
 	proc, overlay := filepath.Join(dir, "proc.go"), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: proc}})

@@ -54,7 +54,7 @@ func TestToleranceIsOfTheCostOfAWarpInstruction(t *testing.T) {
 		assert.Equal(t, want, printBeside("recorded", list, []cost{{1000, 10, instrs}}, old), instrs)
 	}
 	assert.NoError(t, printBeside("recorded", list, []cost{{1000, 10, 1}}, table{}),
-		"what was never recorded cannot be worse")
+		"a workload without a record cannot be worse")
 }
 
 func TestCountsAreRead(t *testing.T) {

@@ -43,10 +43,10 @@ func main() {
 	var o options
 	flag.StringVar(&o.base, "base", "", "the `commit` to compare with, or a program that was built before")
 	flag.BoolVar(&o.quick, "quick", false, "minutes instead of an hour: some points of each pack, and of them the beginning")
-	flag.StringVar(&o.run, "run", "", "run only what has a name that matches this `regexp`")
+	flag.StringVar(&o.run, "run", "", "run only the jobs whose names match this `regexp`")
 	flag.IntVar(&o.drawn, "drawn", -1, "how `many` points on drawn machines")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the drawn points")
-	flag.StringVar(&o.keep, "keep", "", "keep the configurations and results of what differs in this `directory`")
+	flag.StringVar(&o.keep, "keep", "", "keep the configurations and results of jobs that differ in this `directory`")
 	flag.IntVar(&o.jobs, "jobs", resources.Processors(), "runs at the same time")
 	flag.IntVar(&o.rows, "rows", 5, "differences shown of a run (0: all)")
 	flag.Parse()
@@ -228,7 +228,7 @@ func showProgress(format string, args ...any) {
 	}
 }
 
-// one runs a job with both programs and prints what differs.
+// one runs a job with both programs and prints the differences.
 func (c *comparison) one(ctx context.Context, j *job, of int) error {
 	base, err := c.run(ctx, j, &c.base)
 	if err != nil {

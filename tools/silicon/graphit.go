@@ -128,7 +128,7 @@ func (p *program) on(g measured) []string {
 	return list
 }
 
-// writeGraphIt exports a GraphIt program, which runs on any graph, and what it should compute on each. It returns its
+// writeGraphIt exports a GraphIt program, which runs on any graph, and its reference result on each. It returns its
 // lines of points.txt.
 func (o *options) writeGraphIt(ctx context.Context, s host.Shape, p *program, graphs []measured) (string, error) {
 	f, err := p.parse()

@@ -143,7 +143,7 @@ const charts = (function () {
     select.value = list.includes(value) ? value : '';
   }
 
-  // Shares of all schedulers' cycles: what issued, the causes with most of them, the other causes together.
+  // Shares of all schedulers' cycles: those that issued, the most frequent causes, the other causes together.
   function stalls(counts, points) {
     const all = counts.length ? counts[0].values.map((_, i) => counts.reduce((sum, c) => sum + c.values[i], 0)) : [];
     const total = (c) => c.values.reduce((a, b) => a + b, 0);

@@ -14,7 +14,7 @@
   let shown = 'time';
   let over = false;
   let before = new Map(); // by machine: its cycle and instructions at the last look
-  const rates = new Map(); // by machine: what it did between two looks
+  const rates = new Map(); // by machine: its rates between two polls
 
   async function get(path) {
     const r = await fetch(path);
@@ -23,7 +23,7 @@
   }
   const ofMachine = (what) => 'api/machines/' + chosen + '/' + what;
 
-  // Keeps the rows of a table or list, by key, so that what is open or focused stays.
+  // Keeps the rows of a table or list, by key, so that open and focused rows stay so.
   function keep(parent, items, key, create, update) {
     const have = new Map([...parent.children].map((e) => [e.dataset.key, e]));
     items.forEach((item, i) => {
@@ -143,7 +143,7 @@
   // The machine that is looked at.
   function choose(id) {
     if (id === chosen) return;
-    if (id === 0) return; // what it showed last stays
+    if (id === 0) return; // the last values stay
     chosen = id;
     byId('machine').hidden = false;
     byId('component').replaceChildren();
@@ -192,7 +192,7 @@
     },
     async waits() {
       const lines = await get(ofMachine('waits'));
-      put(byId('waits').querySelector('pre'), lines.join('\n') || 'Nobody waits.');
+      put(byId('waits').querySelector('pre'), lines.join('\n') || 'No warp or unit waits.');
     },
     async statistics() {
       const list = await get(ofMachine('statistics?search=' + encodeURIComponent(byId('search').value)));
@@ -316,7 +316,7 @@
   byId('observe').addEventListener('click', observe);
   byId('search').addEventListener('input', tick);
 
-  // One look at a time; what is asked for meanwhile comes after it.
+  // One request at a time; requests made meanwhile follow it.
   let looking = false;
   let again = false;
   async function tick() {
@@ -340,12 +340,12 @@
     try {
       s = await get('api/state?page');
     } catch (e) {
-      end('The simulation does not answer any more: it has ended, or was ended. What is shown is the last that was seen.');
+      end('The simulation does not answer any more: it has ended, or was ended. The page shows its last state.');
       return;
     }
     showState(s);
     if (s.over) {
-      end('The simulation has ended. What is shown is the last that was seen.');
+      end('The simulation has ended. The page shows its last state.');
       return;
     }
     if (shown !== 'host' && !s.machines.some((m) => m.id === chosen)) return;
