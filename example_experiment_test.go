@@ -34,7 +34,8 @@ func Example() {
 	}
 	for _, r := range results.Points {
 		steps, _ := r.Stat("super_steps")
-		fmt.Println(r.Axis("workload.schedule"), steps, "super-steps; verified, with cycles and a speedup:", r.Verified, r.Cycles > 0, r.Speedup > 0)
+		fmt.Println(r.Axis("workload.schedule"), steps, "super-steps; verified, with cycles and a speedup:", r.Verified,
+			r.Cycles > 0, r.Speedup > 0)
 	}
 	// Output:
 	// schedule=vertex direction=push is bfs/vertex/csr/push/queue+none
@@ -69,7 +70,8 @@ func ExampleExperiment_Run() {
 	fmt.Println(len(done.Points), "of", len(e.Points()), "points are stored", err)
 
 	ran := 0
-	results, err := e.Run(context.Background(), heddle.ExperimentOptions{Dir: dir, Finished: func(int, heddle.PointResult) { ran++ }})
+	results, err := e.Run(context.Background(), heddle.ExperimentOptions{Dir: dir,
+		Finished: func(int, heddle.PointResult) { ran++ }})
 	fmt.Println(ran, "points more, and", len(results.Points), "in all", err)
 	for _, s := range results.Points[0].Steps[:3] {
 		fmt.Println(s.Step, s.Kernel, s.Cycles > 0)
@@ -92,7 +94,8 @@ func ExampleLoadExperiment() {
 	fmt.Println(e.Name(), len(e.Points()), "points")
 	_, err = heddle.LoadExperiment("quickstart", "workload.schedule=weavr")
 	fmt.Println(err != nil)
-	_, err = heddle.ParseExperiment("e.yaml", []byte("name: e\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: 5}}\nworklaod: {}\n"))
+	_, err = heddle.ParseExperiment("e.yaml", []byte("name: e\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: "+
+		"5}}\nworklaod: {}\n"))
 	fmt.Println(err)
 	// Output:
 	// quickstart 3 points

@@ -30,7 +30,8 @@ func ExampleNewKernel() {
 		return
 	}
 	const half, one, two = 0x3F000000, 0x3F800000, 0x40000000 // floats as their bits
-	arg, at, err := c.Place(m, map[string][]uint32{"x": {one, one, two}, "y": {0, half, one}}, map[string]uint32{"n": 3, "a": two})
+	arg, at, err := c.Place(m, map[string][]uint32{"x": {one, one, two}, "y": {0, half, one}},
+		map[string]uint32{"n": 3, "a": two})
 	if err != nil {
 		fmt.Println(err)
 		return

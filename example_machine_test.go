@@ -92,7 +92,8 @@ func ExampleNewFunctionalMachine() {
 		fmt.Println(err)
 		return
 	}
-	m, err := heddle.NewFunctionalMachine(cfg, heddle.MachineOptions{Console: func(line []byte) { fmt.Printf("it says %q\n", line) }})
+	console := func(line []byte) { fmt.Printf("it says %q\n", line) }
+	m, err := heddle.NewFunctionalMachine(cfg, heddle.MachineOptions{Console: console})
 	if err != nil {
 		fmt.Println(err)
 		return

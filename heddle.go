@@ -7,7 +7,8 @@
 // A YAML file is loaded and laid out as points; each runs on a machine of its own and is checked against a reference,
 // and its results are stored in a directory or kept in memory. Results of earlier runs are opened.
 //
-//	e, err := heddle.LoadExperiment("my.yaml", "workload.algorithm.damping=0.9") // settings override the file's, as --set does
+//	e, err := heddle.LoadExperiment("my.yaml", "workload.algorithm.damping=0.9") // settings override the file's, as
+//	--set does
 //	r, err := e.Run(ctx, heddle.ExperimentOptions{Dir: "results/my"})  // goes on where a killed run stopped
 //	for _, p := range r.Points { fmt.Println(p.Label(), p.Cycles, p.Verified) }
 //	r, err = heddle.OpenResults("results/my")                          // later, in any program

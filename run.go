@@ -74,7 +74,8 @@ func Choices(key string) (names []string) {
 	return names
 }
 
-// presentName returns the name that a key of workload has today. It does not ask the schema, whose use ends registration.
+// presentName returns the name that a key of workload has today. It does not ask the schema, whose use ends
+// registration.
 func presentName(key string) string {
 	fields := reflect.TypeFor[workload.Workload]()
 	for f := range fields.NumField() {

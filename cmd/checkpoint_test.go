@@ -48,8 +48,8 @@ func interrupted(t *testing.T, heddle, dir string, s os.Signal, more ...string) 
 	return errs.String()
 }
 
-// TestCheckpoints: a point that was killed, or interrupted, resumes with a message; its files are gone when it has ended.
-// Checkpoints that are damaged, or of another kind of run, are refused with a remedy, before anything runs.
+// TestCheckpoints: a point that was killed, or interrupted, resumes with a message; its files are gone when it has
+// ended. Checkpoints that are damaged, or of another kind of run, are refused with a remedy, before anything runs.
 func TestCheckpoints(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "long.yaml"), []byte(long), 0o644))

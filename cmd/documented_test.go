@@ -59,10 +59,12 @@ func TestDocumentedCommands(t *testing.T) {
 }
 
 // sources lists the files of all packages but tests' by go list, which go test does not take for the test's input: it
-// would for the root directory, which has another time with every commit, and no result of this package would be cached.
+// would for the root directory, which has another time with every commit, and no result of this package would be
+// cached.
 func sources(t *testing.T) []string {
 	t.Helper()
-	list, err := exec.Command("go", "-C", "..", "list", "-f", "{{range .GoFiles}}{{$.Dir}}/{{.}}\n{{end}}", "./...").Output()
+	list, err := exec.Command("go", "-C", "..", "list", "-f", "{{range .GoFiles}}{{$.Dir}}/{{.}}\n{{end}}",
+		"./...").Output()
 	require.NoError(t, err)
 	return strings.Fields(string(list))
 }

@@ -115,7 +115,8 @@ func peakOf(t *testing.T, dir string) uint64 {
 // what would help.
 func TestMemoryLimitHolds(t *testing.T) {
 	program := buildHeddle(t)
-	dir := inNew(t, "large.yaml", "name: large\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 400000, edges: 3000000}}\n"+
+	dir := inNew(t, "large.yaml", "name: large\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 400000, edges: "+
+		"3000000}}\n"+
 		"workload: {algorithm: pagerank, schedule: vertex}\nstop: {max_edges: 50000000}\n")
 	got := withoutProgress(to(t, nil, dir, program, "run", "large.yaml", "--memory-limit", "40MiB", "--quiet"))
 	require.Equal(t, exitNoProgress, got.code, got.stderr)

@@ -51,7 +51,8 @@ func TestFullFileSystem(t *testing.T) {
 // manyPoints is an experiment of so many points, each of a moment and of 12 KiB of results.
 func manyPoints(points int) string {
 	return fmt.Sprintf("name: many\nmachine: vortex-1c4w4t\ngraph: {grid: {width: 4, height: 4}}\n"+
-		"workload: {algorithm: bfs, schedule: vertex}\nsweep: {workload.launch_overhead: {from: 1, to: %d, step: 1}}\n", points)
+		"workload: {algorithm: bfs, schedule: vertex}\nsweep: {workload.launch_overhead: {from: 1, to: %d, step: 1}}\n",
+		points)
 }
 
 // runMany runs the experiment with its results in a directory.

@@ -154,7 +154,8 @@ nothing for a correct program.`,
 
 // externFlag adds the flag that names the file with a program's extern functions.
 func externFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "extern", "", "a `file` with the extern functions, in GraphIt (else NAME.extern.gt beside the program)")
+	c.Flags().StringVar(to, "extern", "", "a `file` with the extern functions, in GraphIt (else NAME.extern.gt beside "+
+		"the program)")
 }
 
 // gtCheck holds the flags of heddle gt check: those of gt run that affect which programs are refused.

@@ -47,9 +47,12 @@ func TestGtRefused(t *testing.T) {
 	top := write("top.wel", "0 1 2147483647\n1 2 1\n")
 	point := write("point.yaml", "name: point\nmachine: vortex-1c4w4t\ngraph: {file: "+far+
 		"}\nworkload: {program: sssp.gt, arguments: [\"0\"]}\n")
-	ends := write("ends.gt", "element V end\nelement E end\nconst edges : edgeset{E}(V, V) = load(argv[1]);\nconst vertices : vertexset{V} = edges.getVertices();\n"+
-		"const a : vector{V}(int) = 0;\nfunc f(v : V)\n    while a[v] < 10\n        a[v] += 1;\n    end\nend\nfunc main()\n    vertices.apply(f);\nend\n")
-	block := write("block.gt", "SimpleGPUSchedule s;\ns.configLoadBalance(EDGE_ONLY, BLOCKED, 1099511627776);\nprogram->applyGPUSchedule(\"loop:step\", s);\n")
+	ends := write("ends.gt", "element V end\nelement E end\nconst edges : edgeset{E}(V, V) = load(argv[1]);\nconst "+
+		"vertices : vertexset{V} = edges.getVertices();\n"+
+		"const a : vector{V}(int) = 0;\nfunc f(v : V)\n    while a[v] < 10\n        a[v] += 1;\n    end\nend\nfunc "+
+		"main()\n    vertices.apply(f);\nend\n")
+	block := write("block.gt", "SimpleGPUSchedule s;\ns.configLoadBalance(EDGE_ONLY, BLOCKED, "+
+		"1099511627776);\nprogram->applyGPUSchedule(\"loop:step\", s);\n")
 	label := write("label.gt", "SimpleGPUSchedule s;\nprogram->applyGPUSchedule(\"nowhere\", s);\n")
 	for _, c := range []struct {
 		args []string
@@ -134,7 +137,8 @@ func TestGtCPU(t *testing.T) {
 	require.NotContains(t, stderr, "--no-check")
 	_, stderr, code = heddle(t, "gt", "run", "cc", small, "--symmetrise", "--cpu", "--no-check")
 	require.Equal(t, 0, code, stderr)
-	require.Contains(t, stderr, "heddle: --no-check: nothing has been verified; integers of more than 32 bits, which are refused without it, have wrapped")
+	require.Contains(t, stderr, "heddle: --no-check: nothing has been verified; integers of more than 32 bits, which "+
+		"are refused without it, have wrapped")
 	text, err := os.ReadFile(saved)
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("0\n", 4), string(text))

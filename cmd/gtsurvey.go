@@ -58,7 +58,8 @@ has the reasons in full.`,
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print the outcomes as JSON")
 	fl.BoolVar(&f.float, "float", true, "compute double as float: the machine's numbers have 32 bits")
-	fl.DurationVar(&f.limit, "limit", 20*time.Second, "time for one program, after which it counts as one that does not run")
+	fl.DurationVar(&f.limit, "limit", 20*time.Second, "time for one program, after which it counts as one that does not "+
+		"run")
 	fl.StringVar(&f.match, "match", "", "survey the programs whose names match this `expression`")
 	return c
 }
@@ -166,7 +167,8 @@ func (f *gtSurvey) fitting(schedule string, names, files []string) (list []strin
 	queued := says(schedule, "riority")
 	for _, a := range names {
 		i := slices.IndexFunc(files, func(x string) bool {
-			return filepath.Base(x) == a && top(x) == top(schedule) && f.hasProgram(x) && filepath.Dir(x) != filepath.Dir(schedule)
+			return filepath.Base(x) == a && top(x) == top(schedule) && f.hasProgram(x) &&
+				filepath.Dir(x) != filepath.Dir(schedule)
 		})
 		if i >= 0 && (len(names) == 1 || says(files[i], "priority_queue") == queued) {
 			list = append(list, files[i])

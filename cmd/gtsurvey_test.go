@@ -14,7 +14,8 @@ import (
 func surveyFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	const head = "element Vertex end\nelement Edge end\nconst edges : edgeset{Edge}(Vertex,Vertex) = load(\"../any/4.el\");\n" +
+	const head = "element Vertex end\nelement Edge end\nconst edges : edgeset{Edge}(Vertex,Vertex) = " +
+		"load(\"../any/4.el\");\n" +
 		"const vertices : vertexset{Vertex} = edges.getVertices();\nconst A : vector{Vertex}(int) = 0;\n"
 	const step = "func f(s : Vertex, d : Vertex)\n A[d] += 1;\nend\nfunc main()\n #s1# edges.apply(f);\nend\n"
 	for name, text := range map[string]string{
@@ -80,7 +81,8 @@ func TestGtSurvey(t *testing.T) {
 	for _, line := range strings.Split(out, "\n") {
 		require.LessOrEqual(t, len([]rune(line)), 80, line)
 	}
-	for _, args := range [][]string{{filepath.Join(dir, "none")}, {dir, "--match", "("}, {dir, "--limit", "-1s"}, {dir, "--match", "zzz"}} {
+	for _, args := range [][]string{{filepath.Join(dir, "none")}, {dir, "--match", "("}, {dir, "--limit", "-1s"},
+		{dir, "--match", "zzz"}} {
 		_, _, code = heddle(t, append([]string{"gt", "survey"}, args...)...)
 		require.Equal(t, 2, code, args)
 	}

@@ -200,7 +200,8 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().IntVar(&v.core.Warps, "warps", 4, "warps of a core, for kernels that depend on it")
 	c.Flags().IntVar(&v.core.Lanes, "threads", 4, "lanes of a warp, for kernels that depend on it")
 	c.Flags().IntVar(&v.width, "width", 16, "numbers of a vertex, for spmm and graphsum: a power of two")
-	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as workload.schedule.warps_per_core")
+	c.Flags().IntVar(&v.warps, "warps-per-core", 0, "warps of a core that run it (0: all), as "+
+		"workload.schedule.warps_per_core")
 	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0,
 		"threads of a thread block under cta (0: a core's), as workload.schedule.cta_threads")
 	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]),

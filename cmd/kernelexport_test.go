@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKernelExport: an exported program computes the right result on a machine of its shape, timed and functional, which
-// its exit code reports; kernels that cannot be exported are refused, and no file is written.
+// TestKernelExport: an exported program computes the right result on a machine of its shape, timed and functional,
+// which its exit code reports; kernels that cannot be exported are refused, and no file is written.
 func TestKernelExport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("tiny.yaml", []byte(tiny), 0o644))

@@ -101,7 +101,8 @@ graph-processing hardware units plugged into its cores.
 	root.SetVersionTemplate("heddle {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newRun(), newReproduce(), newResults(), newExplain(), newReport(), newFigure(), newExec(),
-		newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(), newInspect(),
+		newConfig(), newStats(), newValidate(), newAsm(), newDisasm(), newISA(), newGraph(), newKernel(), newTrace(),
+		newInspect(),
 		newGt(), newCLI(), newMan(), newTune(), newArea(), newEnergy())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -199,7 +199,8 @@ func TestFailureInJSON(t *testing.T) {
 
 func TestTrace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "trace.txt")
-	src := source(t, "_start: li t0, 3\n tmc t0\n csrr t0, vx_tid\n slli t0, t0, 2\n lw t1, 0x100(t0)\n li t0, 1\n tmc t0\n"+exit0[len("_start:"):])
+	src := source(t, "_start: li t0, 3\n tmc t0\n csrr t0, vx_tid\n slli t0, t0, 2\n lw t1, 0x100(t0)\n li t0, 1\n tmc "+
+		"t0\n"+exit0[len("_start:"):])
 	_, _, code := heddle(t, "exec", src, "--untimed", "--trace="+file)
 	require.Equal(t, exitOK, code)
 	b, err := os.ReadFile(file)
@@ -276,7 +277,8 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 	drawn, _, _ := heddle(t, "config", "draw", "vortex-6c32w32t-weaver")
 	b, err = os.ReadFile("../docs/design/machine.svg")
 	require.NoError(t, err)
-	require.Equal(t, drawn, string(b), "run go run ./cmd/heddle config draw vortex-6c32w32t-weaver > docs/design/machine.svg")
+	require.Equal(t, drawn, string(b), "run go run ./cmd/heddle config draw vortex-6c32w32t-weaver > "+
+		"docs/design/machine.svg")
 	b, err = os.ReadFile("../docs/reference/statistics.md")
 	require.NoError(t, err)
 	want, err := statisticsDoc()

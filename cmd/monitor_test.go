@@ -137,7 +137,8 @@ func alone(state string) func(page) bool {
 // A run of several points shows those that run, how far they are, and how many are done.
 func TestRunMonitored(t *testing.T) {
 	small := filepath.Join(t.TempDir(), "small.yaml")
-	require.NoError(t, os.WriteFile(small, []byte("name: small\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {max_iterations: 2, schedule: vertex}\nsweep: {machine.l1d.ways: [1, 2, 4]}\n"), 0o644))
+	require.NoError(t, os.WriteFile(small, []byte("name: small\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: "+
+		"64, edges: 256}}\nworkload: {max_iterations: 2, schedule: vertex}\nsweep: {machine.l1d.ways: [1, 2, 4]}\n"), 0o644))
 	want, errs, code := heddle(t, "run", small, "--json", "--out", t.TempDir())
 	require.Equal(t, exitOK, code, errs)
 

@@ -51,8 +51,9 @@ func to(t *testing.T, out *os.File, dir, program string, args ...string) ended {
 
 // Programs that print a line, and lines without end.
 const (
-	greeting = "_start: li t0, 0x40\n li a1, '!'\n sb a1, 0(t0)\n li a1, 10\n sb a1, 0(t0)\n li t0, 0x88\n sw zero, 0(t0)\n tmc zero\n"
-	forever  = "_start: li t0, 0x40\n li a1, 10\nloop: sb a1, 0(t0)\n j loop\n"
+	greeting = "_start: li t0, 0x40\n li a1, '!'\n sb a1, 0(t0)\n li a1, 10\n sb a1, 0(t0)\n li t0, 0x88\n sw zero, " +
+		"0(t0)\n tmc zero\n"
+	forever = "_start: li t0, 0x40\n li a1, 10\nloop: sb a1, 0(t0)\n j loop\n"
 )
 
 // tiny is an experiment of a moment.

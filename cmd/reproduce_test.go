@@ -207,7 +207,8 @@ func TestReproductionDocIsCurrent(t *testing.T) {
 			require.NoError(t, err)
 			if o != nil {
 				require.True(t, o.Current(p),
-					"%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs/results", p.Name, p.Name, v)
+					"%s has other checks than its recorded outcome: run heddle reproduce %s --%s --record docs/results", p.Name,
+					p.Name, v)
 			}
 		}
 	}

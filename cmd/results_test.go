@@ -53,7 +53,8 @@ func TestGrowing(t *testing.T) {
 	run("4 of 6 points known\n", "--set", "sweep={workload.algorithm.damping: [0.4, 0.5, 0.6]}")
 	run("4 of 6 points known (4 from a)\n", "--set", "name=c", "--set",
 		"compare=[{name: slow, schedule: warp}, {name: v, schedule: vertex}, {name: e, schedule: edge}]")
-	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.algorithm.damping: [0.6]}", "--recheck",
+	run("2 of 2 points known; 1 of them are simulated again", "--set", "sweep={workload.algorithm.damping: [0.6]}",
+		"--recheck",
 		"1%")
 	require.Contains(t, results(t, "gc", "a", "--dry-run"), "4 points to delete")
 	require.Contains(t, results(t, "list", "a", "--json"), `"workload.algorithm.damping": "0.6"`)
@@ -175,7 +176,8 @@ func TestResultsExportAndSQL(t *testing.T) {
 
 	var rows []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(results(t, "sql", "a",
-		"SELECT p.point, p.cycles, s.value AS edges FROM points p JOIN stats s USING (point) WHERE s.name = 'edges' ORDER BY 1", "--json")), &rows))
+		"SELECT p.point, p.cycles, s.value AS edges FROM points p JOIN stats s USING (point) WHERE s.name = 'edges' ORDER "+
+			"BY 1", "--json")), &rows))
 	require.Len(t, rows, 4)
 	require.Equal(t, 400.0, rows[3]["edges"])
 	require.Contains(t, results(t, "sql", "a", "SELECT count(*) AS n FROM super_steps WHERE kernel = 'gather-pull'"),
@@ -185,7 +187,8 @@ func TestResultsExportAndSQL(t *testing.T) {
 // TestPointsAreNumberedFrom1: a number stands for the same point in every output.
 func TestPointsAreNumberedFrom1(t *testing.T) {
 	someResults(t)
-	_, errs, code := heddle(t, "run", "./e.yaml", "--set", "stats.interval=500", "--set", "seeds=[1, 2]", "--set", "name=n")
+	_, errs, code := heddle(t, "run", "./e.yaml", "--set", "stats.interval=500", "--set", "seeds=[1, 2]", "--set",
+		"name=n")
 	require.Equal(t, exitOK, code, errs)
 	r, err := root.OpenResults("results/n")
 	require.NoError(t, err)

@@ -166,7 +166,8 @@ func TestKilled(t *testing.T) {
 			dir, stored, finished = workplace(t), 0, finished+1
 		}
 		if kills == most-1 {
-			t.Logf("an undisturbed run took %v; %d kills, after %d of which the store was partial; %d runs came to their end", whole, most, partial, finished)
+			t.Logf("an undisturbed run took %v; %d kills, after %d of which the store was partial; %d runs came to their end",
+				whole, most, partial, finished)
 			require.Positive(t, partial)
 		}
 	}
@@ -221,7 +222,8 @@ func TestDryRun(t *testing.T) {
 	out, errs, code = heddle(t, "run", "./many.yaml", "--dry-run", "--json", "--set",
 		"sweep={machine: [vortex-1c4w4t, ./m.yaml]}")
 	require.Equal(t, exitOK, code, errs)
-	require.Equal(t, "heddle: warning: machine changes nothing: points that differ in it alone have the same machine, graph and workload\n", errs)
+	require.Equal(t, "heddle: warning: machine changes nothing: points that differ in it alone have the same machine, "+
+		"graph and workload\n", errs)
 	var cost experiment.Cost
 	require.NoError(t, json.Unmarshal([]byte(out), &cost))
 	require.Len(t, cost.Points, 8)

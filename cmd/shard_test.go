@@ -67,7 +67,8 @@ func rows(t *testing.T, file, table string) (n int) {
 	return n
 }
 
-// storeAgain stores a store's points, as another program may have stored them: changed, and whole. Samples are left out.
+// storeAgain stores a store's points, as another program may have stored them: changed, and whole. Samples are left
+// out.
 func storeAgain(t *testing.T, file string, change func(*store.Experiment, *store.Point)) {
 	t.Helper()
 	s, err := store.Open(file)
@@ -101,7 +102,8 @@ func TestMergesThatAreRefused(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, errs, says)
 	}
-	refused("a/s/shards/1-of-6 and c/s/shards/1-of-6 are results of different things:\n  workload.algorithm.seed: 1, now 2", a, c)
+	refused("a/s/shards/1-of-6 and c/s/shards/1-of-6 are results of different things:\n  workload.algorithm.seed: 1, "+
+		"now 2", a, c)
 	refused("nothing: no results", a, "./nothing")
 	changeFirst := func(change func(*store.Point)) {
 		storeAgain(t, filepath.Join(b, store.File), func(_ *store.Experiment, p *store.Point) {

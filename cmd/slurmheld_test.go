@@ -48,7 +48,8 @@ func TestHeldTasksWithoutPointsAreNotWaitedFor(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	require.Less(t, time.Since(begin), time.Minute)
 	require.Contains(t, errs, "1 pending (launch failed requeued held)")
-	require.Contains(t, errs, "all points are stored; the tasks that are left (1 pending (launch failed requeued held)) are cancelled")
+	require.Contains(t, errs, "all points are stored; the tasks that are left (1 pending (launch failed requeued held)) "+
+		"are cancelled")
 	require.FileExists(t, cancelled)
 	require.Contains(t, out, "verified")
 }

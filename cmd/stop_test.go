@@ -88,7 +88,8 @@ func TestDump(t *testing.T) {
 func TestBreakUntimed(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "a.s")
-	require.NoError(t, os.WriteFile(src, []byte("_start:\n\tli t0, 5\n\tli t1, 7\nsum:\n\tadd t2, t0, t1\n\tfcvt.s.w fa0, t2\nafter:\n\tsw zero, 0x88(zero)\n\ttmc zero\n"), 0o644))
+	require.NoError(t, os.WriteFile(src, []byte("_start:\n\tli t0, 5\n\tli t1, 7\nsum:\n\tadd t2, t0, t1\n\tfcvt.s.w "+
+		"fa0, t2\nafter:\n\tsw zero, 0x88(zero)\n\ttmc zero\n"), 0o644))
 	for _, machine := range [][]string{{"--untimed"}, {"--machine", "vortex-1c4w4t"}} {
 		out, errs, code := heddle(t, append([]string{"exec", src, "--break", "sum", "--dump"}, machine...)...)
 		require.Equal(t, exitStopped, code, errs)

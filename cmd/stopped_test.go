@@ -21,7 +21,8 @@ func TestMaxIterations(t *testing.T) {
 	for _, args := range [][]string{{"config", "check", "s.yaml"}, {"run", "s.yaml", "--dry-run"}, {"run", "s.yaml"}} {
 		code, _, stderr := start(t, heddle, dir, append(args, "--set", "workload.algorithm=bc")...)
 		require.Equal(t, 2, code, stderr)
-		require.Contains(t, stderr, "s.yaml:4:55: workload.max_iterations = 2: what bc has come to before its end cannot be verified")
+		require.Contains(t, stderr, "s.yaml:4:55: workload.max_iterations = 2: what bc has come to before its end cannot "+
+			"be verified")
 		require.Contains(t, stderr, "give region.to: 2 and region.verify: false")
 		require.NoDirExists(t, filepath.Join(dir, "results"))
 	}
@@ -63,5 +64,6 @@ func TestMaxIterations(t *testing.T) {
 	require.NotEmpty(t, page)
 	data, err = os.ReadFile(page[0])
 	require.NoError(t, err)
-	require.Contains(t, string(data), "2 of 2 points have a verified result, 2 of them of runs that workload.max_iterations has stopped before they were done")
+	require.Contains(t, string(data), "2 of 2 points have a verified result, 2 of them of runs that "+
+		"workload.max_iterations has stopped before they were done")
 }

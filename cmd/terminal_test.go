@@ -49,7 +49,8 @@ func TestConfigOfAPoint(t *testing.T) {
 	out, errs, code := heddle(t, "config", "show", "e.yaml", "--point", "2")
 	require.Equal(t, exitOK, code, errs)
 	require.True(t, strings.HasPrefix(out, "# Point 2 of e.yaml: schedule=edge damping=0.5\nname: a\n"), out)
-	require.Equal(t, results(t, "show", "a", "2", "--config"), out[strings.Index(out, "\n")+1:], "the stored configuration")
+	require.Equal(t, results(t, "show", "a", "2", "--config"), out[strings.Index(out, "\n")+1:],
+		"the stored configuration")
 	_, errs, code = heddle(t, "config", "show", "e.yaml", "--point", "5")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--point 5: expected 1..4")
@@ -134,9 +135,11 @@ func TestDryRunKnowsPoints(t *testing.T) {
 // --set of a key that every point sets itself has no effect, which a warning reports.
 func TestSetThatHasNoEffect(t *testing.T) {
 	someResults(t)
-	const says = "--set workload.algorithm.damping=0.6 has no effect: the experiment's compare or sweep sets workload.algorithm.damping\n"
-	for set, want := range map[string]string{"workload.algorithm.damping=0.6": says, "sweep={workload.algorithm.damping: [0.5]}": "",
-		"machine.l1d.ways=1": ""} {
+	const says = "--set workload.algorithm.damping=0.6 has no effect: the experiment's compare or sweep sets " +
+		"workload.algorithm.damping\n"
+	for set, want := range map[string]string{"workload.algorithm.damping=0.6": says,
+		"sweep={workload.algorithm.damping: [0.5]}": "",
+		"machine.l1d.ways=1":                        ""} {
 		_, errs, code := heddle(t, "run", "e.yaml", "--dry-run", "--fresh", "--set", set)
 		require.Equal(t, exitOK, code, errs)
 		require.Equal(t, want, strings.TrimPrefix(errs, "heddle: warning: "))

@@ -40,7 +40,8 @@ func TestTraces(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	require.Regexp(t, `│ replayed, recorded assignment re-timed │`, out)
 
-	write("r.yaml", "name: r\nmachine: vortex-1c4w4t\nworkload: {trace: a.trace}\nsweep: {machine.l1d.bytes: [16KiB, 1KiB]}\n")
+	write("r.yaml", "name: r\nmachine: vortex-1c4w4t\nworkload: {trace: a.trace}\nsweep: {machine.l1d.bytes: [16KiB, "+
+		"1KiB]}\n")
 	out, errs, code = heddle(t, "run", "r.yaml")
 	require.Equal(t, exitOK, code, errs)
 	require.Regexp(t, `│ 16KiB .*│ replayed +│`, out)

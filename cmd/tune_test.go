@@ -128,8 +128,8 @@ func TestTuneRefuses(t *testing.T) {
 	}
 }
 
-// TestVariantNames: variants of a study have the names that an experiment gives them, which may distinguish two machines with
-// the same unit apart.
+// TestVariantNames: variants of a study have the names that an experiment gives them, which distinguish two machines
+// with the same unit.
 func TestVariantNames(t *testing.T) {
 	named := func(name string) experiment.Point {
 		return experiment.Point{Variant: []experiment.Setting{{Key: schema.VariantKey, Value: name}}}
@@ -145,7 +145,8 @@ func TestVariantNames(t *testing.T) {
 func TestStudy(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml",
-		[]byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"), 0o644))
+		[]byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"),
+		0o644))
 	command := []string{"tune", "t.yaml", "--only", "warps_per_core=0", "--only", "cta_threads=0", "--only",
 		"direction=push", "--only", "scan=shuffle", "--only", "layout=csr,coo", "--only", "fusion=none", "--points", "16"}
 	study := func(args ...string) (s tune.Study) {
@@ -206,8 +207,8 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-// TestTuneProgram: a search of a program's schedules finds the result of an exhaustive one, with any number of jobs, and
-// resumes where it was ended; its result runs with as many cycles.
+// TestTuneProgram: a search of a program's schedules finds the result of an exhaustive one, with any number of jobs,
+// and resumes where it was ended; its result runs with as many cycles.
 func TestTuneProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t

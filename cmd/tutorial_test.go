@@ -49,7 +49,8 @@ func TestTutorial(t *testing.T) {
 // TestTutorialNumbers runs the commands as they are: the tables of docs/guide/tutorial.md, and the numbers in its text,
 // are what they print.
 func TestTutorialNumbers(t *testing.T) {
-	testenv.NeedLong(t, "it simulates 24 points of 110,000 cycles on 6 cores; TestTutorial follows the page on a small graph")
+	testenv.NeedLong(t, "it simulates 24 points of 110,000 cycles on 6 cores; TestTutorial follows the page on a small "+
+		"graph")
 	data, err := os.ReadFile("../docs/guide/tutorial.md")
 	require.NoError(t, err)
 	text := strings.Join(strings.Fields(string(data)), " ")

@@ -41,7 +41,8 @@ func siliconFile(t *testing.T) (file, graphs string) {
 func TestValidateSilicon(t *testing.T) {
 	file, graphs := siliconFile(t)
 	dir := t.TempDir()
-	args := []string{"validate", "--silicon", file, "--graphs", graphs, "--machine", "vortex-1c4w4t", "--out", dir, "--jobs", "1"}
+	args := []string{"validate", "--silicon", file, "--graphs", graphs, "--machine", "vortex-1c4w4t", "--out", dir,
+		"--jobs", "1"}
 	out, errs, code := heddle(t, append(args, "--schedules", "vertex,edge", "--columns", "80")...)
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "lost: no file of it in "+graphs)
@@ -50,8 +51,10 @@ func TestValidateSilicon(t *testing.T) {
 	results := filepath.Join(dir, "silicon", "vortex-1c4w4t", "path")
 	require.FileExists(t, filepath.Join(results, "config.resolved.yaml"))
 
-	page, picture, cycles := filepath.Join(dir, "page.md"), filepath.Join(dir, "scatter.svg"), filepath.Join(dir, "cycles.csv")
-	_, errs, code = heddle(t, append(args, "--config", "half,whole", "--unroll", "auto,1", "--markdown", page, "--scatter", picture,
+	page, picture, cycles := filepath.Join(dir, "page.md"), filepath.Join(dir, "scatter.svg"),
+		filepath.Join(dir, "cycles.csv")
+	_, errs, code = heddle(t, append(args, "--config", "half,whole", "--unroll", "auto,1", "--markdown", page, "--scatter",
+		picture,
 		"--cycles", cycles)...)
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "4 of 84 points known")
@@ -164,8 +167,8 @@ func TestValidateSiliconRefuses(t *testing.T) {
 	}
 }
 
-// TestSiliconCycles: the recorded cycles of the pages beside silicon are those simulated now, for one schedule on each of
-// two machines.
+// TestSiliconCycles: the recorded cycles of the pages beside silicon are those simulated now, for one schedule on each
+// of two machines.
 func TestSiliconCycles(t *testing.T) {
 	for _, c := range []struct{ times, cycles, machine, schedules string }{
 		{"h100.csv", "cycles.csv", "vortex-6c32w32t", "warp"},

@@ -83,7 +83,8 @@ func TestListSignals(t *testing.T) {
 func TestLookFrontier(t *testing.T) {
 	dir := t.TempDir()
 	small, log, perfetto := filepath.Join(dir, "small.yaml"), filepath.Join(dir, "log"), filepath.Join(dir, "p")
-	require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: vortex-1c4w4t-weaver\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: weaver}\n"), 0o644))
+	require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: vortex-1c4w4t-weaver\ngraph: {erdos_renyi: "+
+		"{vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: weaver}\n"), 0o644))
 	out, errs, code := heddle(t, "run", "--json", "--out", dir, small)
 	require.Equal(t, exitOK, code, errs)
 	var summary struct {
@@ -112,7 +113,8 @@ func TestLookFrontier(t *testing.T) {
 func TestLook(t *testing.T) {
 	konata, perfetto := filepath.Join(t.TempDir(), "k"), filepath.Join(t.TempDir(), "p")
 	small := filepath.Join(t.TempDir(), "small.yaml")
-	require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: vortex-1c4w4t-weaver\ngraph: {erdos_renyi: {vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: weaver}\n"), 0o644))
+	require.NoError(t, os.WriteFile(small, []byte("name: t\nmachine: vortex-1c4w4t-weaver\ngraph: {erdos_renyi: "+
+		"{vertices: 64, edges: 256}}\nworkload: {algorithm: bfs, schedule: weaver}\n"), 0o644))
 	want, errs, code := heddle(t, "run", "--json", "--out", t.TempDir(), small)
 	require.Equal(t, exitOK, code, errs)
 	var summary struct{ Points []struct{ Cycles uint64 } }

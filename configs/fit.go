@@ -208,7 +208,8 @@ func (m *Machine) concentrators() int {
 func atomicsMeet(m *Machine) (key, why string) {
 	a := m.Atomics
 	if a.Mode == core.AtomicsL2 && m.L2 == nil && m.Sockets > 1 {
-		return "atomics.mode", fmt.Sprintf("l2: there is no L2, and no other cache in which the atomics of all %d sockets meet; give the machine an L2", m.Sockets)
+		return "atomics.mode", fmt.Sprintf("l2: there is no L2, and no other cache in which the atomics of all %d sockets "+
+			"meet; give the machine an L2", m.Sockets)
 	}
 	if a.Mode != core.AtomicsL2 && (a.Combine || a.Together) {
 		key = "atomics.combine"

@@ -83,7 +83,8 @@ func (m *Memory) isSet() (ideal, timed []string) {
 }
 
 func memoryFits(m *Machine) (key, why string) {
-	if n := m.Memory.Channels; n&(n-1) != 0 && (m.Memory.Preset == Harness || m.Memory.Mapping == dram.ChRaBaRoCo.String()) {
+	if n := m.Memory.Channels; n&(n-1) != 0 && (m.Memory.Preset == Harness ||
+		m.Memory.Mapping == dram.ChRaBaRoCo.String()) {
 		return "memory.channels", fmt.Sprintf("%d: expected 0 or a power of two with memory.preset %s and memory.mapping %s",
 			n, m.Memory.Preset, m.Memory.Mapping)
 	}
@@ -92,7 +93,8 @@ func memoryFits(m *Machine) (key, why string) {
 	case m.Memory.Preset == Harness:
 		return harnessFits(m, append(ideal, timed...))
 	case m.Memory.Preset == "ideal" && len(timed) > 0:
-		return "memory." + timed[0], "memory.preset ideal has no rows, no refresh and one queue: it answers in order of arrival"
+		return "memory." + timed[0], "memory.preset ideal has no rows, no refresh and one queue: it answers in order of " +
+			"arrival"
 	}
 	s, err := m.Memory.Spec()
 	if err != nil {
@@ -112,7 +114,8 @@ func harnessFits(m *Machine, set []string) (key, why string) {
 		return "memory.preset", "vortex-harness answers lines of 64 bytes only"
 	}
 	if len(set) > 0 {
-		return "memory." + set[0], "memory.preset vortex-harness is the memory of Vortex's simulations, and cannot be changed; choose a DRAM"
+		return "memory." + set[0], "memory.preset vortex-harness is the memory of Vortex's simulations, and cannot be " +
+			"changed; choose a DRAM"
 	}
 	return "", ""
 }

@@ -50,8 +50,8 @@ func shell(t *testing.T, dir, lines string) string {
 }
 
 // TestPage: snippets of docs/guide/extending.md are parts of the files that it names, and its commands work as they are
-// written, in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported. The heddle
-// that they build is then tested.
+// written, in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported. The
+// heddle that they build is then tested.
 func TestPage(t *testing.T) {
 	commands, snippets, dir := 0, 0, t.TempDir()
 	for _, m := range block.FindAllStringSubmatch(page(t), -1) {
@@ -107,8 +107,8 @@ func run(t *testing.T, command string, args ...string) (out string, code int) {
 	return string(text), 0
 }
 
-// runOutside tests a heddle with a schedule, a layout, an algorithm, a graph unit and a statistic of its own. Everything
-// that heddle's have, they have.
+// runOutside tests a heddle with a schedule, a layout, an algorithm, a graph unit and a statistic of its own.
+// Everything that heddle's have, they have.
 func runOutside(t *testing.T, command string) {
 	yaml := filepath.Join(filepath.Dir(command), "mine.yaml")
 	t.Chdir(t.TempDir())
@@ -151,13 +151,15 @@ func runOutside(t *testing.T, command string) {
 		require.Equal(t, row[1] == "ticket", value(row, "stats.ticket.requests") > 0)
 	}
 	require.Contains(t, good("results", "sql", "mine",
-		"SELECT count(*) FROM statistics JOIN names ON names.id = statistics.name WHERE names.name = 'dram.bytes_per_edge'"), "6")
+		"SELECT count(*) FROM statistics JOIN names ON names.id = statistics.name WHERE names.name = 'dram.bytes_per_edge'"),
+		"6")
 	good("report", "mine")
 
 	// On several cores and processors: the same counts.
 	several := []string{"run", yaml, "--check", "--set", "graph.rmat.scale=5", "--set", "machine.sockets=2", "--set",
 		"machine.l2={}",
-		"--set", "compare={}", "--set", "sweep={workload.schedule: [vector, ticket]}", "--set", "workload.algorithm=widest", "--set", "stats.interval=1000", "--set", "stats.keys=dram.bytes_per_edge, edges"}
+		"--set", "compare={}", "--set", "sweep={workload.schedule: [vector, ticket]}", "--set", "workload.algorithm=widest",
+		"--set", "stats.interval=1000", "--set", "stats.keys=dram.bytes_per_edge, edges"}
 	good(append(several, "--set", "name=one", "--threads", "1")...)
 	good(append(several, "--set", "name=two", "--threads", "2")...)
 	require.Contains(t, good("results", "diff", "one", "two"), "2 points are the same in everything, 0 differ")
@@ -172,7 +174,8 @@ func runOutside(t *testing.T, command string) {
 	require.Contains(t, found, "aligned")
 	good(append([]string{"trace", "record", yaml, "-o", "ticket.trace"}, one...)...)
 	require.NoError(t, os.WriteFile("replay.yaml",
-		[]byte("name: replay\nmachine: {extends: vortex-1c4w4t, core: {ticket: {delay: 4}}}\nworkload: {trace: ticket.trace}\n"), 0o644))
+		[]byte("name: replay\nmachine: {extends: vortex-1c4w4t, core: {ticket: {delay: 4}}}\nworkload: {trace: "+
+			"ticket.trace}\n"), 0o644))
 	require.Contains(t, good("run", "replay.yaml", "--check"), "│ replayed ")
 
 	schema := good("config", "schema")
@@ -204,7 +207,8 @@ func runOutside(t *testing.T, command string) {
 		"--set", "sweep={workload.algorithm: [bfs, cc, widest]}")
 	good("run", yaml, "--check", "--set", "name=units", "--set", "machine=vortex-1c4w4t-weaver", "--set",
 		"workload.layout=auto", "--set", "compare={}",
-		"--set", "sweep={workload.schedule: [weaver, vector, edge], workload.direction: [push, pull], workload.algorithm: [widest]}")
+		"--set", "sweep={workload.schedule: [weaver, vector, edge], workload.direction: [push, pull], workload.algorithm: "+
+			"[widest]}")
 
 	again := []string{"run", yaml, "--set", "name=x", "--set", "compare={}", "--set", "sweep={}"}
 	refused("did you mean vector?", append(again, "--set", "workload.schedule=vectr")...)

@@ -132,7 +132,8 @@ func TestBarsFit(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [===================>--------------------] 0 cycles, 0 kcycles/s, 10s left", f.bars(at, 24, 200)[9])
+	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [===================>--------------------] 0 cycles, "+
+		"0 kcycles/s, 10s left", f.bars(at, 24, 200)[9])
 	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [=====>-------] 0 cycles, 10s left",
 		f.bars(at, 24, 80)[9])
 	require.Equal(t, "weaver 9 16  [===========>-------------] 0 cycles, 10s left", f.bars(at, 24, 60)[9])

@@ -14,8 +14,8 @@ import (
 	"heddle/isa/emu"
 )
 
-// TestProgramOutOfRange: with checks, an access of a user's program to memory that nothing is in is named, with the array
-// before it and the source line. Checks change no cycles, and pass a program that stays within its arrays.
+// TestProgramOutOfRange: with checks, an access of a user's program to memory that nothing is in is named, with the
+// array before it and the source line. Checks change no cycles, and pass a program that stays within its arrays.
 func TestProgramOutOfRange(t *testing.T) {
 	text, err := os.ReadFile("../kernels/program/examples/in-degree.s")
 	require.NoError(t, err)

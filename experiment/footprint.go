@@ -66,8 +66,8 @@ type MemoryEstimate struct {
 	grows  []bool // of each of all points: it allocates as it goes
 }
 
-// heapGrowth is the size of a heap before it is collected over its live size, if allocation continues (GOGC=100). Points
-// allocate their memory as they begin, but for sampled ones, which read all statistics in each interval.
+// heapGrowth is the size of a heap before it is collected over its live size, if allocation continues (GOGC=100).
+// Points allocate their memory as they begin, but for sampled ones, which read all statistics in each interval.
 const heapGrowth = 2
 
 // EstimateMemory estimates the memory of the points that are not done. Vet comes first.
@@ -111,9 +111,9 @@ func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
 	return e
 }
 
-// Sizes of sampled points, rough: 12 instructions an edge, on lanes of which one in two is active, and the packed counts
-// of an interval. They were chosen after the peaks of three runs on one core had been seen (125, 121 and 72 MiB, 1.14,
-// 0.86 and 0.71 of the estimate); TestMemoryIsAsEstimated draws others.
+// Sizes of sampled points, rough: 12 instructions an edge, on lanes of which one in two is active, and the packed
+// counts of an interval. They were chosen after the peaks of three runs on one core had been seen (125, 121 and 72 MiB,
+// 1.14, 0.86 and 0.71 of the estimate); TestMemoryIsAsEstimated draws others.
 const (
 	instrsPerEdge   = 12
 	activeShare     = 2
@@ -239,8 +239,8 @@ func NewRoom(limit uint64) Room {
 	return r
 }
 
-// Check compares the points' memory with the available memory. A point that does not fit even by itself is an error, unless the
-// user has set a limit, at which it would be ended; points that do not fit side by side are a warning.
+// Check compares the points' memory with the available memory. A point that does not fit even by itself is an error,
+// unless the user has set a limit, at which it would be ended; points that do not fit side by side are a warning.
 func (e *MemoryEstimate) Check(points []Point, room Room, jobs int) (warning string, err error) {
 	largest, ok := e.Largest()
 	if !room.Known || !ok {
@@ -255,7 +255,8 @@ func (e *MemoryEstimate) Check(points []Point, room Room, jobs int) (warning str
 	case whole <= room.Bytes:
 		return "", nil
 	case e.Point(largest) > room.Bytes && !room.Limit:
-		return "", fmt.Errorf("the point %s needs about %s of memory, and %s: give a --memory-limit to run it all the same, or take a smaller graph",
+		return "", fmt.Errorf("the point %s needs about %s of memory, and %s: give a --memory-limit to run it all the "+
+			"same, or take a smaller graph",
 			Label(points[largest].Axes), Bytes(e.Point(largest)), have)
 	case fits > 0:
 		return fmt.Sprintf("up to about %s of memory may be needed, and %s: --jobs %d needs no more", Bytes(whole),

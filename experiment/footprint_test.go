@@ -129,10 +129,13 @@ func TestWhole(t *testing.T) {
 	require.Empty(t, warning)
 	warning, err = e.Check(points, room, 3)
 	require.NoError(t, err)
-	require.Equal(t, "up to about 1.2 GiB of memory may be needed, and 1.2 GiB are available (of the host, or of this process's control group): --jobs 2 needs no more", warning)
+	require.Equal(t, "up to about 1.2 GiB of memory may be needed, and 1.2 GiB are available (of the host, or of this "+
+		"process's control group): --jobs 2 needs no more", warning)
 	room.Bytes = 500 * mib
 	_, err = e.Check(points, room, 1)
-	require.EqualError(t, err, "the point (the only one) needs about 1.1 GiB of memory, and 500 MiB are available (of the host, or of this process's control group): give a --memory-limit to run it all the same, or take a smaller graph")
+	require.EqualError(t, err, "the point (the only one) needs about 1.1 GiB of memory, and 500 MiB are available (of "+
+		"the host, or of this process's control group): give a --memory-limit to run it all the same, or take a smaller "+
+		"graph")
 	room.Limit = true
 	warning, err = e.Check(points, room, 1)
 	require.NoError(t, err)

@@ -43,7 +43,8 @@ func TestFusedRun(t *testing.T) {
 				require.Equal(t, value(t, &host, name), value(t, &fused, name), name)
 			}
 		}
-		sampled := runPart(t, small, append(set, "workload.compiler.fusion=loop", "stats.interval=333", `stats.keys=["*"]`)...)
+		sampled := runPart(t, small, append(set, "workload.compiler.fusion=loop", "stats.interval=333",
+			`stats.keys=["*"]`)...)
 		require.Greater(t, len(sampled.Samples.Rows), 5)
 		sampled.Samples = nil
 		require.Equal(t, fused, sampled)

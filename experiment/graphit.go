@@ -322,7 +322,8 @@ func noGraphIt(w *workload.Workload) error {
 			given = append(given, k.key)
 		}
 	}
-	return groupRefused("workload.graphit", given, fmt.Sprintf("it is for GraphIt programs (%s), and workload.program is %s",
+	return groupRefused("workload.graphit", given, fmt.Sprintf("it is for GraphIt programs (%s), and workload.program "+
+		"is %s",
 		workload.GraphItSuffix, w.Program))
 }
 

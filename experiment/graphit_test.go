@@ -81,7 +81,8 @@ func TestGraphIt(t *testing.T) {
 			count(t, &o[1], "kernel.gather.cycles")+count(t, &o[1], "kernel.loop.cycles"))
 		require.Empty(t, noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n"))
 		require.Equal(t,
-			[]string{"configKernelFusion: the loop loop of bfs.gt stays the host's, and every operator a launch: fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull"},
+			[]string{"configKernelFusion: the loop loop of bfs.gt stays the host's, and every operator a launch: fusion: the " +
+				"host counts the edges of active vertices to decide between push and pull: give push or pull"},
 			noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n  direction: hybrid\n"))
 		for set, want := range map[string]string{
 			"region.from=2":        "region: the loop loop of bfs.gt is one launch",

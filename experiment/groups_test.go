@@ -41,7 +41,8 @@ const anExperiment = "name: e\nmachine: vortex-1c4w4t-weaver\ngraph: {grid: {wid
 
 func inYAML(workload string) func(string) schema.Input {
 	return func(value string) schema.Input {
-		return schema.Input{File: "e.yaml", Data: []byte(anExperiment + "workload:\n  " + fmt.Sprintf(workload, value) + "\n")}
+		return schema.Input{File: "e.yaml", Data: []byte(anExperiment + "workload:\n  " + fmt.Sprintf(workload, value) +
+			"\n")}
 	}
 }
 
@@ -257,9 +258,11 @@ sweep: {workload.frontier.set: [queue, bitmap]}
 func TestGroupsAreRefused(t *testing.T) {
 	const head = "name: e\nmachine: vortex-1c4w4t\ngraph: {grid: {width: 2, height: 2}}\n"
 	_, err := tryPoints(t, head+"workload:\n  algorithm: bfs\n  features:\n    count: 8\n    sets: 2\n")
-	require.ErrorContains(t, err, "e.yaml:7:12: workload.features: bfs has no features: expected none of its keys, found count, sets")
+	require.ErrorContains(t, err, "e.yaml:7:12: workload.features: bfs has no features: expected none of its keys, "+
+		"found count, sets")
 	_, err = tryPoints(t, head+"workload:\n  float: true\n  arguments: [a]\n")
-	require.ErrorContains(t, err, "e.yaml:6:14: workload.graphit: it is for GraphIt programs (.gt), and workload.program is "+
+	require.ErrorContains(t, err, "e.yaml:6:14: workload.graphit: it is for GraphIt programs (.gt), and "+
+		"workload.program is "+
 		"heddle: expected none of its keys, found arguments, float")
 	text := head + `
 workload: {graphit: {arguments: ["0"], float: true}, features: {count: 8, group: block}}

@@ -34,9 +34,11 @@ func TestWarnings(t *testing.T) {
 
 	slightly := of(point(-1, -1), point(-1, 3), outcome("a", 7, 4, 3), outcome("a", 3, 60, 99))
 	require.Len(t, slightly, 2)
-	require.Contains(t, slightly[0], "the search from vertex 7, which was drawn, of a.el reaches 4 of 5,000 vertices and 3 of 10,000 edges")
+	require.Contains(t, slightly[0], "the search from vertex 7, which was drawn, of a.el reaches 4 of 5,000 vertices "+
+		"and 3 of 10,000 edges")
 	require.Contains(t, slightly[0], "another workload.algorithm.seed")
-	require.Contains(t, slightly[1], "the search from vertex 3 of a.el reaches 60 of 5,000 vertices and 99 of 10,000 edges")
+	require.Contains(t, slightly[1], "the search from vertex 3 of a.el reaches 60 of 5,000 vertices and 99 of 10,000 "+
+		"edges")
 	require.Contains(t, slightly[1], "give another workload.algorithm.source that")
 
 	require.Contains(t, of(point(-1, 7), point(0, 3), whole, outcome("a", 3, 4000, 8000))[0],

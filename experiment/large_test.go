@@ -48,7 +48,8 @@ func outcomeOfMany(i int) experiment.Outcome {
 func largeSweep(t *testing.T, n int) (*schema.Loaded[config.Experiment], *experiment.Runner) {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "e.yaml")
-	text := fmt.Sprintf("%scompare: {workload.schedule: [vertex, edge]}\nsweep: {workload.launch_overhead: {from: 1, to: %d, step: 1}, "+
+	text := fmt.Sprintf("%scompare: {workload.schedule: [vertex, edge]}\nsweep: {workload.launch_overhead: {from: 1, "+
+		"to: %d, step: 1}, "+
 		"workload.algorithm.damping: {from: 0.1, to: 0.5, step: 0.1}}\n", small, n/10)
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
 	l, err := config.Load(name, nil, nil)
@@ -109,7 +110,8 @@ func TestLargeSweeps(t *testing.T) {
 	one := testing.AllocsPerRun(3, func() { _, _, err = s.Point(n / 2) })
 	require.NoError(t, err)
 	require.Less(t, one, 30_000.0, "names of statistics, and two points")
-	t.Logf("%d points: %.1f s to store, %.1f s to take over, %.1f s of these to lay them out and %.2f s to look them up; summary.json %d bytes a point; %.0f allocations to read one",
+	t.Logf("%d points: %.1f s to store, %.1f s to take over, %.1f s of these to lay them out and %.2f s to look them "+
+		"up; summary.json %d bytes a point; %.0f allocations to read one",
 		n, stored.Seconds(), rerun.Seconds(), laid.Seconds(), found.Seconds(), summary.Size()/int64(n), one)
 }
 

@@ -84,7 +84,8 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 	lines := strings.Split(string(text), "\n")
 	require.True(t,
 		strings.HasPrefix(lines[0],
-			"point,variant,machine.core.lsu_queue,machine.core.weaver.table_latency,machine.core.graphpeg.alwt_entries,cycles,"), lines[0])
+			"point,variant,machine.core.lsu_queue,machine.core.weaver.table_latency,machine.core.graphpeg.alwt_entries,cycles,"),
+		lines[0])
 	require.True(t, strings.HasPrefix(lines[1], "1,plain,2,,,"), lines[1])
 	require.True(t, strings.HasPrefix(lines[5], "5,peg,2,,16,"), lines[5])
 }
@@ -238,13 +239,17 @@ func TestNotes(t *testing.T) {
 	}
 	require.Empty(t, notes(strings.TrimPrefix(variants, small)))
 	require.Equal(t, []string{"variants a and c of compare are the same: machine, graph and workload at all points"},
-		notes("compare: [{name: a}, {name: b, schedule: edge}, {name: c, schedule: vertex}]\nsweep: {machine.core.lsu_queue: [1, 2]}\n"))
-	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph and workload " +
+		notes("compare: [{name: a}, {name: b, schedule: edge}, {name: c, schedule: vertex}]\nsweep: "+
+			"{machine.core.lsu_queue: [1, 2]}\n"))
+	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph and " +
+		"workload " +
 		"at all points"},
 		notes("compare: {workload.schedule: [vertex, edge, vertex]}\n"))
-	require.Equal(t, []string{"compare changes nothing: points that differ in it alone have the same machine, graph and workload"},
+	require.Equal(t, []string{"compare changes nothing: points that differ in it alone have the same machine, graph and " +
+		"workload"},
 		notes("compare: [{name: a}, {name: b}]\n"))
-	require.Equal(t, []string{"b has no speedups: the baseline, a, varies in machine.core.lsu_queue, which it lacks; expected a " +
+	require.Equal(t, []string{"b has no speedups: the baseline, a, varies in machine.core.lsu_queue, which it lacks; " +
+		"expected a " +
 		"baseline without axes that others lack"},
 		notes("compare: [{name: a, sweep: {machine.core.lsu_queue: [1, 2]}}, {name: b, schedule: edge}]\n"))
 }
@@ -287,7 +292,8 @@ func TestKeysWithoutUse(t *testing.T) {
 	require.Equal(t, p[2].Config.Workload.Unroll, over[2].Config.Workload.Unroll)
 
 	_, _, err = points(text("vertex", "edge"))
-	require.ErrorContains(t, err, "workload.schedule.cta_threads = 8: nothing is shared by thread blocks under schedule vertex")
+	require.ErrorContains(t, err, "workload.schedule.cta_threads = 8: nothing is shared by thread blocks under schedule "+
+		"vertex")
 	_, _, err = points(strings.Replace(text("cta", "vertex"), "schedule: vertex,", "schedule: vertex, cta_threads: 4,", 1))
 	require.ErrorContains(t, err, "at the point variant=vertex: workload.schedule.cta_threads = 4")
 	_, _, err = points(small + "workload: {cta_threads: 8}\n")
@@ -297,11 +303,13 @@ func TestKeysWithoutUse(t *testing.T) {
 // TestNotesOfBarriers: a program of the user's own whose device-wide barriers lack a fence, where they need one.
 func TestNotesOfBarriers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.s")
-	const text = ".globl _start\n_start:\nmain:\nli a0, 0x80000000\ncsrr a1, vx_num_cores\nsw a0, 0(sp)\n%sbar a0, a1\ntmc zero\n"
+	const text = ".globl _start\n_start:\nmain:\nli a0, 0x80000000\ncsrr a1, vx_num_cores\nsw a0, 0(sp)\n%sbar a0, " +
+		"a1\ntmc zero\n"
 	notes := func(fence, machine string) []string {
 		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, text, fence), 0o644))
 		l := mustLoad(t, fmt.Sprintf("name: b\nmachine: {extends: vortex-1c4w4t%s}\ngraph: {grid: {width: 3, height: 3}}\n"+
-			"workload: {program: %q, max_iterations: 1, host: {steps: [main]}}\nsweep: {machine.core.lsu_queue: [1, 2]}\n", machine, file))
+			"workload: {program: %q, max_iterations: 1, host: {steps: [main]}}\nsweep: {machine.core.lsu_queue: [1, 2]}\n",
+			machine, file))
 		p, err := experiment.Points(l, nil)
 		require.NoError(t, err)
 		return experiment.Notes(&l.Value, p)

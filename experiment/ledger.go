@@ -40,8 +40,9 @@ type LedgerOptions struct {
 }
 
 // OpenLedger opens or creates the store in a results directory and makes it that of the experiment: results of its
-// points are given their positions, also those of an earlier form of the experiment, and copied from other stores; points
-// that the experiment does not have are put aside, and stay stored. It fails if another process has the store open.
+// points are given their positions, also those of an earlier form of the experiment, and copied from other stores;
+// points that the experiment does not have are put aside, and stay stored. It fails if another process has the store
+// open.
 func OpenLedger(dir string, e config.Experiment, r *Runner, o LedgerOptions) (*Ledger, error) {
 	lock, err := acquire(filepath.Join(dir, store.LockFile))
 	if err != nil {

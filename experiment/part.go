@@ -240,7 +240,8 @@ func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 	error) {
 	parted, ok := c.Device.(host.Parted)
 	if !ok {
-		return sim.Result{}, errors.New("workload.compiler.fusion: loop, or configKernelFusion: this device does not report " +
+		return sim.Result{}, errors.New("workload.compiler.fusion: loop, or configKernelFusion: this device does not " +
+			"report " +
 			"when a kernel has ended within a launch: expected none")
 	}
 	bounded := c.boundLaunch()

@@ -150,8 +150,10 @@ func TestRegionsBehindExecution(t *testing.T) {
 		"weaver": "vortex-6c32w32t-weaver", "peg": "vortex-6c32w32t-graphpeg", "hwwl": "vortex-6c32w32t-hwwl", "eghw": "vortex-6c32w32t-eghw",
 	} {
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp"} {
-			text := fmt.Sprintf("name: e\nmachine: %s\ngraph: {erdos_renyi: {vertices: 300, edges: 900}, weights: {from: random}}\n"+
-				"workload: {algorithm: %s, schedule: %s, max_iterations: %d}\nregion: {from: 2, to: 3}\n", machine, algorithm, schedule, map[bool]int{true: 4, false: 0}[algorithm == "pagerank"])
+			text := fmt.Sprintf("name: e\nmachine: %s\ngraph: {erdos_renyi: {vertices: 300, edges: 900}, weights: {from: "+
+				"random}}\n"+
+				"workload: {algorithm: %s, schedule: %s, max_iterations: %d}\nregion: {from: 2, to: 3}\n", machine, algorithm,
+				schedule, map[bool]int{true: 4, false: 0}[algorithm == "pagerank"])
 			got := runPart(t, text, "machine.core.warps=4", "machine.core.threads=8")
 			require.NoError(t, got.Err, "%s %s", schedule, algorithm)
 			require.True(t, got.Verified, "%s %s", schedule, algorithm)
@@ -201,7 +203,8 @@ func TestARegionBehindTheRun(t *testing.T) {
 		require.Equal(t, 1.0, value(t, &last, "super_steps"))
 		require.Equal(t, n, last.Steps[0].Step, "numbered as in region")
 		none := runPart(t, text, fmt.Sprint("region.from=", n+1))
-		require.EqualError(t, none.Err, fmt.Sprintf("region.from = %d: the run was over after %d super-steps, so nothing was counted", n+1, n))
+		require.EqualError(t, none.Err, fmt.Sprintf("region.from = %d: the run was over after %d super-steps, so nothing "+
+			"was counted", n+1, n))
 		none = runPart(t, text, fmt.Sprint("region.from=", n+1), fmt.Sprint("region.to=", n+2), "region.verify=false")
 		require.ErrorContains(t, none.Err, "nothing was counted")
 	}

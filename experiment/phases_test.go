@@ -129,7 +129,8 @@ func TestPhasesInResults(t *testing.T) {
 func TestUnlike(t *testing.T) {
 	same := strings.Replace(frontier, "{source: 3}", "{source: 3, active_set: bytemap, layout: coo}", 1)
 	require.Empty(t, experiment.Unlike(points(t, same)))
-	named := small + "workload: {algorithm: bfs}\ncompare: {workload.schedule: [vertex, edge], workload.frontier: [queue, bytemap], workload.layout: [coo, coo]}\n"
+	named := small + "workload: {algorithm: bfs}\ncompare: {workload.schedule: [vertex, edge], workload.frontier: " +
+		"[queue, bytemap], workload.layout: [coo, coo]}\n"
 	require.Empty(t, experiment.Unlike(points(t, named)))
 	require.Empty(t, experiment.Unlike(points(t,
 		small+"workload: {algorithm: bfs}\nsweep: {workload.schedule: [vertex, edge]}\n")), "nothing is compared")

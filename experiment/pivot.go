@@ -38,9 +38,9 @@ type Valued struct {
 	Half  float64
 }
 
-// NewPivot puts points into a matrix. Keys may be given by their last parts; none stand for the keys that vary: the first
-// such axis in columns, the others in rows. Axes that follow from others need no place. It returns an error if points of one
-// cell differ in anything but their seeds.
+// NewPivot puts points into a matrix. Keys may be given by their last parts; none stand for the keys that vary: the
+// first such axis in columns, the others in rows. Axes that follow from others need no place. It returns an error if
+// points of one cell differ in anything but their seeds.
 func NewPivot(points []Valued, value string, rows, columns []string) (*Pivot, error) {
 	var axes [][]Setting
 	for i := range points {

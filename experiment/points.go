@@ -235,8 +235,8 @@ func resolve(l *schema.Loaded[config.Experiment], programs *programs, settings [
 }
 
 // applied resolves a point of a comparison. A key that the experiment as a whole sets, and that the point has no use
-// for, is not applied to it: of {cta_threads: 256} beside schedules cta and vertex, vertex has no thread blocks. A value
-// that the point's own settings give is refused.
+// for, is not applied to it: of {cta_threads: 256} beside schedules cta and vertex, vertex has no thread blocks. A
+// value that the point's own settings give is refused.
 func applied(l *schema.Loaded[config.Experiment], programs *programs, settings []Setting, set []string) (
 	config.Experiment, []string, error) {
 	var unused []string

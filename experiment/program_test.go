@@ -38,7 +38,8 @@ func TestOwnProgram(t *testing.T) {
 		levels := func(i int) uint64 { return count(t, &o[i], "super_steps") }
 		require.GreaterOrEqual(t, levels(1), uint64(3))
 		require.LessOrEqual(t, levels(1)-levels(0), uint64(1), "a queue that is empty is seen before a super-step")
-		require.Equal(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"), "each walks the rows of the vertices that it reaches")
+		require.Equal(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"),
+			"each walks the rows of the vertices that it reaches")
 		own := count(t, &o[1], "kernel.program.cycles")
 		require.Equal(t, count(t, &o[1], "device_cycles"), own)
 		require.Zero(t, count(t, &o[0], "kernel.program.cycles"))

@@ -132,7 +132,8 @@ func TestReplayOfUnitsThatReadMemory(t *testing.T) {
 			machine := "{extends: vortex-1c4w4t, cores_per_socket: 2, core: {scratchpad_bytes: 48KiB, " + c.unit +
 				"}, ctrlproc: {interval: 50}, %s}"
 			path, executed := recordPoint(t, fmt.Sprintf("name: x\nmachine: "+machine+
-				"\ngraph: {powerlaw_cluster: {vertices: 97, edges_per_step: 3}, clean: {symmetrise: true}}\nworkload: "+c.workload+"\n", "l2: {}"))
+				"\ngraph: {powerlaw_cluster: {vertices: 97, edges_per_step: 3}, clean: {symmetrise: true}}\nworkload: "+
+				c.workload+"\n", "l2: {}"))
 			o := runPoints(t, points(t, replayOf(path, fmt.Sprintf(machine, "l2: {}"))))[0]
 			require.NoError(t, o.Err)
 			require.Equal(t, executed.Cycles, o.Cycles)

@@ -45,7 +45,8 @@ func TestStoppedPoints(t *testing.T) {
 
 // TestStoppedSpeedups: speedups are relative to points stopped at the same super-step, which the table names.
 func TestStoppedSpeedups(t *testing.T) {
-	p := points(t, searched+"workload: {algorithm: bfs, source: 3, max_iterations: 2}\ncompare: {workload.schedule: [vertex, warp]}\n")
+	p := points(t, searched+"workload: {algorithm: bfs, source: 3, max_iterations: 2}\ncompare: {workload.schedule: "+
+		"[vertex, warp]}\n")
 	outcomes := runPoints(t, p)
 	_, ok := experiment.Speedup(p, outcomes, 1)
 	require.True(t, ok)
@@ -70,8 +71,8 @@ func TestStoppedSpeedups(t *testing.T) {
 	require.Contains(t, b.String(), "yes (stopped after 2) │")
 }
 
-// TestStoppedAndInPart: a region within the executed part counts alone; where a region or max_edges ends the run, that is
-// why it is partial, and nothing is verified.
+// TestStoppedAndInPart: a region within the executed part counts alone; where a region or max_edges ends the run, that
+// is why it is partial, and nothing is verified.
 func TestStoppedAndInPart(t *testing.T) {
 	text := searched + "workload: {algorithm: sssp, source: 3, max_iterations: 3}\n"
 	o := runPart(t, text, "region.from=2", "region.to=2")

@@ -67,7 +67,8 @@ exclude:
 }
 
 func TestSeeds(t *testing.T) {
-	p := points(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine.l1d.ways: [1, 2]}\nseeds: [7, 3, 5]\n")
+	p := points(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine.l1d.ways: [1, 2]}\nseeds: [7, "+
+		"3, 5]\n")
 	require.Len(t, p, 12)
 	require.Equal(t, "schedule=edge ways=1 seed=3", experiment.Label(p[4].Axes))
 	for i := range p {
@@ -199,7 +200,8 @@ func TestCost(t *testing.T) {
 	c.Write(&b, 4)
 	require.Contains(t, b.String(), "max_iterations=1  200 edges, stored\n")
 	require.Contains(t, b.String(), "max_iterations=3  600 edges, about 1m0s\n")
-	require.Contains(t, b.String(), "3 points, 2 to run: 1,000 edges, about 1m40s of one processor, 50s with --jobs 4 (from the points that are stored)")
+	require.Contains(t, b.String(), "3 points, 2 to run: 1,000 edges, about 1m40s of one processor, 50s with --jobs 4 "+
+		"(from the points that are stored)")
 
 	// The edges that an algorithm's stored points have handled predict those of its others.
 	r = &experiment.Runner{Points: points(t, small+"workload: {algorithm: cc}\nsweep: {machine.l1d.ways: [1, 2]}\n")}
@@ -223,7 +225,8 @@ func TestManySeeds(t *testing.T) {
 	for i := range seeds {
 		seeds[i] = strconv.Itoa(3 * i)
 	}
-	text := "name: e\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: 6}, weights: {from: random}}\nworkload: {algorithm: sssp}\nseeds: [" + strings.Join(seeds, ", ") + "]\n"
+	text := "name: e\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: 6}, weights: {from: random}}\nworkload: {algorithm: " +
+		"sssp}\nseeds: [" + strings.Join(seeds, ", ") + "]\n"
 	begin := time.Now()
 	p := points(t, text)
 	c, err := (&experiment.Runner{Points: p}).EstimateCost(nil)
@@ -243,7 +246,8 @@ func TestManySeeds(t *testing.T) {
 // Settings over a point's own change its machine and workload, and neither its axes nor the points without any; an axis
 // that they set gives way, and --set of a key that they do not set holds.
 func TestUnder(t *testing.T) {
-	l, err := loaded(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine: [vortex-1c4w4t, vortex-rtl-c], machine.l1d.bytes: [8KiB]}\n")
+	l, err := loaded(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine: [vortex-1c4w4t, "+
+		"vortex-rtl-c], machine.l1d.bytes: [8KiB]}\n")
 	require.NoError(t, err)
 	set := []string{"machine.core.threads=2", "machine.l1d.ways=2"}
 	p, err := experiment.Points(l, set)

@@ -38,9 +38,11 @@ func TestFilesOfOtherSimulators(t *testing.T) {
 		require.Equal(t, list(ints), list(g), file)
 	}
 	g := readFixture(t, "directed.float.gr", ReadOptions{})
-	require.Equal(t, []string{"as integers all weights are above 8388608 or below -8388608, and as floats they would be ordinary numbers: weights.words: float takes them for that"}, g.Record.Warnings)
+	require.Equal(t, []string{"as integers all weights are above 8388608 or below -8388608, and as floats they would be " +
+		"ordinary numbers: weights.words: float takes them for that"}, g.Record.Warnings)
 	_, err := Read("g.gr", bytes.NewReader(fixture(t, "directed.double.gr")), ReadOptions{})
-	require.ErrorContains(t, err, "expected the weight of an edge, an integer of 32 bits (weights.words selects, weights.from: unit ignores them)")
+	require.ErrorContains(t, err, "expected the weight of an edge, an integer of 32 bits (weights.words selects, "+
+		"weights.from: unit ignores them)")
 }
 
 // Galois and DIMACS share an ending, and are told apart by their contents.
@@ -53,7 +55,8 @@ func TestTwoKindsOfGr(t *testing.T) {
 		require.Equal(t, "Galois", g.Record.Format)
 	}
 	_, err := Read("g", bytes.NewReader(fixture(t, "karate.sg")), ReadOptions{})
-	require.ErrorContains(t, err, "g: this looks like a graph serialized by GAPBS, whose format does not state whether it has weights: expected a name that ends in .sg or .wsg")
+	require.ErrorContains(t, err, "g: this looks like a graph serialized by GAPBS, whose format does not state whether "+
+		"it has weights: expected a name that ends in .sg or .wsg")
 }
 
 // words writes numbers in little-endian: 64 bits for int, 32 for uint32, 8 for byte.

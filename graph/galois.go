@@ -70,7 +70,8 @@ func (g *galois) rows() error {
 			return err
 		}
 		if !rows.add(n, g.edges) || v == g.vertices-1 && n != g.edges {
-			return g.back(8).wrong("expected where the edges of vertex %d end, up to %d, no less than for the vertex before; found %d",
+			return g.back(8).wrong("expected where the edges of vertex %d end, up to %d, no less than for the vertex before; "+
+				"found %d",
 				v, g.edges, n)
 		}
 	}
@@ -150,12 +151,14 @@ func (g *galois) data() error {
 		}
 		ordinary = ordinary && isOrdinary(uint32(word))
 		if !g.weight(word, size) {
-			return g.back(size).wrong("expected the weight of an edge, %s (weights.words selects, weights.from: unit ignores them); found % x",
+			return g.back(size).wrong("expected the weight of an edge, %s (weights.words selects, weights.from: unit ignores "+
+				"them); found % x",
 				g.weightWords(), b)
 		}
 	}
 	if g.edges > 0 && g.weights && !g.floatWords && ordinary {
-		g.warn("as integers all weights are above %d or below -%[1]d, and as floats they would be ordinary numbers: weights.words: float takes them for that",
+		g.warn("as integers all weights are above %d or below -%[1]d, and as floats they would be ordinary numbers: "+
+			"weights.words: float takes them for that",
 			uint32(smallestNormal))
 	}
 	return nil

@@ -93,7 +93,8 @@ func (g *gapbs) side(visit func(v, u uint64, weight uint32) error) error {
 			return err
 		}
 		if !rows.add(n, g.edges) || v == g.vertices && n != g.edges {
-			return g.back(8).wrong("expected where the edges of vertex %d begin, from 0 to %d, no less than for the vertex before; found %d",
+			return g.back(8).wrong("expected where the edges of vertex %d begin, from 0 to %d, no less than for the vertex "+
+				"before; found %d",
 				v, g.edges, n)
 		}
 	}

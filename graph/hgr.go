@@ -165,7 +165,8 @@ func (h *hgrReader) checkHead(head uint64) error {
 	}
 	want := head + 4*(f.Vertices+1+arrays*f.Edges)
 	if h.size >= 0 && uint64(h.size) != want {
-		return h.whole("%d bytes: expected %d, for %d vertices and %d edges; the file is cut off, or has more than a graph", h.size, want, f.Vertices, f.Edges)
+		return h.whole("%d bytes: expected %d, for %d vertices and %d edges; the file is cut off, or has more than a graph",
+			h.size, want, f.Vertices, f.Edges)
 	}
 	return nil
 }

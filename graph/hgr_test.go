@@ -172,7 +172,8 @@ func TestHGRRefusals(t *testing.T) {
 		require.ErrorContains(t, err, c.says)
 	}
 	_, err := Read("g.hgr", strings.NewReader("0 1\n1 0\n"), ReadOptions{})
-	require.ErrorContains(t, err, "g.hgr:1: expected a file that heddle graph convert has written, as the file's name ends in .hgr")
+	require.ErrorContains(t, err, "g.hgr:1: expected a file that heddle graph convert has written, as the file's name "+
+		"ends in .hgr")
 }
 
 // TestHGRAllocatesWhatIsThere: a header's sizes are not believed, whether the file's is known or not.

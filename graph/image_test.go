@@ -36,7 +36,8 @@ func TestImagePlacesAroundReservedRegions(t *testing.T) {
 	require.Equal(t, uint32(0x80000440), place("empty", 0))
 	last := (emu.StackTop - 4*emu.StackBytes - 0x80000480) / 4
 	_, err := im.Reserve("too large", int(last)+1)
-	require.ErrorContains(t, err, "array too large of 2147384196 bytes does not fit the address space of 4 GiB\n  7fffff00..7fffff44 a\n")
+	require.ErrorContains(t, err, "array too large of 2147384196 bytes does not fit the address space of 4 GiB\n  "+
+		"7fffff00..7fffff44 a\n")
 	require.ErrorContains(t, err, "fffe8000..ffff0000 stacks (reserved)")
 	place("rest", int(last))
 	_, err = im.Reserve("a", 1)

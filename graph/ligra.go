@@ -73,7 +73,8 @@ func (l *ligraReader) number(limit uint64, what string) (uint64, error) {
 }
 
 func (l *ligraReader) rows() (*rowStarts, error) {
-	const what = "where the edges of a vertex begin: 0 for the first, then no less than for the vertex before and no more than there are edges"
+	const what = "where the edges of a vertex begin: 0 for the first, then no less than for the vertex before and no " +
+		"more than there are edges"
 	rows := &rowStarts{}
 	for v := range l.vertexCount {
 		n, err := l.number(l.edgeCount, what)

@@ -99,7 +99,8 @@ func (r *reader) matrixSize() (n, entries uint64, err error) {
 		return 0, 0, r.expected(&c, "the number of columns")
 	}
 	if rows != columns {
-		return 0, 0, r.errorf("%d rows and %d columns: expected a square matrix, rows and columns being the same vertices", rows, columns)
+		return 0, 0, r.errorf("%d rows and %d columns: expected a square matrix, rows and columns being the same vertices",
+			rows, columns)
 	}
 	entries, ok = c.number(graphspec.MaxEdges)
 	if !ok {

@@ -42,7 +42,8 @@ const maxVertexWeights = 1 << 10
 func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 	words := bytes.FieldsFunc(line, func(c rune) bool { return c < 0x80 && blank(byte(c)) })
 	if len(words) < 2 || len(words) > 4 {
-		return h, fmt.Sprintf("METIS's first line: vertices, edges, and up to two numbers about weights; found %d words", len(words))
+		return h, fmt.Sprintf("METIS's first line: vertices, edges, and up to two numbers about weights; found %d words",
+			len(words))
 	}
 	var numbers [4]uint64
 	for i, w := range words {
@@ -56,7 +57,8 @@ func parseMETISHeader(line []byte) (h metisHeader, wrong string) {
 	}
 	flags := numbers[2]
 	if flags%10 > 1 || flags/10%10 > 1 || flags/100 > 1 {
-		return h, fmt.Sprintf("METIS's fmt, three digits 0 or 1 (sizes of vertices, weights of vertices, weights of edges); found %q",
+		return h, fmt.Sprintf("METIS's fmt, three digits 0 or 1 (sizes of vertices, weights of vertices, weights of "+
+			"edges); found %q",
 			words[2][:min(len(words[2]), 20)])
 	}
 	h = metisHeader{vertices: numbers[0], edges: numbers[1], sizes: flags/100 == 1, edgeWeights: flags%10 == 1}
@@ -102,7 +104,8 @@ func (r *reader) metis() error {
 			return err
 		}
 		if !ok {
-			return m.errorf("the file ends after the lines of %d of %d vertices: expected a line for each, empty for one without neighbours%s",
+			return m.errorf("the file ends after the lines of %d of %d vertices: expected a line for each, empty for one "+
+				"without neighbours%s",
 				v-1, m.h.vertices, m.why())
 		}
 		m.lineOf = append(m.lineOf, m.n)

@@ -13,11 +13,14 @@ import (
 // The examples of METIS's manual (figure 2 of version 5.1): one graph of 7 vertices and 11 edges in all ways.
 func TestMETISManual(t *testing.T) {
 	const edges = "0>1 0>2 0>4 1>0 1>2 1>3 2>0 2>1 2>3 2>4 3>1 3>2 3>5 3>6 4>0 4>2 4>5 5>3 5>4 5>6 6>3 6>5"
-	const weighted = "0>1:2 0>2:1 0>4:1 1>0:2 1>2:2 1>3:1 2>0:1 2>1:2 2>3:2 2>4:3 3>1:1 3>2:2 3>5:2 3>6:5 4>0:1 4>2:3 4>5:2 5>3:2 5>4:2 5>6:6 6>3:5 6>5:6"
+	const weighted = "0>1:2 0>2:1 0>4:1 1>0:2 1>2:2 1>3:1 2>0:1 2>1:2 2>3:2 2>4:3 3>1:1 3>2:2 3>5:2 3>6:5 4>0:1 4>2:3 " +
+		"4>5:2 5>3:2 5>4:2 5>6:6 6>3:5 6>5:6"
 	for name, c := range map[string]struct{ text, edges string }{
-		"unweighted":           {"% a comment\n7 11\n5 3 2\n1 3 4\n5 4 2 1\n2 3 6 7\n1 3 6\n5 4 7\n6 4\n", edges},
-		"edge weights":         {"7 11 001\n5 1 3 1 2 2\n1 2 3 2 4 1\n5 3 4 2 2 2 1 1\n2 1 3 2 6 2 7 5\n1 1 3 3 6 2\n5 2 4 2 7 6\n6 6 4 5\n", weighted},
-		"both weights":         {"7 11 011\n4 5 1 3 1 2 2\n2 1 2 3 2 4 1\n5 5 3 4 2 2 2 1 1\n3 2 1 3 2 6 2 7 5\n1 1 1 3 3 6 2\n6 5 2 4 2 7 6\n2 6 6 4 5\n", weighted},
+		"unweighted": {"% a comment\n7 11\n5 3 2\n1 3 4\n5 4 2 1\n2 3 6 7\n1 3 6\n5 4 7\n6 4\n", edges},
+		"edge weights": {"7 11 001\n5 1 3 1 2 2\n1 2 3 2 4 1\n5 3 4 2 2 2 1 1\n2 1 3 2 6 2 7 5\n1 1 3 3 6 2\n5 2 4 " +
+			"2 7 6\n6 6 4 5\n", weighted},
+		"both weights": {"7 11 011\n4 5 1 3 1 2 2\n2 1 2 3 2 4 1\n5 5 3 4 2 2 2 1 1\n3 2 1 3 2 6 2 7 5\n1 1 1 3 3 " +
+			"6 2\n6 5 2 4 2 7 6\n2 6 6 4 5\n", weighted},
 		"three vertex weights": {"7 11 010 3\n1 2 0 5 3 2\n0 2 2 1 3 4\n4 1 1 5 4 2 1\n2 2 3 2 3 6 7\n1 1 1 1 3 6\n2 2 1 5 4 7\n1 2 1 6 4\n", edges},
 		"sizes":                {"7 11 100\n9 5 3 2\n9 1 3 4\n9 5 4 2 1\n9 2 3 6 7\n9 1 3 6\n9 5 4 7\n9 6 4", edges},
 		"all, comments within": {"7 11 111 1\n1 4 5 1 3 1 2 2\n%\n1 2 1 2 3 2 4 1\n% in between\n1 5 5 3 4 2 2 2 1 1\n1 3 2 1 3 2 6 2 7 5\n1 1 1 1 3 3 6 2\n1 6 5 2 4 2 7 6\n1 2 6 6 4 5\n\n%\n", weighted},
@@ -98,7 +101,8 @@ func TestMETISErrors(t *testing.T) {
 		require.ErrorContains(t, err, c.says)
 	}
 	_, err := Read("g.txt", strings.NewReader("4 4\n2 3\n3 4\n4 1\n1 2\n"), ReadOptions{})
-	require.ErrorContains(t, err, "(read as METIS, as its first lines look like it: a name that ends in .el makes it an edge list)")
+	require.ErrorContains(t, err, "(read as METIS, as its first lines look like it: a name that ends in .el makes it an "+
+		"edge list)")
 	require.Equal(t, 5, read(t, "g.el", "4 4\n2 3\n3 4\n4 1\n1 2\n").Edges())
 	star := "70000 69999\n" + strings.Repeat("2 3 4 5 ", maxLine) + "x\n"
 	_, err = Read("g.txt", strings.NewReader(star), ReadOptions{})

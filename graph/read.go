@@ -356,7 +356,8 @@ func (r *reader) setVertices(n, line int) error {
 		return &ParseError{r.file, line, err.Error()}
 	}
 	if n > freeVertices && n/verticesPerEdge > listed {
-		return &ParseError{r.file, line, fmt.Sprintf("%d vertices and only %d edges: more than %d vertices an edge are not believed", n, listed, verticesPerEdge)}
+		return &ParseError{r.file, line, fmt.Sprintf("%d vertices and only %d edges: more than %d vertices an edge are not "+
+			"believed", n, listed, verticesPerEdge)}
 	}
 	r.edges.vertices = n
 	r.record.FileVertices, r.record.FileEdges = n, listed

@@ -75,7 +75,8 @@ func (g *Graph) Vertex(number int) (uint32, error) {
 	}
 	v := slices.Index(g.read.number, uint32(number))
 	if v < 0 {
-		return 0, fmt.Errorf("vertex %d has no edge, and graph.clean.compact_ids has dropped it: expected a vertex with an edge", number)
+		return 0, fmt.Errorf("vertex %d has no edge, and graph.clean.compact_ids has dropped it: expected a vertex with an "+
+			"edge", number)
 	}
 	return uint32(v), nil
 }

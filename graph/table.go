@@ -14,8 +14,10 @@ import (
 // Names of columns in the headers that programs write, in small letters, without anything but letters and digits. Such
 // as may be a vertex's (u, v1, node2) are none: then the lines after the first decide.
 var (
-	sourceColumns = strings.Fields("source src from tail start startid sourceid sourcenode srcid srcnode fromid fromnode fromnodeid")
-	targetColumns = strings.Fields("target dst dest destination to head end endid targetid targetnode dstid dstnode toid tonode tonodeid")
+	sourceColumns = strings.Fields("source src from tail start startid sourceid sourcenode srcid srcnode fromid " +
+		"fromnode fromnodeid")
+	targetColumns = strings.Fields("target dst dest destination to head end endid targetid targetnode dstid dstnode " +
+		"toid tonode tonodeid")
 	weightColumns = strings.Fields("weight weights w wgt wt cost distance dist length capacity")
 )
 
@@ -379,7 +381,8 @@ func (t *table) edgeWeight(fields [][]byte) error {
 // doubtFirst warns of a first line whose names are not among the other lines': it may be a header.
 func (t *table) doubtFirst(first tableLine, header bool) {
 	if t.names != nil && !header && !t.names.firstAgain && t.edges.len() > 1 && !numeric(first.fields[0]) {
-		t.warn("line %d is taken for an edge, though its vertices have no other: begin it with # if it names the columns", first.n)
+		t.warn("line %d is taken for an edge, though its vertices have no other: begin it with # if it names the columns",
+			first.n)
 	}
 }
 

@@ -198,5 +198,6 @@ func TestRandomTables(t *testing.T) {
 
 func FuzzReadTable(f *testing.F) {
 	fuzzRead(f, "g.csv", ".txt", "source,target\n0,1\n1,2\n", ",a,b,weight\n0,10,20,3\n1,20,30,4\n",
-		"\"Doe, John\",\"O\"\"Neil\"\n\"O\"\"Neil\" ,Mary\n", "bob\talice\t7\nalice\tbob\t.8\n", string(fixture(f, "directed.gephi.csv")))
+		"\"Doe, John\",\"O\"\"Neil\"\n\"O\"\"Neil\" ,Mary\n", "bob\talice\t7\nalice\tbob\t.8\n",
+		string(fixture(f, "directed.gephi.csv")))
 }

@@ -60,13 +60,15 @@ func destination(name string) (output, *packing, error) {
 	for _, f := range formats {
 		for _, ext := range f.ext {
 			if strings.HasSuffix(plain, ext) {
-				return output{}, nil, fmt.Errorf("%s: %s files are read, and not written: expected another ending, such as .mtx or .hgr",
+				return output{}, nil, fmt.Errorf("%s: %s files are read, and not written: expected another ending, such as .mtx "+
+					"or .hgr",
 					name, f.name)
 			}
 		}
 	}
 	if ext := filepath.Ext(plain); ext != "" {
-		return output{}, nil, fmt.Errorf("%s: nothing is written as %s: expected one of %s, with .gz or .zst behind it or not, or no ending for an edge list",
+		return output{}, nil, fmt.Errorf("%s: nothing is written as %s: expected one of %s, with .gz or .zst behind it or "+
+			"not, or no ending for an edge list",
 			name, ext, endings())
 	}
 	return output{"", (*writer).edgeList}, packed, nil
@@ -304,7 +306,8 @@ func (w *writer) gapbs() error {
 
 func (w *writer) weightedGAPBS() error {
 	if w.g.kind != IntWeights {
-		return fmt.Errorf("a .wsg has integers for weights, and the edges have %s: write a .sg, or draw some (--weights random)", w.g.kind)
+		return fmt.Errorf("a .wsg has integers for weights, and the edges have %s: write a .sg, or draw some (--weights "+
+			"random)", w.g.kind)
 	}
 	w.serialized()
 	return nil

@@ -81,7 +81,8 @@ func TestWriteThenRead(t *testing.T) {
 func TestHashIsOfTheContent(t *testing.T) {
 	base := read(t, "g.txt", "0 1\n1 2\n2 0\n").Hash()
 	require.Equal(t, base, read(t, "g.txt", "2 0\n0 1\n1 2").Hash())
-	require.Equal(t, base, read(t, "g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n2 3\n1 2\n3 1\n").Hash())
+	require.Equal(t, base, read(t, "g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n"+
+		"2 3\n1 2\n3 1\n").Hash())
 	for _, other := range []string{"0 1\n1 2\n0 2\n", "# Nodes: 4\n0 1\n1 2\n2 0\n", "0 1 1\n1 2 1\n2 0 1\n",
 		"0 1\n1 2\n2 0\n2 0\n"} {
 		require.NotEqual(t, base, read(t, "g.txt", other).Hash(), other)

@@ -31,7 +31,8 @@ func TestAnswer(t *testing.T) {
 				[]float64{1, 0.5, 2}[v]*float64(len(graph)-11))
 		}
 	}
-	require.Equal(t, "weaver is 2.83 times as fast as vertex (the geometric mean over 2 inputs, from 2.00 at file road to "+
+	require.Equal(t, "weaver is 2.83 times as fast as vertex (the geometric mean over 2 inputs, from 2.00 at file road "+
+		"to "+
 		"4.00 at file kron2).", read(t, onGraphs, "compare: {workload.schedule: [vertex, edge, weaver]}\n"+
 		"sweep: {graph.file: [data/road.el, data/kron2.el]}").Answer())
 	for _, p := range onGraphs.Points {
@@ -43,7 +44,8 @@ func TestAnswer(t *testing.T) {
 	for _, p := range s.Points {
 		p["speedup"] = nil
 	}
-	require.Equal(t, "Of 4 points the fastest is weaver  bytes=16KiB with 475 cycles; the slowest, vertex  bytes=1KiB, takes 2.11 times as long.",
+	require.Equal(t, "Of 4 points the fastest is weaver  bytes=16KiB with 475 cycles; the slowest, vertex  bytes=1KiB, "+
+		"takes 2.11 times as long.",
 		read(t, s, sweepConfig).Answer())
 	s.Points = s.Points[:1]
 	require.Equal(t, "fixture takes 1,000 cycles.", read(t, s, sweepConfig).Answer())
@@ -121,7 +123,8 @@ func TestReportKeys(t *testing.T) {
 func TestFoldedDifferences(t *testing.T) {
 	s := fixture()
 	s.Points = s.Points[:2]
-	s.Points[1]["config"] = "name: x\nmachine:\n  core:\n    warps: 8\n    weaver: {st_entries: 512, dt_entries: 64, latency: {st: 2, dt: 1}}\n"
+	s.Points[1]["config"] = "name: x\nmachine:\n  core:\n    warps: 8\n    weaver: {st_entries: 512, dt_entries: 64, " +
+		"latency: {st: 2, dt: 1}}\n"
 	dir := s.write(t, sweepConfig)
 	file, _, err := report.Write(dir, "")
 	require.NoError(t, err)
@@ -130,7 +133,8 @@ func TestFoldedDifferences(t *testing.T) {
 	_, rest, _ := strings.Cut(string(page), `<table id="differences">`)
 	table, _, _ := strings.Cut(rest, "</table>")
 	require.Contains(t, table, "<td><code>machine.core.weaver</code></td><td>absent</td>")
-	require.Contains(t, table, "<summary>4 keys</summary>dt_entries: 64<br>latency.dt: 1<br>latency.st: 2<br>st_entries: 512<br>")
+	require.Contains(t, table, "<summary>4 keys</summary>dt_entries: 64<br>latency.dt: 1<br>latency.st: "+
+		"2<br>st_entries: 512<br>")
 	require.Equal(t, 1, strings.Count(table, "machine.core.weaver"))
 	require.Contains(t, table, "<td><code>machine.core.warps</code></td><td>2</td><td class=\"changed\">8</td>")
 }

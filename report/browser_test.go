@@ -143,7 +143,8 @@ func (b *tab) downloads() {
 			done <- e.SuggestedFilename
 		}
 	})
-	b.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(b.t.TempDir()).WithEventsEnabled(true),
+	b.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).
+		WithDownloadPath(b.t.TempDir()).WithEventsEnabled(true),
 		chromedp.Click("#group-schedulers .download", chromedp.ByQuery))
 	select {
 	case name := <-done:

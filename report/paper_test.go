@@ -27,9 +27,11 @@ func TestTable(t *testing.T) {
 `, text)
 	text, err = r.Table(nil, report.LaTeX)
 	require.NoError(t, err)
-	require.Contains(t, text, "\\begin{tabular}{llllrr}\n\\toprule\na|b & machine & warps & l1d bytes & cycles & speedup \\\\\n\\midrule\n")
+	require.Contains(t, text, "\\begin{tabular}{llllrr}\n\\toprule\na|b & machine & warps & l1d bytes & cycles & "+
+		"speedup \\\\\n\\midrule\n")
 	require.Contains(t, text, `R\&D\_1 & with-weaver & 2 & 16KiB & 475 & 8.00$\times$ \\`)
-	require.Contains(t, text, "R\\&D\\_1 & with-weaver & 16 & 16KiB & -- & -- \\\\\n\\midrule\ngeometric mean, R\\&D\\_1 &  &  &  &  & 4.00$\\times$ \\\\\n\\bottomrule")
+	require.Contains(t, text, "R\\&D\\_1 & with-weaver & 16 & 16KiB & -- & -- \\\\\n\\midrule\ngeometric mean, "+
+		"R\\&D\\_1 &  &  &  &  & 4.00$\\times$ \\\\\n\\bottomrule")
 	_, err = r.Table([]string{"nothing"}, report.LaTeX)
 	require.ErrorContains(t, err, "--stats nothing: no point with a result has it")
 	_, err = r.Table(nil, "html")

@@ -14,8 +14,9 @@ import (
 
 // Query describes a figure of a result.
 type Query struct {
-	Value  string            // the statistic; "": the speedup if there is one, else cycles
-	X      string            // the axis below, or MachineArea, UnitArea; "": the first with several values that is neither Colour nor Panel
+	Value string // the statistic; "": the speedup if there is one, else cycles
+	// the axis below, or MachineArea, UnitArea; "": the first with several values that is neither Colour nor Panel
+	X      string
 	Colour string            // the axis of the series; "": the variants
 	Panel  string            // the axis of the panels; "": there is one
 	Kind   Kind              // bars, lines or scatter; "": lines over numbers, else bars
@@ -207,7 +208,8 @@ func (r *Result) choose(q *Query) {
 		q.X = VariantAxis
 	}
 	for _, a := range r.Sweep {
-		if !IsArea(q.X) && q.Panel == "" && open(a.Key) && !experiment.OverInputs([]string{a.Key}) && len(a.Values) <= mostPanels {
+		if !IsArea(q.X) && q.Panel == "" && open(a.Key) && !experiment.OverInputs([]string{a.Key}) &&
+			len(a.Values) <= mostPanels {
 			q.Panel = a.Key
 		}
 	}

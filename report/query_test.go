@@ -108,7 +108,8 @@ func TestQueryOfOwnAxes(t *testing.T) {
 			s.add(axes, p.cycles, 1000/p.cycles)
 		}
 	}
-	r := read(t, s, "compare: [{name: vertex}, {name: weaver, sweep: {w.latency: [8, 16]}}, {name: peg, sweep: {p.entries: [8, 16]}}]\nsweep: {bytes: [1, 4]}")
+	r := read(t, s, "compare: [{name: vertex}, {name: weaver, sweep: {w.latency: [8, 16]}}, {name: peg, sweep: "+
+		"{p.entries: [8, 16]}}]\nsweep: {bytes: [1, 4]}")
 	panels, err := r.Query(report.Query{Value: "cycles", X: "latency"})
 	require.NoError(t, err)
 	require.Len(t, panels, 2, "of bytes, which is a design")

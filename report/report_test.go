@@ -524,7 +524,8 @@ func TestVariantsWithAxesOfTheirOwn(t *testing.T) {
 		add("weaver", "w.latency", v, float64(500+100*i))
 		add("peg", "p.entries", v, float64(400-100*i))
 	}
-	r := read(t, s, "compare: [{name: vertex}, {name: weaver, sweep: {w.latency: [8, 16]}}, {name: peg, sweep: {p.entries: [8, 16]}}]\nsweep: {}")
+	r := read(t, s, "compare: [{name: vertex}, {name: weaver, sweep: {w.latency: [8, 16]}}, {name: peg, sweep: "+
+		"{p.entries: [8, 16]}}]\nsweep: {}")
 	require.Equal(t, []string{"vertex", "weaver", "peg"}, r.Variants)
 	require.Equal(t, "peg  entries=16", r.Points[4].Label)
 	figures := report.Figures(r)
@@ -570,7 +571,8 @@ func TestAVariantsOwnAxisBesideOneOfAll(t *testing.T) {
 			s.add(map[string]string{"variant": "peg", "q": q, "e": e}, float64(100*(i+1)+k), 2)
 		}
 	}
-	figures := report.Figures(read(t, s, "compare:\n- {name: vertex}\n- {name: peg, sweep: {e: [4, 8, 16]}}\nsweep: {q: [1, 2]}"))
+	figures := report.Figures(read(t, s, "compare:\n- {name: vertex}\n- {name: peg, sweep: {e: [4, 8, 16]}}\nsweep: {q: "+
+		"[1, 2]}"))
 	bars := find(t, figures, "points-cycles")
 	require.Len(t, bars.Columns, 6)
 	require.False(t, bars.Series[0].Level)

@@ -107,7 +107,8 @@ func (s *stacking) byVariant(r *Result, points []*Point) (figures []Figure) {
 	if len(f.Series) == 0 {
 		return nil
 	}
-	f.Note = strings.TrimSpace(pick(s.share, "Of all points of a variant together. ", "Means over the points of a variant. ") +
+	f.Note = strings.TrimSpace(pick(s.share, "Of all points of a variant together. ",
+		"Means over the points of a variant. ") +
 		f.Note)
 	return append([]Figure{f}, figures...)
 }

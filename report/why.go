@@ -47,8 +47,8 @@ func why(r *Result) []Figure {
 	return []Figure{f}
 }
 
-// reasons are the largest findings, of least cycles or more, and the rest as one; those that make B slower come first, so
-// that no step goes below 0.
+// reasons are the largest findings, of least cycles or more, and the rest as one; those that make B slower come first,
+// so that no step goes below 0.
 func reasons(findings []explain.Finding, difference, least float64) []explain.Finding {
 	list := slices.Clone(findings)
 	slices.SortStableFunc(list, func(a, b explain.Finding) int {

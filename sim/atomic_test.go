@@ -108,7 +108,8 @@ loop:	amoadd.w t5, t4, (a1)
 	bnez t3, loop
 	tmc zero`, shift))
 		o, _ := run(t, load(t, "vortex-6c32w32t", "core.warps=4", "core.threads=8", "l2.banks=1", "l2.memory_ports=1",
-			"l2.mshrs=64", fmt.Sprint("atomics.bank_interval=", bankInterval), fmt.Sprint("atomics.words_together=", together)), p)
+			"l2.mshrs=64", fmt.Sprint("atomics.bank_interval=", bankInterval), fmt.Sprint("atomics.words_together=", together)),
+			p)
 		return o.Cycles, o.Caches[len(o.Caches)-1].AtomicOps
 	}
 	const lanes = 6 * 4 * 8 * 8

@@ -71,7 +71,8 @@ func TestEveryConcentratorKnobCounts(t *testing.T) {
 // TestAnL1IWaitsForNoL1D: a core whose fetches have no way out of the L1I until its loads are answered comes to
 // its end, although both share a port.
 func TestAnL1IWaitsForNoL1D(t *testing.T) {
-	set := strings.Fields("concentrator.outstanding=1 concentrator.request_queue=1 core.ibuffer=1 l1i.bytes=1KiB l1i.mshrs=1 l1i.ways=1 l1d.mshrs=1 core.lsu_queue=1 core.warps=8 core.threads=8")
+	set := strings.Fields("concentrator.outstanding=1 concentrator.request_queue=1 core.ibuffer=1 l1i.bytes=1KiB " +
+		"l1i.mshrs=1 l1i.ways=1 l1d.mshrs=1 core.lsu_queue=1 core.warps=8 core.threads=8")
 	for _, text := range []string{tickets, mixed, exchange} {
 		m, err := sim.New(load(t, "vortex-6c32w32t", set...), sim.Options{MaxCycles: 20_000_000, Check: true})
 		require.NoError(t, err)

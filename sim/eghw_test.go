@@ -214,7 +214,8 @@ func TestEGHWIsInTheReport(t *testing.T) {
 	m, err := sim.New(load(t, "vortex-1c4w4t-eghw"), sim.Options{})
 	require.NoError(t, err)
 	// Warp 0 waits for edges in a barrier that warp 1 does not come to.
-	p := source(t, "li a0, 1\n eghw.push a0\n li a1, 2\n bar zero, a1\n tmc zero\n.data\nheddle.eghw: .word 7, list, 9, list, 0\nlist: .word 0, 2, 9, 9, 9, 9, 9, 9, 9")
+	p := source(t, "li a0, 1\n eghw.push a0\n li a1, 2\n bar zero, a1\n tmc zero\n.data\nheddle.eghw: .word 7, list, 9, "+
+		"list, 0\nlist: .word 0, 2, 9, 9, 9, 9, 9, 9, 9")
 	_, err = m.Run(context.Background(), p)
 	var stall *sim.StallError
 	require.True(t, errors.As(err, &stall), "%v", err)

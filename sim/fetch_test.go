@@ -17,7 +17,8 @@ import (
 // which lie in random order, and in each loads and stores words and uses them, with more behind than an instruction
 // buffer holds.
 func scattered(rng *rand.Rand, warps, pieces int) string {
-	text := "_start: la t0, warp\n csrr t1, vx_num_warps\n wspawn t1, t0\nwarp: csrr t0, vx_wid\n csrr t2, mhartid\n slli t2, t2, 12\n li t3, 0x40000000\n add t2, t2, t3\n"
+	text := "_start: la t0, warp\n csrr t1, vx_num_warps\n wspawn t1, t0\nwarp: csrr t0, vx_wid\n csrr t2, mhartid\n " +
+		"slli t2, t2, 12\n li t3, 0x40000000\n add t2, t2, t3\n"
 	var order [][2]int
 	for w := range warps {
 		text += fmt.Sprintf(" li t1, %d\n beq t0, t1, to%d\n", w, w)

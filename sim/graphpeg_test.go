@@ -81,7 +81,8 @@ func (g *pegGraph) after(t testing.TB, src string, fields int) *isa.Program {
 	words("neighbours", g.neighbours)
 	words("weights", weights)
 	words("list", g.list)
-	fmt.Fprintf(&text, "\nheddle.peg:\n\t.word 0, %d, %d, %d, offsets, %d, neighbours, weights, 0, 1, 0x40000000, %d, list, 0\n", pull, fields, len(g.offsets)-1, len(g.neighbours), len(g.list))
+	fmt.Fprintf(&text, "\nheddle.peg:\n\t.word 0, %d, %d, %d, offsets, %d, neighbours, weights, 0, 1, 0x40000000, %d, "+
+		"list, 0\n", pull, fields, len(g.offsets)-1, len(g.neighbours), len(g.list))
 	p, err := asm.Assemble("peg.s", []byte(text.String()), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)
 	return p

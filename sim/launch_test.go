@@ -112,8 +112,8 @@ func TestAMachineIsSpentAfterAnError(t *testing.T) {
 	require.ErrorContains(t, err, "ended with an error")
 }
 
-// TestBound: a launch ends in the cycle after its bound if it has not ended by then, wherever the machine's time is, and
-// no other launch does.
+// TestBound: a launch ends in the cycle after its bound if it has not ended by then, wherever the machine's time is,
+// and no other launch does.
 func TestBound(t *testing.T) {
 	p := source(t, counter)
 	m := machine(t, load(t, "vortex-6c32w32t"))

@@ -611,7 +611,8 @@ func (m *Machine) attributed() (a Attributed) {
 }
 
 // errSpent is a usage error of the host program.
-var errSpent = errors.New("launch on a machine whose last run ended with an error: its cores still hold instructions; assemble a new one")
+var errSpent = errors.New("launch on a machine whose last run ended with an error: its cores still hold " +
+	"instructions; assemble a new one")
 
 // lastCycle returns the last cycle in which a core had work.
 func (m *Machine) lastCycle() (last uint64) {

@@ -205,7 +205,8 @@ func TestHooksOnlyLook(t *testing.T) {
 
 // TestConservation: every message that one level sends is received by the next, whatever the memory.
 func TestConservation(t *testing.T) {
-	memories := []string{"vortex-harness", "hbm2-2gbps", "hbm2-2gbps-jedec", "hbm3-5.2gbps", "ddr4-3200", "gddr6", "gddr5", "ideal"}
+	memories := []string{"vortex-harness", "hbm2-2gbps", "hbm2-2gbps-jedec", "hbm3-5.2gbps", "ddr4-3200", "gddr6", "gddr5",
+		"ideal"}
 	for _, machine := range []string{"vortex-1c4w4t", "vortex-rtl-c", "vortex-rtl-m6"} {
 		for _, prog := range []string{"ld_rand", "ld_coal", "st_coal", "diverge", "barrier"} {
 			p := program(t, prog)

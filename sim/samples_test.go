@@ -57,7 +57,8 @@ func samplePrograms(t *testing.T) map[string]func() (configs.Machine, *isa.Progr
 }
 
 // TestSamplesAddUp: a run with samples has the cycles and statistics of one without; each count of all its intervals
-// adds up to the run's; all cycles of an interval are attributed in it, and a core that never sleeps makes the same samples.
+// adds up to the run's; all cycles of an interval are attributed in it, and a core that never sleeps makes the same
+// samples.
 func TestSamplesAddUp(t *testing.T) {
 	for name, make := range samplePrograms(t) {
 		cfg, p := make()

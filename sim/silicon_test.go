@@ -132,10 +132,12 @@ func rate(bytes, lanes int, operation string, swept bool) func(*testing.T, strin
 		var s strings.Builder
 		fmt.Fprintf(&s, perWarp, mask, shift, 7, max(lanes, 1)-1)
 		for i := range 4 {
-			fmt.Fprintf(&s, "\tmul s1, s1, s2\n\tadd s1, s1, s3\n\tsrli t%d, s1, 4\n\tand t%d, t%d, s4\n\tadd t%d, t%d, s0\n", i+2, i+2, i+2, i+2, i+2)
+			fmt.Fprintf(&s, "\tmul s1, s1, s2\n\tadd s1, s1, s3\n\tsrli t%d, s1, 4\n\tand t%d, t%d, s4\n\tadd t%d, t%d, s0\n",
+				i+2, i+2, i+2, i+2, i+2)
 		}
 		for i := range 4 {
-			s.WriteString("\t" + strings.NewReplacer("AT", fmt.Sprint("t", i+2), "TO", fmt.Sprint("a", i+1)).Replace(operation) + "\n")
+			s.WriteString("\t" + strings.NewReplacer("AT", fmt.Sprint("t", i+2), "TO", fmt.Sprint("a", i+1)).Replace(operation) +
+				"\n")
 		}
 		if strings.Contains(operation, "TO") {
 			s.WriteString("\tadd a5, a1, a2\n\tadd a6, a3, a4\n")

@@ -172,7 +172,8 @@ func executed(s *emu.Stats) stats.Tree {
 }
 
 func edges(s *emu.Stats) stats.Stat {
-	return stats.Count("edges", "edges", "Edges that lanes have handled: executions of the program's instruction heddle.edge.", s.Edges)
+	return stats.Count("edges", "edges", "Edges that lanes have handled: executions of the program's instruction "+
+		"heddle.edge.", s.Edges)
 }
 
 // Statistics returns the counts of a launch, as far as they are kept per launch. Names are those of Machine.Statistics,
@@ -268,7 +269,9 @@ func (m *Machine) headline() stats.Tree {
 		stats.Count("warp_iterations", "warp instructions",
 			"Warps that executed heddle.edge: a warp's iterations over edges (SparseWeaver, Fig. 2).", s.Iterations),
 		stats.Ratio("edges_per_cycle", "edges/cycle", "Edges handled a cycle.", float64(s.Edges), t.cycles),
-		stats.Ratio("load_efficiency", "", "Bytes that lanes' loads asked of memory over those that their requests to the L1D cover, channel_bytes each: above 1 where lanes share words. nvprof: gld_efficiency, over sectors of 32 bytes.", t.asked, t.covered),
+		stats.Ratio("load_efficiency", "", "Bytes that lanes' loads asked of memory over those that their requests to the "+
+			"L1D cover, channel_bytes each: above 1 where lanes share words. nvprof: gld_efficiency, over sectors of 32 bytes.",
+			t.asked, t.covered),
 		stats.Ratio("mpki", "misses/1000 warp instructions", "L1D read misses per 1000 warp instructions.",
 			1000*t.l1dMisses, warps),
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.",

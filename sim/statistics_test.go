@@ -15,7 +15,8 @@ import (
 
 // never are statistics that none of these runs can move, and why.
 var never = regexp.MustCompile(`^(` +
-	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|(warp|thread)_instrs\.unit` + // no graph unit
+	// no graph unit
+	`core\.(scheduler\.stall\.scoreboard\.unit|warps\.unit_wait|vortex\.scrb_unit)|(warp|thread)_instrs\.unit` +
 	`|edges|edges_per_cycle|warp_iterations|(warp|thread)_instrs\.(vote|fcvt|fsqrt)|shuffles` + // other programs
 	// not written by programs
 	`|l1i\.(writes|write_hits|write_misses|write_resends|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` +

@@ -187,12 +187,14 @@ func TestHostEndsTheProgramWithoutTime(t *testing.T) {
 		_, err = m.Execute(context.Background(), p, 0)
 		return m, err
 	}
-	m, err := run("_start: la a0, 1f\n li a1, 4\n wspawn a1, a0\n1: csrr a0, vx_wid\n csrr a1, vx_cid\n or a0, a0, a1\n2: lw a1, tohost\n bnez a0, 2b\n" +
+	m, err := run("_start: la a0, 1f\n li a1, 4\n wspawn a1, a0\n1: csrr a0, vx_wid\n csrr a1, vx_cid\n or a0, a0, " +
+		"a1\n2: lw a1, tohost\n bnez a0, 2b\n" +
 		"li a0, 17\n la a1, tohost\n sw a0, 0(a1)\n sw zero, 4(a1)\n3: j 3b\n .balign 8\ntohost: .word 0, 0\n")
 	require.NoError(t, err)
 	code, ok := m.Arch.ExitCode()
 	require.True(t, ok)
 	require.EqualValues(t, 8, code)
 	_, err = run("_start: la a0, _start\n csrw mtvec, a0\n ecall\n")
-	require.ErrorContains(t, err, "the program handles traps, which the parts of a run that are executed without time do not take: environment call")
+	require.ErrorContains(t, err, "the program handles traps, which the parts of a run that are executed without time "+
+		"do not take: environment call")
 }

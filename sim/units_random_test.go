@@ -21,7 +21,8 @@ import (
 // a0 to a7 are reused; later instructions depend on every value.
 func weaverStream(r *rand.Rand) string {
 	var b strings.Builder
-	b.WriteString("_start: li t0, -1\n tmc t0\n csrr t1, vx_tid\n li t2, 3\n li t3, 0x90000000\n slli t4, t1, 2\n add t3, t3, t4\n")
+	b.WriteString("_start: li t0, -1\n tmc t0\n csrr t1, vx_tid\n li t2, 3\n li t3, 0x90000000\n slli t4, t1, 2\n add " +
+		"t3, t3, t4\n")
 	for i := range 8 {
 		fmt.Fprintf(&b, "li a%d, %d\n add a%d, a%d, t1\n", i, r.IntN(20), i, i)
 	}

@@ -310,7 +310,8 @@ func TestWeaverTraps(t *testing.T) {
 
 // TestWeaverCSRs: programs find the unit.
 func TestWeaverCSRs(t *testing.T) {
-	p := source(t, "_start: csrr a0, units\n csrr a1, weaver_capacity\n slli a0, a0, 16\n or a0, a0, a1\n sw a0, 0x88(zero)\n tmc zero")
+	p := source(t, "_start: csrr a0, units\n csrr a1, weaver_capacity\n slli a0, a0, 16\n or a0, a0, a1\n sw a0, "+
+		"0x88(zero)\n tmc zero")
 	for set, want := range map[string]uint32{"core.weaver.st_entries=512": 1<<16 | 16,
 		"core.weaver.st_entries=7": 1<<16 | 7} {
 		_, m := run(t, load(t, "vortex-1c4w4t-weaver", set), p)

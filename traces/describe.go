@@ -70,7 +70,8 @@ func (f *File) Describe(out io.Writer) error {
 	}
 	for i, l := range m.Launches {
 		fmt.Fprintf(&b,
-			"launch %-4d program %d, arg 0x%08x, %s, super-step %d: %d cycles, %d warp instructions, %d addresses of lanes, %s each\n",
+			"launch %-4d program %d, arg 0x%08x, %s, super-step %d: %d cycles, %d warp instructions, %d addresses of lanes, "+
+				"%s each\n",
 			i, l.Program, l.Arg, l.label(), l.Step, l.Cycles, l.WarpInstrs, l.LaneAddresses,
 			per(f.addressBytes(i), l.LaneAddresses))
 	}

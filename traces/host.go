@@ -168,7 +168,8 @@ func (h *recordedHost) end(p *isa.Program) (err error) {
 	h.during = false
 	h.compare(func(addr uint32, _ []byte) bool {
 		err = fmt.Errorf(
-			"%s: between 0x%08x and 0x%08x the program, or a set-up that it carries, has changed words that graph units read by themselves: a trace has them as they were before the launch",
+			"%s: between 0x%08x and 0x%08x the program, or a set-up that it carries, has changed words that graph units read "+
+				"by themselves: a trace has them as they were before the launch",
 			p.Name, addr, addr+4*entryWords)
 		return false
 	})

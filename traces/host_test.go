@@ -258,7 +258,8 @@ func TestHostOnOtherMachines(t *testing.T) {
 		require.NoError(t, err, ok)
 	}
 	_, err = playGather(t, f, "core.graphpeg.list_region=2KiB")
-	require.ErrorContains(t, err, path+": launch 0, host: the recorded host's action is impossible on this machine: the vertex-lists have 10240 bytes of memory, and those of this machine need 20480")
+	require.ErrorContains(t, err, path+": launch 0, host: the recorded host's action is impossible on this machine: the "+
+		"vertex-lists have 10240 bytes of memory, and those of this machine need 20480")
 }
 
 // The host's column is as hostile as the others.

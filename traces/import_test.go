@@ -97,7 +97,9 @@ func FuzzImport(f *testing.F) {
 	golden, err := os.ReadFile("testdata/everything.dump")
 	require.NoError(f, err)
 	f.Add(string(golden))
-	f.Add("launch 0, core 0 warp 0\n80000000 1  addi t0, zero, 3\n80000004 1  tmc t0  mask 3\n80000008 3  lw t0, 0(a0)  @ 100+4×2\n8000000c 3  split t1, t0  mask 2\n80000010 2  join t1  mask 1  to 80000010\n80000010 1  join t1  mask 3\n80000014 3  tmc zero  ends\n")
+	f.Add("launch 0, core 0 warp 0\n80000000 1  addi t0, zero, 3\n80000004 1  tmc t0  mask 3\n80000008 3  lw t0, 0(a0)  " +
+		"@ 100+4×2\n8000000c 3  split t1, t0  mask 2\n80000010 2  join t1  mask 1  to 80000010\n80000010 1  join t1  mask " +
+		"3\n80000014 3  tmc zero  ends\n")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
 		path := filepath.Join(dir, "f.trace")

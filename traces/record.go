@@ -71,7 +71,8 @@ func (r *Recorder) Attach(m *sim.Machine) error {
 	r.answered = r.Meta.Unit.Answered
 	hand := m.Hand()
 	if _, reads := m.Units[0].(accel.MemoryUser); reads && hand == nil {
-		return fmt.Errorf("the cores' graph unit (%s) reads memory by itself, and does not report the addresses: record on a machine without it", r.Meta.Unit.Name)
+		return fmt.Errorf("the cores' graph unit (%s) reads memory by itself, and does not report the addresses: record on "+
+			"a machine without it", r.Meta.Unit.Name)
 	}
 	if hand != nil {
 		r.host = newRecordedHost(r, m, hand)
@@ -211,7 +212,8 @@ func (w *recorded) next() {
 func (w *recorded) here(op *emu.Op) *site {
 	s := w.site(w.PC())
 	if s == nil {
-		w.to.fail(fmt.Errorf("0x%08x is in no executable segment of it, or was written by it: such a program cannot be recorded", w.PC()))
+		w.to.fail(fmt.Errorf("0x%08x is in no executable segment of it, or was written by it: such a program cannot be "+
+			"recorded", w.PC()))
 		s = newSite(op.LatencyClass())
 	}
 	return s

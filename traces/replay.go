@@ -26,7 +26,8 @@ type Replayer struct {
 func NewReplayer(f *File, shape Shape) (*Replayer, error) {
 	if shape != f.Meta.Shape {
 		return nil, fmt.Errorf(
-			"%s was recorded on %v, and the machine has %v: the division of work among warps depends on it, so the trace cannot be replayed here",
+			"%s was recorded on %v, and the machine has %v: the division of work among warps depends on it, so the trace "+
+				"cannot be replayed here",
 			f.path, f.Meta.Shape, shape)
 	}
 	return &Replayer{file: f}, nil

@@ -123,7 +123,8 @@ func (t *text) line(line string, n, warp int) error {
 	fields := strings.Split(line, "  ")
 	where := strings.Fields(fields[0])
 	if len(fields) < 2 || len(where) != 2 {
-		return errors.New("expected an address and a mask in hexadecimal, two blanks, an instruction, and details two blanks apart")
+		return errors.New("expected an address and a mask in hexadecimal, two blanks, an instruction, and details two " +
+			"blanks apart")
 	}
 	l := textLine{number: n, text: strings.TrimSpace(fields[1])}
 	var err error

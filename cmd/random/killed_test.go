@@ -63,7 +63,8 @@ func killed(t *testing.T, r *rand.Rand, name string, e config.Experiment) (kills
 		var out, errs bytes.Buffer
 		c.Stdout, c.Stderr = &out, &errs
 		require.NoError(t, c.Start())
-		timer := time.AfterFunc(time.Duration(r.Int64N(int64(whole*5/4))), func() { c.Process.Kill() }) //nolint:errcheck // it may be gone
+		//nolint:errcheck // it may be gone
+		timer := time.AfterFunc(time.Duration(r.Int64N(int64(whole*5/4))), func() { c.Process.Kill() })
 		_ = c.Wait()
 		timer.Stop()
 		if strings.Contains(errs.String(), "goes on from super-step") {

@@ -133,7 +133,8 @@ func randomComparison(t *testing.T, r *rand.Rand) *comparison {
 func schedulable(t *testing.T, r *rand.Rand, e *config.Experiment) bool {
 	schedules := []workload.Schedule{e.Workload.Schedule, "vertex"}
 	if u := accel.KindOf(e.Machine.Core.Unit.Spec); u != nil {
-		schedules = append([]workload.Schedule{workload.Schedule(schedule.OfUnit(u.Name)[r.IntN(len(schedule.OfUnit(u.Name)))].Name)}, schedules...)
+		of := schedule.OfUnit(u.Name)
+		schedules = append([]workload.Schedule{workload.Schedule(of[r.IntN(len(of))].Name)}, schedules...)
 	}
 	for _, s := range schedules {
 		x := *e

@@ -68,7 +68,8 @@ func newBench(t *testing.T) (*bench, *clock.System) {
 	m, err := emu.New(emu.Config{Cores: 1, Warps: 2, Threads: 2,
 		Units: func(int) []emu.Unit { return []emu.Unit{b.unit.Architecture()} }})
 	require.NoError(t, err)
-	p, err := asm.Assemble("b.s", []byte("weaver.reg a0, a1, a2; weaver.skip a0; weaver.dec.id a3; weaver.dec.loc a4; addi a0, a0, 1"), asm.Options{Base: 0x80000000})
+	p, err := asm.Assemble("b.s", []byte("weaver.reg a0, a1, a2; weaver.skip a0; weaver.dec.id a3; weaver.dec.loc a4; "+
+		"addi a0, a0, 1"), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)
 	m.Load(p)
 	b.warp = m.Core(0).Warp(0)

@@ -6,7 +6,8 @@ import "fmt"
 func (c *Channel) checkInvariants(now uint64) error {
 	s := c.Stats(now)
 	if buses, last := c.pins(); buses > 0 && s.DataBusClocks > buses*(now+last) {
-		return fmt.Errorf("invariant violated: data moved ≤ capacity of the pins: %d clocks of data on %d buses in %d clocks", s.DataBusClocks, buses, now)
+		return fmt.Errorf("invariant violated: data moved ≤ capacity of the pins: %d clocks of data on %d buses in %d clocks",
+			s.DataBusClocks, buses, now)
 	}
 	if c.spec.Standard == Ideal {
 		return nil

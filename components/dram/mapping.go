@@ -10,8 +10,8 @@ import (
 // it), rank or pseudo channel, column, channel. Lines beyond the capacity wrap around.
 //
 // A number of channels that is no power of two has no bits of its own: the channel is a remainder, and the rest of the
-// location is the quotient. The remainder is that of line + quotient, so that strides that share factors with the number
-// of channels use all of them.
+// location is the quotient. The remainder is that of line + quotient, so that strides that share factors with the
+// number of channels use all of them.
 type Mapping uint8
 
 // The mappings.

@@ -261,8 +261,8 @@ func TestAFlushIsARead(t *testing.T) {
 	}
 }
 
-// TestALoneRead: a lone read takes a channel's own latency for a line's bursts, plus the links' and the distance between
-// the two clocks' edges.
+// TestALoneRead: a lone read takes a channel's own latency for a line's bursts, plus the links' and the distance
+// between the two clocks' edges.
 func TestALoneRead(t *testing.T) {
 	for _, preset := range Presets() {
 		ports, m := drive(t, makeMemory(t, preset, 1), [][]mem.Request{{{Addr: 0x1000}}})

@@ -94,8 +94,8 @@ func hbm2JEDEC() Spec {
 // random 64-byte blocks a second. It is HBM2's 16 ns (JESD235), which allow 39 G. RFC is JESD235's 350 ns for 8 Gb a
 // channel. The two halves of an 8-high stack (stack IDs) are further banks: 32 of 1 KB rows a pseudo channel.
 //
-// Neighbouring lines go to channels, pseudo channels, bank groups and banks before a row is used again: one stream would
-// otherwise fill a row of one pseudo channel, at half of a channel's rate.
+// Neighbouring lines go to channels, pseudo channels, bank groups and banks before a row is used again: one stream
+// would otherwise fill a row of one pseudo channel, at half of a channel's rate.
 func hbm3At5Gbps() Spec {
 	s := ramulator21
 	s.Preset, s.Standard, s.TCKps, s.Mapping = "hbm3-5.2gbps", HBM3, 764, RoCoBaRaCh

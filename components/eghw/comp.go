@@ -160,7 +160,8 @@ func (u *EGHW) Waits() string {
 	if e.pops.Len() == 0 && u.socket.Idle() && e.exhausted() && e.buffer.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d pops wait, the oldest: %s; %d edges are ready and %d on their way; %d vertices wait, %d are taken up; %d reads under way",
+	return fmt.Sprintf("%s: %d pops wait, the oldest: %s; %d edges are ready and %d on their way; %d vertices wait, %d "+
+		"are taken up; %d reads under way",
 		u.Name(), e.pops.Len(), stateDocs[e.state].name, e.buffer.Len(), e.reserved, e.vertices.Len(), e.ahead.Len(),
 		e.outstanding())
 }

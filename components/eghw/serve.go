@@ -87,7 +87,8 @@ func (e *Engine) accept() {
 		return
 	}
 	if !e.configured {
-		e.step.Err = fmt.Errorf("the eghw unit has no set-up: the host writes it before the launch, or the program carries one at the symbol %s", SetupSymbol)
+		e.step.Err = fmt.Errorf("the eghw unit has no set-up: the host writes it before the launch, or the program carries "+
+			"one at the symbol %s", SetupSymbol)
 		e.took()
 		return
 	}
@@ -136,7 +137,8 @@ func (e *Engine) legal(r *emu.UnitRequest) error {
 	}
 	if n := bits.OnesCount32(r.Mask); e.pushed+n > e.vertices.Capacity() {
 		return fmt.Errorf(
-			"eghw.push of %d vertices, after %d whose edges have not all been taken: there is a slot for each of the core's %d threads",
+			"eghw.push of %d vertices, after %d whose edges have not all been taken: there is a slot for each of the core's "+
+				"%d threads",
 			n, e.pushed, e.vertices.Capacity())
 	}
 	return nil

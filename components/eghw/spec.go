@@ -94,7 +94,8 @@ func (s Spec) Check(shape Shape) error {
 	}
 	if min(s.BufferEntries, s.BufferLatency, s.Lookahead, s.EdgesPerRead, s.RequestQueue) < 1 ||
 		s.RequestQueue > accel.MaxQueue {
-		return fmt.Errorf("eghw buffer_entries %d, buffer_latency %d, lookahead %d, edges_per_read %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
+		return fmt.Errorf("eghw buffer_entries %d, buffer_latency %d, lookahead %d, edges_per_read %d, request_queue %d: "+
+			"expected at least 1 (Spec.Derived), and a queue of at most %d",
 			s.BufferEntries, s.BufferLatency, s.Lookahead, s.EdgesPerRead, s.RequestQueue, accel.MaxQueue)
 	}
 	return nil

@@ -47,7 +47,8 @@ func (h Host) Act(words []uint32) error {
 		h.Forget()
 	default:
 		return fmt.Errorf(
-			"what the host did to the graphpeg units has %d words that begin with %d: expected 0 a set-up, 1 vertices, 2 two lists, 3",
+			"what the host did to the graphpeg units has %d words that begin with %d: expected 0 a set-up, 1 vertices, 2 two "+
+				"lists, 3",
 			len(words), kind)
 	}
 	return nil
@@ -58,7 +59,8 @@ func (h Host) Act(words []uint32) error {
 func (h Host) reconfigure(args []uint32) error {
 	if need := h.RegionBytes() / 4; need > uint64(args[setupRegisters]) {
 		return fmt.Errorf(
-			"the vertex-lists have %d bytes of memory, and those of this machine need %d: expected no longer list_region, and no more vertex_lists",
+			"the vertex-lists have %d bytes of memory, and those of this machine need %d: expected no longer list_region, and "+
+				"no more vertex_lists",
 			4*uint64(args[setupRegisters]), 4*need)
 	}
 	return h.Configure(setupOf([setupRegisters]uint32(args)))

@@ -227,7 +227,8 @@ func (p *PEG) Waits() string {
 	if e.pops.Len() == 0 && p.socket.Idle() && e.drained() {
 		return ""
 	}
-	return fmt.Sprintf("%s: %d pops wait; %d edges in the buffer, %d of them valid in front; table entries fi %d, rd %d, fe %d; %d requests to memory under way; drained %v, all done %v",
+	return fmt.Sprintf("%s: %d pops wait; %d edges in the buffer, %d of them valid in front; table entries fi %d, rd "+
+		"%d, fe %d; %d requests to memory under way; drained %v, all done %v",
 		p.Name(), e.pops.Len(), e.buffer.n, e.buffer.run, e.table.count[FI], e.table.count[RD], e.table.count[FE],
 		e.port.outstanding(), e.drained(), e.exchange.done)
 }

@@ -121,7 +121,8 @@ func (e *Engine) Configure(s Setup) error {
 	for i := range e.lists {
 		l := &e.lists[i]
 		if moved && l.spilled > 0 {
-			return fmt.Errorf("set-up of the graphpeg units: regions: 0x%08x, but list %d of core %d holds vertices in the old ones", s.Regions, i, e.shape.Core)
+			return fmt.Errorf("set-up of the graphpeg units: regions: 0x%08x, but list %d of core %d holds vertices in the "+
+				"old ones", s.Regions, i, e.shape.Core)
 		}
 		if moved {
 			l.region = s.Regions + uint32((e.shape.Core*(e.spec.VertexLists+1)+i)*e.spec.ListRegion)

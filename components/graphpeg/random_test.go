@@ -176,7 +176,8 @@ func (g *rig) launch(s Setup) {
 
 func (g *rig) state() (out []string) {
 	for _, c := range g.cores {
-		out = append(out, fmt.Sprintf("%d: %d pops wait, %d buffered, %d run, in the list %d, table %v, pending %v, queue %d", c.id, c.e.pops.Len(), c.e.buffer.n, c.e.buffer.run,
+		out = append(out, fmt.Sprintf("%d: %d pops wait, %d buffered, %d run, in the list %d, table %v, pending %v, queue %d",
+			c.id, c.e.pops.Len(), c.e.buffer.n, c.e.buffer.run,
 			c.e.lists[c.e.setup.In].size(), c.e.table.count, c.e.exchange.pending, len(c.queue)))
 	}
 	return out

@@ -160,7 +160,8 @@ var fieldNames = [4]string{"src", "dst", "wt", "idx"}
 // legal returns an error if the set-up does not permit the request.
 func (e *Engine) legal(fn uint8, list uint32) error {
 	if !e.configured {
-		return fmt.Errorf("the graph unit has no set-up: the host writes it before the launch, or the program carries one at the symbol %s", SetupSymbol)
+		return fmt.Errorf("the graph unit has no set-up: the host writes it before the launch, or the program carries one "+
+			"at the symbol %s", SetupSymbol)
 	}
 	switch {
 	case fn == isa.PegPush:

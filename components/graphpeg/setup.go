@@ -47,7 +47,8 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 			spec.VertexLists)
 	}
 	if s.Regions%line != 0 || uint64(s.Regions)+size > 1<<32 {
-		return wrong("regions", "0x%08x: expected a multiple of %d with %d bytes behind it (cores × (vertex_lists + 1) × list_region)", s.Regions, line, size)
+		return wrong("regions", "0x%08x: expected a multiple of %d with %d bytes behind it (cores × (vertex_lists + 1) × "+
+			"list_region)", s.Regions, line, size)
 	}
 	if s.VertexMode {
 		return nil
@@ -57,7 +58,8 @@ func (s *Setup) Check(spec *Spec, shape *Shape) error {
 	}
 	if n, need := spec.slots(bits.OnesCount32(s.Fields)), minSlots(shape.Threads, shape.LineBytes/4); n < need {
 		return wrong("fields",
-			"%d of an edge leave %d slots in edge_buffer_bytes, but %d are needed, or a pop could wait for ever; want fewer, or set a larger buffer",
+			"%d of an edge leave %d slots in edge_buffer_bytes, but %d are needed, or a pop could wait for ever; want fewer, "+
+				"or set a larger buffer",
 			bits.OnesCount32(s.Fields), n, need)
 	}
 	for _, a := range []struct {

@@ -81,7 +81,8 @@ func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	}
 	if need := minListWords(threads, line); s.listWords(line) < need {
 		return "scratchpad_limit", fmt.Sprintf(
-			"%d: leaves %d vertices for each of %d lists on chip, but %d lanes and lines of %d bytes need %d, or a list could wait for ever",
+			"%d: leaves %d vertices for each of %d lists on chip, but %d lanes and lines of %d bytes need %d, or a list could "+
+				"wait for ever",
 			s.ScratchpadLimit, max(s.listWords(line), 0), s.VertexLists, threads, lineBytes, need), false
 	}
 	if s.ListRegion < lineBytes || s.ListRegion%lineBytes != 0 {

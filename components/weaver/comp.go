@@ -30,7 +30,8 @@ func New(name string, s Spec, warps, threads int) (*Weaver, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if s.TableLatency < 1 || s.STRow < 1 || s.RequestQueue < 1 || s.RequestQueue > accel.MaxQueue {
-		return nil, fmt.Errorf("%s: table_latency %d, st_row %d, request_queue %d: expected at least 1 (Spec.Derived), and a queue of at most %d",
+		return nil, fmt.Errorf("%s: table_latency %d, st_row %d, request_queue %d: expected at least 1 (Spec.Derived), and "+
+			"a queue of at most %d",
 			name, s.TableLatency, s.STRow, s.RequestQueue, accel.MaxQueue)
 	}
 	w := &Weaver{Base: clock.NewBase(name), identity: s.identity(warps, threads), fsm: NewFSM(s, warps, threads)}

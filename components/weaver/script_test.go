@@ -139,7 +139,8 @@ func (s *script) run() {
 	}
 	require.NoError(s.t, s.f.CheckInvariants())
 	c := s.f.Stats
-	s.out = append(s.out, fmt.Sprintf("    = %d edges issued, %d dropped; batches %d full, %d partial, %d empty; %d rows of the ST read; states %d",
+	s.out = append(s.out, fmt.Sprintf("    = %d edges issued, %d dropped; batches %d full, %d partial, %d empty; %d "+
+		"rows of the ST read; states %d",
 		c.LanesFilled, c.EdgesDropped, c.BatchesFull, c.BatchesPartial, c.BatchesEmpty, c.RowsRead, c.States))
 }
 

@@ -54,7 +54,8 @@ func (s Spec) Fits(warps, threads int) (key, msg string, ok bool) {
 			n   int
 		}{{"core.threads", threads}, {"core.weaver.st_row", s.STRow}} {
 			if v.n&(v.n-1) != 0 {
-				return "model", fmt.Sprintf("rtl: %s = %d: expected a power of two, as its tables are banked by lane", v.key, v.n), false
+				return "model", fmt.Sprintf("rtl: %s = %d: expected a power of two, as its tables are banked by lane", v.key, v.n),
+					false
 			}
 		}
 	}

@@ -82,14 +82,16 @@ func (s *State) Register(slot int, e Entry) error {
 	switch s.phase {
 	case Decoding:
 		return fmt.Errorf(
-			"weaver.reg of vertex %d at slot %d while the table is being decoded: it must come before the first weaver.dec.id or after the last answer of -1 in all lanes",
+			"weaver.reg of vertex %d at slot %d while the table is being decoded: it must come before the first weaver.dec.id "+
+				"or after the last answer of -1 in all lanes",
 			e.VID, slot)
 	case Ended:
 		s.clear()
 	}
 	if slot >= len(s.st) {
 		return fmt.Errorf(
-			"weaver.reg at slot %d (warp·threads + lane): the table has %d entries; only slots below the CSR weaver_capacity may register",
+			"weaver.reg at slot %d (warp·threads + lane): the table has %d entries; only slots below the CSR weaver_capacity "+
+				"may register",
 			slot, len(s.st))
 	}
 	if s.isValid(slot) {

@@ -122,7 +122,8 @@ func (twice) Alternatives() []Alternative {
 
 func TestBadAlternatives(t *testing.T) {
 	type bad struct{ Front badSocket }
-	require.PanicsWithValue(t, "BUG: schema: schema.bad.Front lamp: schema.lamp is no pointer to a struct that schema.badSocket can hold", func() { New[bad]("") })
+	require.PanicsWithValue(t, "BUG: schema: schema.bad.Front lamp: schema.lamp is no pointer to a struct that "+
+		"schema.badSocket can hold", func() { New[bad]("") })
 	type worse struct {
 		Gears int `key:"gears" default:"7" min:"1" max:"30" unit:"" doc:"G."`
 		Front twice

@@ -187,9 +187,11 @@ job.schedule (name or section; default vertex)
 	}
 	markdown := string(jobSchema.Markdown("jobs"))
 	assert.Contains(t, markdown, "| `schedule` | name or section |  | `vertex` | Schedules. |")
-	assert.Contains(t, markdown, "### `job.schedule`\n\nSchedules. `schedule: VALUE` is short for `schedule: {name: VALUE}`.\n")
+	assert.Contains(t, markdown, "### `job.schedule`\n\nSchedules. `schedule: VALUE` is short for `schedule: {name: "+
+		"VALUE}`.\n")
 	assert.Contains(t, markdown, "Former names of keys, which are accepted: `active_set` (`frontier`), `ahead` "+
-		"(`compiler.ahead`), `cta_threads` (`schedule.cta_threads`), `dedup` (`frontier.dedup`), `passes` (`compiler.passes`).")
+		"(`compiler.ahead`), `cta_threads` (`schedule.cta_threads`), `dedup` (`frontier.dedup`), `passes` "+
+		"(`compiler.passes`).")
 	assert.Contains(t, string(jobSchema.JSON()), `"was": "job.active_set",`)
 }
 

@@ -14,8 +14,8 @@ import (
 	"heddle/internal/fit"
 )
 
-// Text lists all keys for a terminal of that many columns (0: unlimited): key, type, range or values, default, the first
-// sentence of the meaning. Where the table has no room, everything but the key moves to the lines below it.
+// Text lists all keys for a terminal of that many columns (0: unlimited): key, type, range or values, default, the
+// first sentence of the meaning. Where the table has no room, everything but the key moves to the lines below it.
 func (s *Schema[T]) Text(columns int) []byte {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -272,9 +272,11 @@ func TestRanges(t *testing.T) {
 }
 
 func TestAxesThatGoTogether(t *testing.T) {
-	in := input("name: e\nsweep:\n  machine.core.warps, machine.core.l1d.size: [[8, 16K], [8, 32K]]\n  schedule: [edge]\n  \"buffers ,name\": [[[1K], a], [[], b]]\n")
+	in := input("name: e\nsweep:\n  machine.core.warps, machine.core.l1d.size: [[8, 16K], [8, 32K]]\n  schedule: " +
+		"[edge]\n  \"buffers ,name\": [[[1K], a], [[], b]]\n")
 	want := Axes{
-		{Key: "machine.core.warps", Values: []string{"8", "8"}}, {Key: "machine.core.l1d.size", Values: []string{"16KiB", "32KiB"}, With: true},
+		{Key: "machine.core.warps", Values: []string{"8", "8"}}, {Key: "machine.core.l1d.size",
+			Values: []string{"16KiB", "32KiB"}, With: true},
 		{Key: "schedule", Values: []string{"edge"}},
 		{Key: "buffers", Values: []string{"[1KiB]", "[]"}}, {Key: "name", Values: []string{"a", "b"}, With: true},
 	}
@@ -285,7 +287,9 @@ func TestAxesThatGoTogether(t *testing.T) {
 }
 
 func TestExclusions(t *testing.T) {
-	l := load(t, input("name: e\nexclude:\n- {machine.core.warps: 8, schedule: [edge, vertex]}\n- {machine.core.l1d.size: {from: 1K, to: 4K, times: 2}}\n- {buffers: [1K], machine: small}\n- {buffers: [[], [2K]]}\n"))
+	l := load(t, input("name: e\nexclude:\n- {machine.core.warps: 8, schedule: [edge, vertex]}\n- "+
+		"{machine.core.l1d.size: {from: 1K, to: 4K, times: 2}}\n- {buffers: [1K], machine: small}\n"+
+		"- {buffers: [[], [2K]]}\n"))
 	assert.Equal(t, Exclusions{
 		{{Key: "machine.core.warps", Values: []string{"8"}}, {Key: "schedule", Values: []string{"edge", "vertex"}}},
 		{{Key: "machine.core.l1d.size", Values: []string{"1KiB", "2KiB", "4KiB"}}},
@@ -359,7 +363,8 @@ func TestAxisOfFiles(t *testing.T) {
 		assert.Equal(t, want, p.Value.Machine.Cores)
 	}
 	_, err = l.With("machine=gone.yaml", "name")
-	assert.EqualError(t, err, "point machine: machine.extends: gone.yaml: no such file or directory\npoint name: expected KEY=VALUE")
+	assert.EqualError(t, err, "point machine: machine.extends: gone.yaml: no such file or directory\npoint name: "+
+		"expected KEY=VALUE")
 }
 
 // A sweep resolves a configuration per point.

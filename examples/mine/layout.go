@@ -50,7 +50,8 @@ type alignedRows struct {
 
 // Neighbours returns where a row's edges begin and end.
 func (r alignedRows) Neighbours(row, _ heddle.Value) heddle.Span {
-	return heddle.Span{Begin: r.Load(heddle.U32, r.Addr("aligned.begins"), row), End: r.Load(heddle.U32, r.Addr("aligned.ends"), row)}
+	return heddle.Span{Begin: r.Load(heddle.U32, r.Addr("aligned.begins"), row),
+		End: r.Load(heddle.U32, r.Addr("aligned.ends"), row)}
 }
 
 // Other reads the other end of an edge.

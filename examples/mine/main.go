@@ -8,7 +8,8 @@ import (
 )
 
 func main() {
-	cmd.Main(heddle.WithSchedule(vector), heddle.WithLayout(aligned), heddle.WithAlgorithm(widest), heddle.WithFeatures(restart),
+	cmd.Main(heddle.WithSchedule(vector), heddle.WithLayout(aligned), heddle.WithAlgorithm(widest),
+		heddle.WithFeatures(restart),
 		heddle.WithUnit(&ticket, dynamic), heddle.WithStatistic(heddle.Derived{
 			Name: "dram.bytes_per_edge", Unit: "bytes/edge", Doc: "Bytes over the DRAM's data buses for each edge handled.",
 			Over: []string{"dram.bytes"}, Under: []string{"edges"},

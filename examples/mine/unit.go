@@ -55,7 +55,8 @@ func (s *TicketSpec) FitsCore(accel.Shape) (key, msg string, ok bool) { return "
 
 // NewUnit makes the unit of a core, with time.
 func (s *TicketSpec) NewUnit(name string, at accel.Shape) (accel.Unit, error) {
-	return &ticketUnit{Base: clock.NewBase(name), logic: &tickets{core: at.Core, cores: at.Cores}, delay: clock.Cycle(s.Delay), room: at.Warps}, nil
+	return &ticketUnit{Base: clock.NewBase(name), logic: &tickets{core: at.Core, cores: at.Cores},
+		delay: clock.Cycle(s.Delay), room: at.Warps}, nil
 }
 
 // NewFunctional makes the unit of a core without time.

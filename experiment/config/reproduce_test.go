@@ -31,7 +31,8 @@ func writePack(t testing.TB, pack, values string) string {
 }
 
 func TestLoadPack(t *testing.T) {
-	file := writePack(t, packHead+packQuick+"checks:\n  - {says: it does, holds: within 0.1, published: one, of: [experiment=e|f, machine.core.warps=4]}\n", published)
+	file := writePack(t, packHead+packQuick+"checks:\n  - {says: it does, holds: within 0.1, published: one, of: "+
+		"[experiment=e|f, machine.core.warps=4]}\n", published)
 	p, err := config.LoadPack(file)
 	require.NoError(t, err)
 	require.Equal(t, "paper/pack", p.Name)
@@ -183,7 +184,8 @@ func TestRules(t *testing.T) {
 
 // FuzzLoadPack wants no panic, whatever a pack or its published values are.
 func FuzzLoadPack(f *testing.F) {
-	const readings = "readings: [{name: described, says: a, source: b}, {name: x, says: c, source: d, rules: [{where: [seed=1], set: [machine.core.warps=4]}]}]"
+	const readings = "readings: [{name: described, says: a, source: b}, {name: x, says: c, source: d, rules: [{where: " +
+		"[seed=1], set: [machine.core.warps=4]}]}]"
 	f.Add(packHead+packQuick+"checks:\n  - {says: x, holds: '>= 1'}\n", published, readings)
 	f.Add(packHead+"common: {}\nfull: [{name: x}]\nfigures: [{name: a, title: b, columns: [seed]}]\n", published,
 		"readings: [{name: described, rules: [{set: [seed=1]}]}]")
@@ -212,7 +214,8 @@ func FuzzLoadPack(f *testing.F) {
 
 // A pack's readings are those that it names, described first; mistakes in them are errors with their places.
 func TestReadings(t *testing.T) {
-	const two = "readings:\n  - {name: described, says: as it is, source: ours}\n  - name: wide\n    says: wider\n    source: §2\n    after: true\n    rules:\n      - {where: [machine.core.warps=4|8], set: [machine.core.threads=8]}\n"
+	const two = "readings:\n  - {name: described, says: as it is, source: ours}\n  - name: wide\n    says: wider\n    " +
+		"source: §2\n    after: true\n    rules:\n      - {where: [machine.core.warps=4|8], set: [machine.core.threads=8]}\n"
 	named := packHead + "readings: [wide]\n" + packQuick
 	load := func(pack, readings string) (*config.Pack, error) {
 		file := writePack(t, pack, published)

@@ -161,7 +161,8 @@ func rounded(values []float64) []float64 {
 // maxEvidence bounds the quantities in the text.
 const maxEvidence = 5
 
-// evidenceText lists the changes: of instructions and their cycles, then of statistics that bear on the largest findings.
+// evidenceText lists the changes: of instructions and their cycles, then of statistics that bear on the largest
+// findings.
 func (e *Explanation) evidenceText() string {
 	na, nb := e.A.Stats[schedulers+issuedKey], e.B.Stats[schedulers+issuedKey]
 	var parts []string

@@ -66,7 +66,8 @@ func (w *WhatIf) Text() string {
 	return strings.Join(append(append(lines, ""), wrapped(w.Sentence(), width)...), "\n") + "\n"
 }
 
-// Sentence names the change that removes most of the difference, and the effect of all changes beyond that of each alone.
+// Sentence names the change that removes most of the difference, and the effect of all changes beyond that of each
+// alone.
 func (w *WhatIf) Sentence() string {
 	d := float64(w.B) - float64(w.A)
 	var best *Alternative

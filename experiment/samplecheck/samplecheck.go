@@ -179,6 +179,7 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 		t.Render()
 	}
 	s := Summarise(rows)
-	fmt.Fprintf(w, "\nError %.1f %% in the mean and %.1f %% at worst; %d of %d intervals hold the truth; %.1f times less host time on the larger half.\n",
+	fmt.Fprintf(w, "\nError %.1f %% in the mean and %.1f %% at worst; %d of %d intervals hold the truth; %.1f times "+
+		"less host time on the larger half.\n",
 		100*s.Mean, 100*s.Worst, s.Held, s.Of, s.Faster)
 }

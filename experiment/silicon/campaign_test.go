@@ -13,7 +13,8 @@ import (
 	"heddle/kernels/schedule"
 )
 
-const head = "variant,graph,n,m,maxdeg,alg,config,sched,super_steps,launches,grid,regs,us_med,us_min,us_p90,us_null,us_cold\n"
+const head = "variant,graph,n,m,maxdeg,alg,config,sched,super_steps,launches," +
+	"grid,regs,us_med,us_min,us_p90,us_null,us_cold\n"
 
 const line2 = "as is,g,4,6,2,bfs,full,edge,3,4,1,16,10,9,11,2,0\n"
 
@@ -26,7 +27,8 @@ func TestRead(t *testing.T) {
 	require.Equal(t, []string{"vertex", "edge"}, c.Schedules(), "in the order of tables")
 
 	// columns in another order, with a mark of spreadsheets, without those that are not needed
-	c, err = Read("x.csv", strings.NewReader("\ufeffus_null,us_p90,us_min,us_med,launches,super_steps,sched,config,alg,m,n,graph,variant\r\n"+
+	c, err = Read("x.csv", strings.NewReader("\ufeffus_null,us_p90,us_min,us_med,launches,super_steps,"+
+		"sched,config,alg,m,n,graph,variant\r\n"+
 		"2,11,9,10,4,3,edge,full,bfs,6,4,g,as is\r\n"))
 	require.NoError(t, err)
 	require.Equal(t, Row{"as is", "g", "bfs", "full", "edge", 3, 4, 1024, Times{10, 9, 11, 2}}, c.Rows[0])
@@ -127,7 +129,8 @@ func TestRecordedCampaign(t *testing.T) {
 		require.Equal(t, threads, block, config)
 	}
 	_, err := c.Block([]Against{{"as is", "full1024"}, {"as is", "full256"}})
-	require.ErrorContains(t, err, "thread blocks of full1024 have 1024 threads, and those of full256 256: expected the same")
+	require.ErrorContains(t, err, "thread blocks of full1024 have 1024 threads, and those of full256 256: expected the "+
+		"same")
 	own := recorded(t, "h100-heddle.csv")
 	require.Len(t, own.Rows, 1260)
 	require.Equal(t, []string{"heddle kernel export"}, own.Variants())

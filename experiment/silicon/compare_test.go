@@ -41,13 +41,15 @@ func simulated(cycles map[string]uint64) map[Key]Simulated {
 }
 
 func TestCompare(t *testing.T) {
-	c := campaign(t, "bfs edge 12 2", "bfs vertex 42 2", "bfs warp 22 2", "cc vertex 9 1", "cc edge 5 1", "sssp vertex 5 1")
+	c := campaign(t, "bfs edge 12 2", "bfs vertex 42 2", "bfs warp 22 2", "cc vertex 9 1", "cc edge 5 1",
+		"sssp vertex 5 1")
 	r := c.Compare("m", "auto", Against{"as is", "full"}, simulated(map[string]uint64{
 		"bfs vertex": 4000, "bfs warp": 1000, "bfs edge": 2000, "cc vertex": 800, "cc edge": 400, "sssp vertex": 7}))
 	require.Len(t, r.Cases, 2, "sssp has one schedule, and compares nothing")
 	bfs := &r.Cases[0]
 	require.Equal(t, "bfs", bfs.Algorithm)
-	require.Equal(t, []string{"vertex", "warp", "edge"}, []string{bfs.Points[0].Schedule, bfs.Points[1].Schedule, bfs.Points[2].Schedule})
+	require.Equal(t, []string{"vertex", "warp", "edge"}, []string{bfs.Points[0].Schedule, bfs.Points[1].Schedule,
+		bfs.Points[2].Schedule})
 	// silicon without launches: 40, 20, 10; heddle: 4000, 1000, 2000
 	require.InDelta(t, 1.0/3, float64(bfs.Tau), 1e-12)
 	require.Equal(t, Pairs{2, 3}, bfs.Pairs)
@@ -111,7 +113,8 @@ func TestLaunches(t *testing.T) {
 	rows[0], rows[1] = strings.Replace(rows[0], "bfs", "pr-pull", 1), strings.Replace(rows[1], "bfs", "pr-pull", 1)
 	c := campaign(t, rows...)
 	c.Rows[0].Launches = 90
-	r = c.Compare("m", "auto", Against{"as is", "full"}, simulated(map[string]uint64{"pr-pull vertex": 1000, "pr-pull edge": 5000}))
+	r = c.Compare("m", "auto", Against{"as is", "full"}, simulated(map[string]uint64{"pr-pull vertex": 1000,
+		"pr-pull edge": 5000}))
 	require.InDelta(t, 1, float64(r.Summary.WithTau), 0)
 }
 
@@ -130,7 +133,8 @@ func TestLeftOut(t *testing.T) {
 		s.SuperSteps = 4
 		sims[w] = s
 	}
-	require.Equal(t, []Steps{{"g", "bfs", Range{3, 3}, Range{4, 4}}}, c.Compare("m", "auto", Against{"as is", "full"}, sims).Steps)
+	require.Equal(t, []Steps{{"g", "bfs", Range{3, 3}, Range{4, 4}}},
+		c.Compare("m", "auto", Against{"as is", "full"}, sims).Steps)
 }
 
 // TestReport writes tables that fit, and pages.
@@ -140,7 +144,8 @@ func TestReport(t *testing.T) {
 	for _, unroll := range []string{"auto", "1"} {
 		for i, alg := range []string{"bfs vertex", "bfs warp", "bfs edge", "cc vertex", "cc edge"} {
 			alg, sched, _ := strings.Cut(alg, " ")
-			sims = append(sims, Simulated{Key: Key{"vortex-6c32w32t", unroll, "g", alg, sched}, Cycles: uint64(100 + i), SuperSteps: 9})
+			sims = append(sims, Simulated{Key: Key{"vortex-6c32w32t", unroll, "g", alg, sched}, Cycles: uint64(100 + i),
+				SuperSteps: 9})
 		}
 	}
 	r := c.NewReport(sims, []Against{{"as is", "full"}})

@@ -15,7 +15,8 @@ import (
 	"heddle/report"
 )
 
-var update = flag.Bool("update", false, "write docs/results/silicon.md, silicon-own.md and their scatters from recorded cycles")
+var update = flag.Bool("update", false, "write docs/results/silicon.md, silicon-own.md and their scatters from "+
+	"recorded cycles")
 
 const results = "../../docs/results/"
 

@@ -116,8 +116,8 @@ func (e *AbsentError) Error() string {
 }
 
 // Source is the key of a graph that says where it comes from: a file in a directory that is called as the graph is, the
-// rest of its name after a dot, _ or -; else one that heddle ships; else a generator, if the name is rmat and a scale, grid and a
-// width, or ws (Watts and Strogatz's small world, on a grid) and a scale: those of tools/silicon.
+// rest of its name after a dot, _ or -; else one that heddle ships; else a generator, if the name is rmat and a scale,
+// grid and a width, or ws (Watts and Strogatz's small world, on a grid) and a scale: those of tools/silicon.
 func Source(dir string, g *Graph) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {

@@ -14,7 +14,8 @@ import (
 
 // TestExperiment: every algorithm and schedule has a point for each unrolling, which its configuration identifies.
 func TestExperiment(t *testing.T) {
-	l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, 1024, &Graph{Name: "g"}, "file: facebook_combined", 107)), nil)
+	l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, 1024, &Graph{Name: "g"},
+		"file: facebook_combined", 107)), nil)
 	require.NoError(t, err)
 	points, err := experiment.Points(l, nil)
 	require.NoError(t, err)
@@ -41,7 +42,8 @@ func TestExperiment(t *testing.T) {
 
 func TestSource(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"web-sk-2005.mtx.gz", "cora.cites.gz", "facebook_small.txt", "two.txt", "two.mtx", "road", "road-NY.gr"} {
+	for _, name := range []string{"web-sk-2005.mtx.gz", "cora.cites.gz", "facebook_small.txt", "two.txt", "two.mtx",
+		"road", "road-NY.gr"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	for name, want := range map[string]string{
@@ -82,7 +84,8 @@ func TestCheck(t *testing.T) {
 			require.ErrorContains(t, err, "facebook has n = 4039 and m = 176468")
 			require.ErrorContains(t, err, "4039 vertices and 88234 edges")
 		case "rmat16":
-			l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, 1024, g, "rmat: {scale: 16, edge_factor: 8}", 0)), nil)
+			l, err := config.ParseWith("e", []byte(Experiment("vortex-6c32w32t", 1024, 1024, g,
+				"rmat: {scale: 16, edge_factor: 8}", 0)), nil)
 			require.NoError(t, err)
 			_, err = c.Check(g, l.Value.Graph)
 			require.NoError(t, err)

@@ -72,7 +72,8 @@ func TestOrder(t *testing.T) {
 	require.Equal(t, Pairs{0, 4}, Order(truth, truth, []float64{4, 3, 2, 1}))
 	require.Equal(t, Pairs{3, 4}, Order(truth, truth, []float64{2, 1, 2, 3}), "a tie is not the same order")
 	require.Equal(t, Pairs{4, 4}, Order(truth, truth, []float64{2, 1, 3, 4}), "9.9 % do not count")
-	require.Equal(t, Pairs{1, 1}, Order([]float64{1, 2}, []float64{5, 4}, []float64{9, 3}), "two rankings that agree against the truth")
+	require.Equal(t, Pairs{1, 1}, Order([]float64{1, 2}, []float64{5, 4}, []float64{9, 3}),
+		"two rankings that agree against the truth")
 	require.True(t, math.IsNaN(Pairs{}.Share()))
 	require.InDelta(t, 0.75, Pairs{3, 4}.Share(), 0)
 }
@@ -113,7 +114,8 @@ func TestScaleAndErrors(t *testing.T) {
 	require.False(t, ErrorsOf(truth, []float64{2, 2, 2}, 1).Pearson.OK(), "of a constant")
 
 	// a factor changes neither correlation nor, rescaled, errors
-	a, b := ErrorsOf(truth, []float64{3, 5, 9}, Scale(truth, []float64{3, 5, 9})), ErrorsOf(truth, []float64{30, 50, 90}, Scale(truth, []float64{30, 50, 90}))
+	a, b := ErrorsOf(truth, []float64{3, 5, 9}, Scale(truth, []float64{3, 5, 9})),
+		ErrorsOf(truth, []float64{30, 50, 90}, Scale(truth, []float64{30, 50, 90}))
 	require.InDelta(t, float64(a.MAPE), float64(b.MAPE), 1e-12)
 	require.InDelta(t, float64(a.Pearson), float64(b.Pearson), 1e-12)
 }

@@ -441,7 +441,8 @@ func (r *Report) Markdown(head string) []byte {
 			fmt.Fprintf(&b, "\nSpeedup over vertex mapping, silicon/%s; on all graphs in the geometric mean, and on each:"+
 				"\n\n%s\n", g.unrolls(), g.speedups(nil, true).RenderMarkdown())
 		}
-		fmt.Fprintf(&b, "\nSecond and worst schedule over the best, as GRAssembler counts options (§6.2), silicon/%s; each side "+
+		fmt.Fprintf(&b, "\nSecond and worst schedule over the best, as GRAssembler counts options (§6.2), silicon/%s; each "+
+			"side "+
 			"by its own\nranking:\n\n%s\n", g.unrolls(), g.gaps(nil).RenderMarkdown())
 		fmt.Fprintf(&b, "\nScaled cycles over silicon's time:\n\n%s\n", g.schedules(nil).RenderMarkdown())
 	}

@@ -32,7 +32,8 @@ func readSamples(tx *sql.Tx, names *reader, position int) (samples []Sample, err
 		func(r *sql.Rows) error { return r.Scan(&want) }, position); err != nil {
 		return nil, err
 	}
-	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM stored_points p JOIN stored_intervals i ON i.point = p.id "+
+	err = each(tx, "SELECT i.start, i.stop, i.stats, i.sum FROM stored_points p JOIN stored_intervals i ON i.point = "+
+		"p.id "+
 		"WHERE "+
 		"p.position = ? ORDER BY i.place",
 		func(r *sql.Rows) error {

@@ -145,7 +145,8 @@ func TestQueriesOnlyRead(t *testing.T) {
 		_ = err
 		require.Len(t, read(t, s), 2, q)
 	}
-	_, rows, err = s.Query("SELECT (SELECT count(*) FROM sqlite_schema WHERE name = 'x'), user_version FROM pragma_user_version")
+	_, rows, err = s.Query("SELECT (SELECT count(*) FROM sqlite_schema WHERE name = 'x'), user_version FROM " +
+		"pragma_user_version")
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{int64(0), int64(len(migrations))}}, rows)
 	require.NoFileExists(t, elsewhere)

@@ -70,7 +70,8 @@ func NewProgram(e *config.Experiment, weights graph.WeightKind, kinds Kinds) (*P
 	return p, nil
 }
 
-// readSchedules adds the experiment's schedules, since the axes of a point replace workload.graphit.schedules as a whole.
+// readSchedules adds the experiment's schedules, since the axes of a point replace workload.graphit.schedules as a
+// whole.
 func (p *Program) readSchedules(schedules schema.Mapping) error {
 	var labels map[string]yaml.Node
 	if err := yaml.Unmarshal([]byte(schedules), &labels); err != nil {

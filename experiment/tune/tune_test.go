@@ -16,7 +16,8 @@ import (
 	"heddle/internal/testenv"
 )
 
-// spaces are those that tests share: a search does not change its space, and finding the legal candidates takes a second.
+// spaces are those that tests share: a search does not change its space, and finding the legal candidates takes a
+// second.
 var spaces = map[string]*tune.Space{}
 
 // space is that of an algorithm on a small machine, with less of it if that is said.
@@ -26,7 +27,8 @@ func space(t *testing.T, algorithm string, only ...string) *tune.Space {
 	if s := spaces[key]; s != nil {
 		return s
 	}
-	e, err := config.Parse("test", []byte("name: t\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload: {algorithm: "+algorithm+"}\n"))
+	e, err := config.Parse("test", []byte("name: t\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 9, edges: "+
+		"9}}\nworkload: {algorithm: "+algorithm+"}\n"))
 	require.NoError(t, err)
 	axes := tune.Axes(&e.Machine, tune.Software)
 	for _, o := range only {
@@ -80,8 +82,8 @@ func (e *evaluator) evaluate(_ context.Context, list []int, most uint64) (out []
 	return out, nil
 }
 
-// TestSearch: a search finds the best candidate where choices have gains of their own, simulates none twice, begins with
-// the requested one, and its counts are right.
+// TestSearch: a search finds the best candidate where choices have gains of their own, simulates none twice, begins
+// with the requested one, and its counts are right.
 func TestSearch(t *testing.T) {
 	missed, looked, candidates := 0, 0, 0
 	seeds := testenv.Cases(t, 6, 20)

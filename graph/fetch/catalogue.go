@@ -96,7 +96,8 @@ type ByHand struct {
 	Cite            string
 }
 
-const repositoryCite = "R. Rossi, N. Ahmed, The Network Data Repository with Interactive Graph Analytics and Visualization, AAAI 2015"
+const repositoryCite = "R. Rossi, N. Ahmed, The Network Data Repository with Interactive Graph Analytics and " +
+	"Visualization, AAAI 2015"
 
 // NotFetched lists the graphs that must be downloaded manually, by name.
 var NotFetched = []ByHand{

@@ -183,7 +183,8 @@ func TestLength(t *testing.T) {
 }
 
 // sourcePath matches a file or a folder of the source in a code span, by its path from the root.
-var sourcePath = regexp.MustCompile("`((?:cmd|components|configs|docs|examples|experiment|graphit|internal|isa|kernels?|machine|register|sim|traces|units)/[a-z0-9_./-]+)`")
+var sourcePath = regexp.MustCompile("`((?:cmd|components|configs|docs|examples|experiment|graphit|internal|" +
+	"isa|kernels?|machine|register|sim|traces|units)/[a-z0-9_./-]+)`")
 
 // TestSourcePaths: a file or folder that a page names by its path is there. The recipes make some anew.
 func TestSourcePaths(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 )
 
 // step matches a step of a recipe: a shell block, or Go text with the words before it, which name its place.
-var step = regexp.MustCompile("(?s)(?:(?:In|in)\\s+`([^`]+)`, below `([^`]+)`|At the end of `([^`]+)`|New file `([^`]+)`):\n\n```go\n(.*?)```|```sh\n(.*?)```")
+var step = regexp.MustCompile("(?s)(?:(?:In|in)\\s+`([^`]+)`, below `([^`]+)`|At the end of `([^`]+)`|New file " +
+	"`([^`]+)`):\n\n```go\n(.*?)```|```sh\n(.*?)```")
 
 // TestRecipes follows the recipes of CONTRIBUTING.md as they are written, in a copy of the repository, and makes the
 // generated pages. Changes of files come first, so that everything is compiled and linked once.
@@ -66,7 +67,8 @@ func TestRecipes(t *testing.T) {
 	c := exec.Command("sh", "-e", "-x", "-c", strings.ReplaceAll(script, run, built))
 	c.Dir = dir
 	// Flags that compile fast, into a build cache that serves the next copy too, wherever it is.
-	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=", "GOWORK=off")
+	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=",
+		"GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Run("unit", func(t *testing.T) { addedUnit(t, filepath.Join(dir, strings.TrimSpace(built))) })
@@ -94,7 +96,8 @@ func TestGeneratedPages(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "cmd", "main_test.go"))
 	require.NoError(t, err)
 	var tested []string
-	for _, m := range regexp.MustCompile(`"run (go run \./cmd/heddle .* > docs/.*)"`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`"run (go run \./cmd/heddle .* > docs/.*)"`).FindAllStringSubmatch(string(text),
+		-1) {
 		tested = append(tested, m[1]+"\n")
 	}
 	require.ElementsMatch(t, tested, generate(t))

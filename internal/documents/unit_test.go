@@ -77,5 +77,6 @@ sweep: {workload.algorithm: [pagerank, bfs, sssp], machine.core.nothing.delay: [
 `), 0o644))
 	require.Equal(t, 12, strings.Count(run("run", "e.yaml", "--check"), "│ yes "))
 	refused("nothing: the machine's cores have no unit that does nothing; give machine.core.nothing",
-		"run", "e.yaml", "--set", "machine=vortex-1c4w4t", "--set", "compare={}", "--set", "sweep={}", "--set", "workload.schedule=nothing")
+		"run", "e.yaml", "--set", "machine=vortex-1c4w4t", "--set", "compare={}", "--set", "sweep={}", "--set",
+		"workload.schedule=nothing")
 }

@@ -138,7 +138,8 @@ func (l *Writer) take() []byte {
 	defer l.mu.Unlock()
 	b := l.queued
 	if l.lost > 0 {
-		b = fmt.Appendf(b, "heddle: warning: %d bytes of messages are left out here, since they were not read in time\n", l.lost)
+		b = fmt.Appendf(b, "heddle: warning: %d bytes of messages are left out here, since they were not read in time\n",
+			l.lost)
 	}
 	l.queued, l.lost = nil, 0
 	return b

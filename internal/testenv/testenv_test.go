@@ -41,7 +41,8 @@ func TestIgnoredSignals(t *testing.T) {
 		return
 	}
 	for how, says := range map[string]string{"handled": "ignored: 0", "bare": "ignored: 3"} {
-		c := exec.Command("sh", "-c", `trap "" HUP INT QUIT PIPE TERM; exec "$0" -test.run='^TestIgnoredSignals$' -test.v`, os.Args[0])
+		c := exec.Command("sh", "-c", `trap "" HUP INT QUIT PIPE TERM; exec "$0" -test.run='^TestIgnoredSignals$' -test.v`,
+			os.Args[0])
 		c.Env = append(os.Environ(), inside+"="+how)
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, string(out))

@@ -25,10 +25,10 @@ const Module = "heddle"
 // engine is the module, beside heddle itself, on which cycles depend.
 const engine = "github.com/sarchlab/akita/v3"
 
-// Model identifies all that determines results, in 24 hexadecimal digits: the sources of the instructions, units, kernels and
-// graphs, without tests, comments and blanks, and the version of the event engine. Builds that differ elsewhere, as
-// in the command line, have the same. A program of another module may have parts of its own, so that its build (Text)
-// follows after a plus sign. Without sources, Model is Text.
+// Model identifies all that determines results, in 24 hexadecimal digits: the sources of the instructions, units,
+// kernels and graphs, without tests, comments and blanks, and the version of the event engine. Builds that differ
+// elsewhere, as in the command line, have the same. A program of another module may have parts of its own, so that its
+// build (Text) follows after a plus sign. Without sources, Model is Text.
 var Model = sync.OnceValue(func() string {
 	if sources == nil {
 		return Text()

@@ -244,7 +244,8 @@ func TestFields(t *testing.T) {
 	require.Equal(t, "12345678 (0xbc614e)", d.text("Core0", "source", "Core", "warps", "0", "regs", "10", "0"),
 		"register 10 of lane 0")
 	var page value
-	require.Equal(t, http.StatusOK, d.get("api/machines/1/fields?component=Socket0.L1D&at=banks&at=0&at=tags&at=line&from=120", &page))
+	require.Equal(t, http.StatusOK, d.get("api/machines/1/fields?component=Socket0.L1D&at=banks&at=0&at=tags"+
+		"&at=line&from=120", &page))
 	require.Equal(t, []any{120, "120", lines.Length}, []any{page.From, page.Fields[0].Name, page.Length})
 
 	for _, wrong := range []string{"component=Core9", "component=Core0&at=warp",

@@ -54,7 +54,9 @@ func pack(c config.Check) *config.Pack {
 }
 
 // described is the only reading of most made-up packs.
-var described = map[config.Variant][]config.Reading{config.Quick: {{ReadingHead: config.ReadingHead{Name: config.Described, Says: "as it is"}}}}
+var described = map[config.Variant][]config.Reading{
+	config.Quick: {{ReadingHead: config.ReadingHead{Name: config.Described, Says: "as it is"}}},
+}
 
 var weaverOver = config.Quantity{Of: []string{"workload.schedule=weaver"}, Over: []string{"workload.schedule=vertex"},
 	Across: all}
@@ -216,8 +218,9 @@ func TestConditionsThatChooseNothing(t *testing.T) {
 	}
 }
 
-// Points that become one number differ in named keys only: those by which points are distinguished or chosen, or which the
-// number is said to be over. A key that goes together with a named one but does not follow from it is to be named, too.
+// Points that become one number differ in named keys only: those by which points are distinguished or chosen, or which
+// the number is said to be over. A key that goes together with a named one but does not follow from it is to be named,
+// too.
 func TestDifferencesThatAreNotNamed(t *testing.T) {
 	banks := func(seed, sockets, banks string, cycles uint64) reproduce.Point {
 		return reproduce.Point{Reading: config.Described, Experiment: "e", Label: "banks=" + banks, Verified: true,
@@ -355,7 +358,8 @@ func TestSaveAndMarkdown(t *testing.T) {
 		"| p | 1 | 1.00 | 1.00 | 1.00 | 1 (100 %) | 0 | 1.0 (1) | 1 of 1 | 1 of 1 | – |"} {
 		require.Contains(t, string(pages["reproduction.md"]), s)
 	}
-	for _, s := range []string{"smaller", "A | B\n\n(cycles, geomean over machine.core.warps, machine.core.weaver.table_latency)", "![A \\| B](p-x-quick-a.svg)", "Atomics: l2"} {
+	for _, s := range []string{"smaller", "A | B\n\n(cycles, geomean over machine.core.warps, " +
+		"machine.core.weaver.table_latency)", "![A \\| B](p-x-quick-a.svg)", "Atomics: l2"} {
 		require.Contains(t, string(pages["there/p-x.md"]), s)
 	}
 	p.Checks[0].Says = "thrice"

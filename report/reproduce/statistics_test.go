@@ -282,7 +282,8 @@ func TestJudge(t *testing.T) {
 
 func TestCommitted(t *testing.T) {
 	require.True(t, Committed("d92fbee5d6da81b5c117a73761fd954916f79128"))
-	for _, v := range []string{"(devel)+exe.b4001abb8abc", "d92fbee5d6da81b5c117a73761fd954916f79128+changes+exe.1", "unknown", ""} {
+	for _, v := range []string{"(devel)+exe.b4001abb8abc", "d92fbee5d6da81b5c117a73761fd954916f79128+changes+exe.1",
+		"unknown", ""} {
 		require.False(t, Committed(v), v)
 	}
 }

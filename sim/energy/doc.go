@@ -2,7 +2,8 @@
 // time. A run counts nothing for it, and so takes the same host time with and without.
 //
 // A Table (configs/energy) has the energies, each with a low, a nominal and a high value and a source. Its lines name
-// statistics; a machine's shape and DRAM part complete them. No sum has the consumers that a table lists as NotModelled.
+// statistics; a machine's shape and DRAM part complete them. No sum has the consumers that a table lists as
+// NotModelled.
 //
 // # Uncertainty
 //

@@ -37,7 +37,8 @@ func counts(t *testing.T, texts ...string) (tree stats.Tree) {
 }
 
 // micron has the energies of commands by the datasheet's formula for ddr4-3200: 8 devices of 1.2 V, a clock of 0.625
-// ns, tRC 74, tRAS 52, a burst of 4 and tRFC 576 clocks, IDD0 57, IDD2N 37, IDD3N 52, IDD4R 168, IDD4W 150, IDD5 250 mA.
+// ns, tRC 74, tRAS 52, a burst of 4 and tRFC 576 clocks, IDD0 57, IDD2N 37, IDD3N 52, IDD4R 168, IDD4W 150, IDD5 250
+// mA.
 var micron = struct{ act, read, write, refresh, open, closed float64 }{
 	4200,   // 9.6 V (57 × 46.25 − 52 × 32.5 − 37 × 13.75 = 437.5 pC)
 	2784,   // 9.6 V × 116 mA × 2.5 ns

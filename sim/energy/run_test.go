@@ -12,8 +12,8 @@ import (
 	"heddle/sim/energy"
 )
 
-// TestAsleepOrAwake: units that sleep and units that tick in every cycle take the same energy, by every table, and every
-// part of the machine takes some.
+// TestAsleepOrAwake: units that sleep and units that tick in every cycle take the same energy, by every table, and
+// every part of the machine takes some.
 func TestAsleepOrAwake(t *testing.T) {
 	p, err := micro.Program("ld_rand", 5)
 	require.NoError(t, err)

@@ -175,7 +175,8 @@ func Slopes(rows []Row) []Slope {
 // Write prints the whole report as Markdown, which reads well as text too.
 func Write(w io.Writer, rows []Row) error {
 	var s strings.Builder
-	s.WriteString("| machine | program | iterations | ours | RTL | ratio | SimX / RTL | warp instructions |\n|---|---|---:|---:|---:|---:|---:|---|\n")
+	s.WriteString("| machine | program | iterations | ours | RTL | ratio | SimX / RTL | warp instructions " +
+		"|\n|---|---|---:|---:|---:|---:|---:|---|\n")
 	for _, r := range rows {
 		instrs := "not given"
 		if r.WarpInstrs != 0 {
@@ -199,7 +200,9 @@ func Write(w io.Writer, rows []Row) error {
 			fmt.Fprintf(&s, "| %-14s | %7.2f | %7.2f |\n", p.Program, p.Ours, p.RTL)
 		}
 	}
-	s.WriteString("\nDistance is exp(mean |ln(ours/RTL)|): 1 is exact. SimX's is over the pairs that it was measured on.\n\n| machine | pairs | distance | SimX's distance | within 1 % | 2 % | 5 % |\n|---|---:|---:|---:|---:|---:|---:|\n")
+	s.WriteString("\nDistance is exp(mean |ln(ours/RTL)|): 1 is exact. SimX's is over the pairs that it was measured " +
+		"on.\n\n| machine | pairs | distance | SimX's distance | within 1 % | 2 % | 5 % " +
+		"|\n|---|---:|---:|---:|---:|---:|---:|\n")
 	for _, m := range Summarise(rows) {
 		simx := "not given"
 		if m.SimXRows > 0 {

@@ -147,8 +147,8 @@ func warm(v *sim.Interval) sim.Pace {
 	return p
 }
 
-// computeFactors computes the factors of the intervals. Before a kernel is known to have phases, its intervals are too short to
-// cover them all.
+// computeFactors computes the factors of the intervals. Before a kernel is known to have phases, its intervals are too
+// short to cover them all.
 func (k *kernel) computeFactors() {
 	least, most := uint64(math.MaxUint64), uint64(0)
 	for i := range k.intervals {

@@ -183,5 +183,6 @@ func (f *file) filled() string {
 	if !f.full {
 		return ""
 	}
-	return fmt.Sprintf("%s ends at cycle %d: it would have grown over %d bytes (--window-bytes; a narrower --window needs less)", f.path, f.fullAt, f.limit)
+	return fmt.Sprintf("%s ends at cycle %d: it would have grown over %d bytes (--window-bytes; a narrower --window "+
+		"needs less)", f.path, f.fullAt, f.limit)
 }

@@ -35,7 +35,8 @@ func Parse(text string) (Spec, error) {
 		name, value, _ := strings.Cut(field, "=")
 		r, ok := parts[name]
 		if !ok {
-			return s, fmt.Errorf("window %s: expected cycles=A..B, cores=A..B and warps=A..B, each at most once, with commas between them", text)
+			return s, fmt.Errorf("window %s: expected cycles=A..B, cores=A..B and warps=A..B, each at most once, with commas "+
+				"between them", text)
 		}
 		delete(parts, name)
 		var err error

@@ -528,7 +528,8 @@ func TestWeaverStates(t *testing.T) {
 // TestGraphPEGStates: causes of waiting pops, and the ALWT's entries, are on tracks of their own, for the cycles that
 // the unit has counted; pops are beside the instructions that wait for them.
 func TestGraphPEGStates(t *testing.T) {
-	o := observe(t, "vortex-1c4w4t-graphpeg+core.graphpeg.alwt_entries=1 core.graphpeg.edge_buffer_bytes=512 core.warps=8 core.threads=8", "peg", "", megabytes)
+	o := observe(t, "vortex-1c4w4t-graphpeg+core.graphpeg.alwt_entries=1 core.graphpeg.edge_buffer_bytes=512 "+
+		"core.warps=8 core.threads=8", "peg", "", megabytes)
 	shown, waited, counted := o.trace.time("graph unit"), o.log.waits(),
 		o.m.Units[0].Statistics(o.res.Cycles+1).(*graphpeg.Stats)
 	require.Equal(t, counted.StallShort.Count(), shown["offsets"]+shown["edges"]+shown["vertices"])

@@ -81,7 +81,8 @@ func TestCountsAreRead(t *testing.T) {
 
 // Only the simulation is counted: ten times the instructions cost about ten times as much, and two counts are equal.
 func TestCountsSimulating(t *testing.T) {
-	testenv.NeedLong(t, "it compiles all of Go and heddle with a changed runtime; .ci/run does, and counts, by the command itself")
+	testenv.NeedLong(t, "it compiles all of Go and heddle with a changed runtime; .ci/run does, and counts, by the "+
+		"command itself")
 	tools.Need(t, "valgrind")
 	ctx := context.Background()
 	root, err := commits.Root(ctx)

@@ -42,9 +42,11 @@ func main() {
 	flag.BoolVar(&o.full, "full", false, "count whole runs, not only their beginnings")
 	flag.BoolVar(&o.record, "record", false, "write the counts to docs/design/speed.md")
 	flag.StringVar(&o.base, "base", "", "compare with the program of this `commit` instead of the recorded counts")
-	flag.IntVar(&o.pairs, "pairs", 0, "with --base: also measure processor seconds, in that `many` interleaved pairs of whole runs")
+	flag.IntVar(&o.pairs, "pairs", 0, "with --base: also measure processor seconds, in that `many` interleaved pairs of "+
+		"whole runs")
 	flag.StringVar(&o.keep, "keep", "", "keep callgrind's files in this `directory`")
-	flag.BoolVar(&o.pgo, "profile", false, "instead of counting, write cmd/heddle/default.pgo, the profile by which the compiler optimises heddle")
+	flag.BoolVar(&o.pgo, "profile", false, "instead of counting, write cmd/heddle/default.pgo, the profile by which the "+
+		"compiler optimises heddle")
 	flag.IntVar(&o.jobs, "jobs", resources.Processors(), "counts at the same time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -59,7 +61,8 @@ func main() {
 	}
 }
 
-var errWorse = errors.New("a workload takes more than 3 % more host instructions than recorded: mend it, or record it with the reason (--record)")
+var errWorse = errors.New("a workload takes more than 3 % more host instructions than recorded: mend it, or record " +
+	"it with the reason (--record)")
 
 func (o *options) main(ctx context.Context) error {
 	list, err := o.workloads()

@@ -36,7 +36,8 @@ func (p page) text() (string, error) {
 // markdown renders the table's workloads.
 func (t table) markdown() string {
 	var s strings.Builder
-	s.WriteString("| workload | machine | warp instructions | cycles | host instructions | per warp instruction | goal | per cycle |\n")
+	s.WriteString("| workload | machine | warp instructions | cycles | host instructions | per warp instruction | goal " +
+		"| per cycle |\n")
 	s.WriteString("|---|---|---:|---:|---:|---:|---:|---:|\n")
 	for i := range workloads {
 		w := &workloads[i]

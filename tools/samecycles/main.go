@@ -42,7 +42,8 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.base, "base", "", "the `commit` to compare with, or a program that was built before")
-	flag.BoolVar(&o.quick, "quick", false, "minutes instead of an hour: some points of each pack, and of them the beginning")
+	flag.BoolVar(&o.quick, "quick", false, "minutes instead of an hour: some points of each pack, and of them the "+
+		"beginning")
 	flag.StringVar(&o.run, "run", "", "run only the jobs whose names match this `regexp`")
 	flag.IntVar(&o.drawn, "drawn", -1, "how `many` points on drawn machines")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the drawn points")

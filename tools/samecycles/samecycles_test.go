@@ -34,7 +34,8 @@ func TestDifferences(t *testing.T) {
 }
 
 func TestKeysThatAProgramHasNotAreDropped(t *testing.T) {
-	const yaml = "name: x\nmachine:\n  sockets: 1\n  core:\n    warps: 4\n    new: 7\n  unit:\n    entries: 3\n  l2: null\nworkload:\n  seed: 1\n"
+	const yaml = "name: x\nmachine:\n  sockets: 1\n  core:\n    warps: 4\n    new: 7\n  unit:\n    entries: 3\n  l2: " +
+		"null\nworkload:\n  seed: 1\n"
 	keys := map[string]bool{"name": true, "machine": true, "machine.sockets": true, "machine.core": true,
 		"machine.core.warps": true, "machine.l2": true, "workload": true, "workload.seed": true}
 	assert.Equal(t, "name: x\nmachine:\n  sockets: 1\n  core:\n    warps: 4\n  l2: null\nworkload:\n  seed: 1\n",

@@ -59,7 +59,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "draws the choices of -all")
 	flag.BoolVar(&o.graphIt, "graphit", false, "without -points: heddle's GraphIt programs × software schedules, and "+
 		"again with their loop as one launch")
-	flag.BoolVar(&o.unchecked, "unchecked", false, "do not compute the reference results of GraphIt programs, which takes long on "+
+	flag.BoolVar(&o.unchecked, "unchecked", false, "do not compute the reference results of GraphIt programs, which "+
+		"takes long on "+
 		"large graphs: they are not checked")
 	flag.Usage = func() {
 		fmt.Fprint(os.Stderr, `usage: go run ./tools/silicon [flags] FOLDER GRAPH...

@@ -17,7 +17,8 @@ const Echo uint8 = 0
 
 // Instructions are the unit's own.
 var Instructions = isa.UnitExtension("nothing", "A unit that does nothing.", Presence,
-	isa.UnitInstruction{Name: "nothing.echo", Fn: Echo, Opcode: isa.Custom3, Operands: "rd, rs1", Doc: "rd = rs1, after a while"},
+	isa.UnitInstruction{Name: "nothing.echo", Fn: Echo, Opcode: isa.Custom3, Operands: "rd, rs1",
+		Doc: "rd = rs1, after a while"},
 )
 
 // Spec holds the user-configurable parameters of the unit.
