@@ -38,8 +38,8 @@ func (f *File) Arguments(s *Schedule) (list []Argument) {
 	return list
 }
 
-// FirstVertex returns the first literal number that a checked program uses as a vertex and not as a number: it flows, as
-// those of Arguments, to a position that requires a vertex. ok is false if there is none.
+// FirstVertex returns the first literal number that a checked program uses as a vertex and not as a number: it flows,
+// as those of Arguments, to a position that requires a vertex. ok is false if there is none.
 func (f *File) FirstVertex() (number int64, at Pos, ok bool) {
 	w := f.uses()
 	for x, n := range w.literals {

@@ -97,7 +97,8 @@ func main()
 		require.Equal(t, want, kinds(checked(t, head+body+"\nend\n").Arguments(nil)), body)
 	}
 	f := checked(t, head+"f.addVertex(atoi(argv[2]));\nend\n")
-	s, err := graphit.ParseSchedule("s.gt", []byte("SimpleGPUSchedule a; a.configDelta(\"argv[2]\"); program->applyGPUSchedule(\"l\", a);"))
+	s, err := graphit.ParseSchedule("s.gt", []byte("SimpleGPUSchedule a; a.configDelta(\"argv[2]\"); "+
+		"program->applyGPUSchedule(\"l\", a);"))
 	require.NoError(t, err)
 	require.Equal(t, "2vn 9v", kinds(f.Arguments(s)), "of a schedule it is a number")
 	_, _, ok := f.FirstVertex()

@@ -583,7 +583,8 @@ func (c *checker) write(x *Call) *Type {
 	c.count(x.Pos, x.Name, len(x.Args), 3, 3)
 	t := c.expr(x.Args[0])
 	if n, ok := x.Args[0].(*Name); !ok || t.Kind != Vector || !n.Var.Global || t.Width > 0 || !t.Of.isNumber() {
-		c.errorf(x.Args[0].Position(), "%s: expected a vector of numbers that is a constant of the program, found %s", x.Name, t)
+		c.errorf(x.Args[0].Position(), "%s: expected a vector of numbers that is a constant of the program, found %s", x.Name,
+			t)
 	}
 	c.want(x.Args[1], tInt, x.Name)
 	c.want(x.Args[2], t.Of, x.Name)
@@ -623,7 +624,8 @@ func (c *checker) acyclic(f *File) {
 				n += size[call.Func]
 			}
 			if n > maxInlined && fn.Name != "main" {
-				c.errorf(x.Position(), "function %s is too large: it has more than %d expressions, with those of the functions that it calls", fn.Name, maxInlined)
+				c.errorf(x.Position(), "function %s is too large: it has more than %d expressions, with those of the functions "+
+					"that it calls", fn.Name, maxInlined)
 			}
 		})
 		size[fn] = n

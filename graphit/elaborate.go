@@ -63,7 +63,8 @@ const maxCopied = 1 << 17
 
 func (e *elaborator) copy(at Pos) {
 	if e.copied++; e.copied > maxCopied {
-		e.errorf(at, "the program is too large: it has more than %d expressions, with those of the functions that main calls and of functors", maxCopied)
+		e.errorf(at, "the program is too large: it has more than %d expressions, with those of the functions that main "+
+			"calls and of functors", maxCopied)
 	}
 }
 
@@ -207,7 +208,8 @@ func (e *elaborator) prints(fn *Func) (found bool) {
 func (e *elaborator) externs() {
 	for _, fn := range e.f.Funcs {
 		if fn.Extern {
-			e.errorf(fn.Pos, "extern %s: expected a function of GraphIt's with this signature, in a file named by --extern, or beside the program (%s)", Signature(fn), ExternFile(e.f.Name))
+			e.errorf(fn.Pos, "extern %s: expected a function of GraphIt's with this signature, in a file named by --extern, "+
+				"or beside the program (%s)", Signature(fn), ExternFile(e.f.Name))
 		}
 	}
 }
@@ -372,7 +374,8 @@ func (e *elaborator) exported() *Func {
 				e.global(g)
 				call.Args = append(call.Args, &Name{node: at, Name: g.Name})
 			default:
-				e.errorf(v.Pos, "export func %s: a parameter of type %s cannot be given on the command line: expected edges, a whole number or a vector", fn.Name, v.Type)
+				e.errorf(v.Pos, "export func %s: a parameter of type %s cannot be given on the command line: expected edges, a "+
+					"whole number or a vector", fn.Name, v.Type)
 			}
 		}
 		main.Body = append(main.Body, &ExprStmt{stmt{Pos: fn.Pos}, call})

@@ -256,7 +256,8 @@ func (e *elaborator) instance(x Expr, expr func(Expr) Expr, keep func(x Expr, of
 		value := expr(a)
 		if !e.isConstant(value) {
 			if keep == nil || c.Type.Kind == Vector {
-				e.errorf(a.Position(), "%s: %s is captured: expected a vector, a constant of the program or a number", fn.Name, Source(a))
+				e.errorf(a.Position(), "%s: %s is captured: expected a vector, a constant of the program or a number", fn.Name,
+					Source(a))
 			}
 			value = keep(value, c, fn)
 		}

@@ -14,7 +14,8 @@ import (
 )
 
 const header = "element Vertex end\nelement Edge end\n" +
-	"const edges : edgeset{Edge}(Vertex,Vertex) = load(argv[1]);\nconst vertices : vertexset{Vertex} = edges.getVertices();\n" +
+	"const edges : edgeset{Edge}(Vertex,Vertex) = load(argv[1]);\nconst vertices : vertexset{Vertex} = " +
+	"edges.getVertices();\n" +
 	"const A : vector{Vertex}(int) = 0;\nconst B : vector{Vertex}(float) = 0;\n"
 
 // doubling are functions of which each calls the one before twice: each is as large as two of these.

@@ -225,7 +225,8 @@ func (c *checker) made(x *New) *Type {
 		args(tInt)
 	case List:
 		args()
-	case PriorityQueue: // same bucket twice, several buckets, priorities, order of buckets, order of priorities, all at first, source
+	// same bucket twice, several buckets, priorities, order of buckets, order of priorities, all at first, source
+	case PriorityQueue:
 		if len(x.Args) == 7 {
 			if n, ok := x.Args[2].(*Name); !ok || c.expr(n).Kind != Vector || c.expr(n).Element != x.Of.Element ||
 				!n.Var.Global {

@@ -58,7 +58,8 @@ func (i *UnitInstruction) check(f Format) error {
 	case i.Doc == "":
 		return fmt.Errorf("%s has no Doc", i.Name)
 	case !slices.Contains(custom, i.Opcode):
-		return fmt.Errorf("%s has opcode %#x: expected one for custom extensions, such as isa.Custom3 (%#x)", i.Name, i.Opcode, Custom3)
+		return fmt.Errorf("%s has opcode %#x: expected one for custom extensions, such as isa.Custom3 (%#x)", i.Name,
+			i.Opcode, Custom3)
 	case i.Funct3 > 7 || i.Funct7 > 127:
 		return fmt.Errorf("%s has funct3 %d and funct7 %d: expected at most 7 and 127", i.Name, i.Funct3, i.Funct7)
 	case f.String() != i.Operands:
@@ -130,7 +131,9 @@ func describeUnits() {
 			with = append(with, x)
 		}
 	}
-	slices.SortFunc(with, func(a, b *Extension) int { return bits.TrailingZeros32(a.Presence) - bits.TrailingZeros32(b.Presence) })
+	slices.SortFunc(with, func(a, b *Extension) int {
+		return bits.TrailingZeros32(a.Presence) - bits.TrailingZeros32(b.Presence)
+	})
 	var text []string
 	for _, x := range with {
 		text = append(text, fmt.Sprintf("bit %d %s", bits.TrailingZeros32(x.Presence), x.Name))

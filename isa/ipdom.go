@@ -27,7 +27,8 @@ func (s *IPDOM) Reset() { s.stack = s.stack[:0] }
 // Push opens a divergent split.
 func (s *IPDOM) Push(all, other, pc uint32) error {
 	if len(s.stack) == cap(s.stack) {
-		return fmt.Errorf("IPDOM stack overflow: %d splits are open and the stack has %d entries (threads-1)", len(s.stack), cap(s.stack))
+		return fmt.Errorf("IPDOM stack overflow: %d splits are open and the stack has %d entries (threads-1)", len(s.stack),
+			cap(s.stack))
 	}
 	s.stack = append(s.stack, ipdomEntry{all: all, other: other, pc: pc})
 	return nil
@@ -42,7 +43,8 @@ func (s *IPDOM) Join(mask, depth uint32) (next, pc uint32, jump bool, err error)
 		return mask, 0, false, nil
 	}
 	if n == 0 || depth != uint32(n-1) {
-		return 0, 0, false, fmt.Errorf("join of depth %d does not match: %d splits are open, so it must be %d or %d", depth, n, max(n-1, 0), n)
+		return 0, 0, false, fmt.Errorf("join of depth %d does not match: %d splits are open, so it must be %d or %d", depth,
+			n, max(n-1, 0), n)
 	}
 	top := &s.stack[n-1]
 	if top.half {

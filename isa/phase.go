@@ -78,7 +78,10 @@ func phaseNames() string {
 
 // PhaseAt is the phase of the instruction at an address.
 func PhaseAt(marks []PhaseMark, addr uint32) Phase {
-	n, found := slices.BinarySearchFunc(marks, addr, func(m PhaseMark, a uint32) int { return int(int64(m.Addr) - int64(a)) })
+	n, found := slices.BinarySearchFunc(marks, addr, func(m PhaseMark,
+		a uint32) int {
+		return int(int64(m.Addr) - int64(a))
+	})
 	for found && n+1 < len(marks) && marks[n+1].Addr == addr { // the last of several marks counts
 		n++
 	}

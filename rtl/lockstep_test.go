@@ -166,7 +166,8 @@ func lockstep(t testing.TB, configs []config) string {
     .rsp_valid_o(valid_%[1]d), .rsp_ready_i, .rsp_tag_o(tag_%[1]d), .rsp_data_o(data_%[1]d), .rsp_set_mask_o(set_%[1]d),
     .rsp_mask_o(mask_%[1]d), .err_o(err_%[1]d), .trace_o(trace_%[1]d));
 `, i, c.threads, strings.Join(params, ", "), warpBits-1)
-		cases += fmt.Sprintf("      %[1]d: {req_ready_o, rsp_valid_o, rsp_set_mask_o, rsp_tag_o, rsp_mask_o, rsp_data_o, err_o, trace} = "+
+		cases += fmt.Sprintf("      %[1]d: {req_ready_o, rsp_valid_o, rsp_set_mask_o, rsp_tag_o, rsp_mask_o, rsp_data_o, "+
+			"err_o, trace} = "+
 			"{ready_%[1]d, valid_%[1]d, set_%[1]d, tag_%[1]d, 32'(mask_%[1]d), 1024'(data_%[1]d), err_%[1]d, trace_%[1]d};\n", i)
 	}
 	b.WriteString("  always_comb begin\n    case (sel_i)\n" + cases +
@@ -214,7 +215,8 @@ func differ(c config, model, rtl output, reads *[2]uint32) string {
 		model.Mask, rtl.Mask = 0, 0
 	}
 	if model.Err != 0 { // the model has registered the lanes before the mistake; the program ends here
-		model.State, model.Cursor, model.Filled, model.CED, model.STReads = rtl.State, rtl.Cursor, rtl.Filled, rtl.CED, rtl.STReads
+		model.State, model.Cursor, model.Filled, model.CED, model.STReads = rtl.State, rtl.Cursor, rtl.Filled, rtl.CED,
+			rtl.STReads
 	}
 	if model == rtl {
 		return ""

@@ -54,19 +54,22 @@ func bit(name string, v bool) Parameter {
 // TagBits is the width of the tag that the core gets back with an answer.
 const TagBits = 8
 
-// Weaver returns the Weaver of a core of that shape, without slots of the ST that no lane has. The spec must be derived.
+// Weaver returns the Weaver of a core of that shape, without slots of the ST that no lane has. The spec must be
+// derived.
 func Weaver(s weaver.Spec, warps, threads int) (Unit, error) {
 	if err := s.Check(warps, threads); err != nil {
 		return Unit{}, err
 	}
 	for _, p := range []Parameter{number("core.threads", threads), number("core.weaver.st_row", s.STRow)} {
 		if bits.OnesCount(uint(p.Value)) != 1 {
-			return Unit{}, fmt.Errorf("%s = %d: the Weaver in SystemVerilog needs a power of two, since its tables are banked by lane",
+			return Unit{}, fmt.Errorf("%s = %d: the Weaver in SystemVerilog needs a power of two, since its tables are banked "+
+				"by lane",
 				p.Name, p.Value)
 		}
 	}
 	return Unit{Top: "weaver", Parameters: []Parameter{
-		number("StEntries", min(s.STEntries, warps*threads)), number("StRow", s.STRow), number("Warps", warps), number("Lanes", threads),
+		number("StEntries", min(s.STEntries, warps*threads)), number("StRow", s.STRow), number("Warps", warps),
+		number("Lanes", threads),
 		number("TableLatency", s.TableLatency), bit("Prefetch", s.Prefetch), bit("SkipEmpty", s.SkipEmpty),
 		bit("MaskByUnit", s.MaskByUnit), number("RequestQueue", s.RequestQueue), number("TagW", TagBits),
 	}}, nil

@@ -121,8 +121,8 @@ var (
 	inPlace    = regexp.MustCompile(`\x01(h\x02[^\x01']*|page\x02[^\x01']*)`)
 )
 
-// TestCoverage reports which lines and branches the campaigns execute and which signals they toggle, as Verilator counts
-// them.
+// TestCoverage reports which lines and branches the campaigns execute and which signals they toggle, as Verilator
+// counts them.
 func TestCoverage(t *testing.T) {
 	testenv.NeedLong(t, "a build with counters, half a minute of processor time")
 	program := build(t, chosen, "--coverage-line --coverage-toggle", nil)

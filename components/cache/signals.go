@@ -17,7 +17,8 @@ var (
 
 // Signals returns the signals of the cache: pending requests, and each bank's stages and queues.
 func (c *Cache) Signals() (l probe.List) {
-	most := arbiterEntries*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+c.spec.ResponseQueue+c.spec.MemoryQueue+1)
+	most := arbiterEntries*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+
+		c.spec.ResponseQueue+c.spec.MemoryQueue+1)
 	l.Count("pending", most, c.Pending)
 	for i, b := range c.banks {
 		l = append(l, b.signals().Under(fmt.Sprintf("bank%d", i))...)

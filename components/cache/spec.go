@@ -128,7 +128,8 @@ func (s Spec) Validate() error {
 			s.Bytes, least)
 	}
 	if set := s.Banks * s.Ways * s.LineBytes; bits.OnesCount(uint(s.Sets())) != 1 || s.Bytes%set != 0 {
-		return fmt.Errorf("cache bytes = %d: expected banks × ways × line_bytes = %d times a power of two, the sets of a bank",
+		return fmt.Errorf("cache bytes = %d: expected banks × ways × line_bytes = %d times a power of two, the sets of a "+
+			"bank",
 			s.Bytes, set)
 	}
 	err := cmp.Or(

@@ -274,7 +274,8 @@ func (u *Functional) decode(at uint64) {
 // fail stops the core with a program error. Traps are errors here, as no handler runs functionally.
 func (u *Functional) fail(err error) {
 	if t := (*emu.Trap)(nil); errors.As(err, &t) && u.arch.Warp(t.Warp).Handles(t) {
-		err = fmt.Errorf("the program handles traps, which the parts of a run that are executed without time do not take: %w", err)
+		err = fmt.Errorf("the program handles traps, which the parts of a run that are executed without time do not take: %w",
+			err)
 	}
 	u.core.fail(err)
 }

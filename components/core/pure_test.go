@@ -35,7 +35,8 @@ func (sl *slice) flying(warp uint8, class isa.Class) flightID {
 // Operations of lanes on words 1, 1, 2, 3, 1 and, inactive, 9.
 func TestOperationsOfAnAtomic(t *testing.T) {
 	a := emu.Access{Addr: isa.Lanes{4, 4, 8, 12, 4, 36}}
-	for s, want := range map[Atomics]int{{}: 5, {Combine: true}: 3, {Together: true}: 3, {Together: true, Combine: true}: 1} {
+	for s, want := range map[Atomics]int{{}: 5, {Combine: true}: 3, {Together: true}: 3,
+		{Together: true, Combine: true}: 1} {
 		require.Equal(t, want, s.operations(&a, 0b11111), "%+v", s)
 	}
 	require.Equal(t, 1, (&Atomics{Together: true}).operations(&a, 0b1110))

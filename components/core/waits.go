@@ -33,7 +33,8 @@ func (c *Core) Waits() (out []string) {
 	}
 	l := &c.lsu
 	if !l.idle() {
-		out = append(out, fmt.Sprintf("%s load-store unit: %d loads outstanding, %d of %d batches free, %d in its queue, fence %v",
+		out = append(out, fmt.Sprintf("%s load-store unit: %d loads outstanding, %d of %d batches free, %d in its queue, "+
+			"fence %v",
 			c.Name(), l.loads, len(l.coalescer.free), len(l.coalescer.tags), l.requests.Len(), l.fence))
 	}
 	return out

@@ -65,7 +65,8 @@ func (e *edges) queued() {
 		e.queue = n.Var
 	})
 	if e.queue == nil {
-		e.refuse(e.op.Pos, "applyUpdatePriority: %s changes no priorities: expected updatePriorityMin or updatePrioritySum", e.op.Apply.Name)
+		e.refuse(e.op.Pos, "applyUpdatePriority: %s changes no priorities: expected updatePriorityMin or updatePrioritySum",
+			e.op.Apply.Name)
 	}
 	if e.vector = e.p.QueueVector(e.queue); e.vector == nil {
 		e.refuse(e.op.Pos, "%s: expected a queue that main makes, with one vector of priorities", e.queue.Name)
@@ -318,7 +319,8 @@ func (v variant) calls(name, extra, balanced string, pull bool) {
 	if pull || v.op.Input == nil {
 		v.line("alone := func(int, int) { %sAlone(a, 0, uint32(m.n), &m.sinks[0]%s) }", name, extra)
 		v.line("together := func(lo, hi uint32, k *sink) { %sTogether(a, lo, hi, k%s) }", name, extra)
-		v.line("if m.workers == 1 || %t || m.n+len(a.ids) <= few {\nm.each(%s, 1, alone)\n} else {\nm.ranges(%s, %s, together)\n}", serial, at, at, balanced)
+		v.line("if m.workers == 1 || %t || m.n+len(a.ids) <= few {\nm.each(%s, 1, alone)\n} else {\nm.ranges(%s, %s, "+
+			"together)\n}", serial, at, at, balanced)
 		return
 	}
 	v.line("list := in.vertices()")

@@ -155,7 +155,8 @@ func (g *generator) constants() {
 			}
 		}
 	}
-	g.line(")\n\nfunc startTimer() { timer = m.seconds() }\n\nfunc stopTimer() float32 { return float32(m.seconds() - timer) }\n")
+	g.line(")\n\nfunc startTimer() { timer = m.seconds() }\n\nfunc stopTimer() float32 { return float32(m.seconds() - " +
+		"timer) }\n")
 	g.line("func constants(on *machine) {\nm = on\n%s}\n", w.b.String())
 }
 
@@ -266,10 +267,12 @@ func (g *generator) vertices(op *graphir.VertexSetIterator, name string) {
 	at := g.at(op.Pos)
 	g.line("func %s(%s) %s {\nm.open()", name, in, result)
 	if op.Input == nil {
-		g.line("if m.workers == 1 || m.n <= few {\nm.each(%s, 1, func(int, int) { %sAlone(0, uint32(m.n), &m.sinks[0]) })", at, name)
+		g.line("if m.workers == 1 || m.n <= few {\nm.each(%s, 1, func(int, int) { %sAlone(0, uint32(m.n), &m.sinks[0]) })",
+			at, name)
 		g.line("} else {\nm.ranges(%s, nil, %s)\n}", at, name+"Together")
 	} else {
-		g.line("list := in.vertices()\nif m.workers == 1 || len(list) <= few {\nm.each(%s, 1, func(int, int) { %sAlone(list, &m.sinks[0]) })", at, name)
+		g.line("list := in.vertices()\nif m.workers == 1 || len(list) <= few {\nm.each(%s, 1, func(int, int) { "+
+			"%sAlone(list, &m.sinks[0]) })", at, name)
 		g.line("} else {\nm.lists(%s, list, %s)\n}", at, name+"Together")
 	}
 	if op.Filters {

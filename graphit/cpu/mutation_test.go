@@ -39,7 +39,8 @@ func TestMutations(t *testing.T) {
 	g := load(t, "rmat.scale=12", "rmat.edge_factor=8", "clean.symmetrise=true", "weights.from=random",
 		"weights.max=40")
 	bc, cc := program(t, "bc"), program(t, "cc")
-	pull := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); program->applyGPUSchedule(\"loop:step\", s);"
+	pull := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); " +
+		"program->applyGPUSchedule(\"loop:step\", s);"
 	push := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PUSH); program->applyGPUSchedule(\"forward\", s);"
 	edges := func(change func(op *graphir.EdgeSetIterator)) func(p *graphir.Program) {
 		return func(p *graphir.Program) {

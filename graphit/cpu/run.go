@@ -80,7 +80,8 @@ func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 }
 
 // ErrNoToolchain is the error of a missing Go toolchain.
-var ErrNoToolchain = errors.New("there is no Go toolchain, which compiles the program: expected go in PATH (https://go.dev/dl), or heddle gt build --cpu, which writes the program for another host")
+var ErrNoToolchain = errors.New("there is no Go toolchain, which compiles the program: expected go in PATH " +
+	"(https://go.dev/dl), or heddle gt build --cpu, which writes the program for another host")
 
 // Compile compiles a program that Generate has made.
 func Compile(ctx context.Context, src []byte, to string) error { return compile(ctx, src, to, false) }

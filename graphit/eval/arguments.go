@@ -29,11 +29,13 @@ func ArgumentsOn(g *graph.Graph, f *graphit.File, schedule *graphit.Schedule, ar
 		none := graphit.Pos{}
 		switch {
 		case a.Computed != none:
-			return nil, wrong(a.Computed, "the vertex is computed from argv[%d], and %s: expected the vertex itself as an argument, or neither key", a.N, moved)
+			return nil, wrong(a.Computed, "the vertex is computed from argv[%d], and %s: expected the vertex itself as an "+
+				"argument, or neither key", a.N, moved)
 		case a.Vertex == none || a.N >= len(argv):
 			continue
 		case a.Number != none:
-			return nil, wrong(a.Number, "argv[%d] is a number here and a vertex in line %d, and %s: expected two arguments, or neither key",
+			return nil, wrong(a.Number, "argv[%d] is a number here and a vertex in line %d, and %s: expected two arguments, "+
+				"or neither key",
 				a.N, a.Vertex.Line, moved)
 		}
 		n, err := strconv.ParseInt(argv[a.N], 10, 32)

@@ -512,7 +512,8 @@ func (s *scope) truth(x graphit.Expr) func(f *frame) bool {
 	return func(f *frame) bool {
 		v := c(f)
 		if v.E > 0 {
-			fail(pos, "the condition depends on roundings, or on which of several racing assignments came last: it cannot be checked")
+			fail(pos, "the condition depends on roundings, or on which of several racing assignments came last: it cannot be "+
+				"checked")
 		}
 		return v.I == 1
 	}

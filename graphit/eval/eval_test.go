@@ -124,8 +124,10 @@ func TestPrograms(t *testing.T) {
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-const declarations = "element Vertex end\nelement Edge end\nconst edges : edgeset{Edge}(Vertex, Vertex) = load(argv[1]);\n" +
-	"const vertices : vertexset{Vertex} = edges.getVertices();\nconst A : vector{Vertex}(int) = -1;\nconst R : vector{Vertex}(float) = 0.1;\n"
+const declarations = "element Vertex end\nelement Edge end\nconst edges : edgeset{Edge}(Vertex, Vertex) = " +
+	"load(argv[1]);\n" +
+	"const vertices : vertexset{Vertex} = edges.getVertices();\nconst A : vector{Vertex}(int) = -1;\nconst R : " +
+	"vector{Vertex}(float) = 0.1;\n"
 
 // small is a graph in which 2 and 3 race for 1, and nothing races for 0.
 func small(t *testing.T) *graph.Graph {
@@ -201,7 +203,8 @@ func TestEndless(t *testing.T) {
 
 // TestCompare: a result that differs is refused, as is one that is too far off, and one that no race leaves.
 func TestCompare(t *testing.T) {
-	p := build(t, declarations+"func put(src : Vertex, dst : Vertex) A[dst] = src; end func sum(src : Vertex, dst : Vertex) R[dst] += 0.1; end\n"+
+	p := build(t, declarations+"func put(src : Vertex, dst : Vertex) A[dst] = src; end func sum(src : Vertex, dst : "+
+		"Vertex) R[dst] += 0.1; end\n"+
 		"func main() edges.apply(put); edges.apply(sum); end")
 	h := eval.NewHost(p, small(t), eval.Options{Args: []string{"p", "g"}})
 	r := eval.NewReference(h)

@@ -165,7 +165,8 @@ func TestSums(t *testing.T) {
 		require.NoError(t, err)
 		out, err := outcome(t, strings.Replace(declarations, "(Vertex, Vertex)", "(Vertex, Vertex, int)", 1)+
 			"const S : vector{Vertex}(int) = 0;\nconst U : vector{Vertex}(uint) = 0;\n"+
-			"func add(src : Vertex, dst : Vertex, w : int) S[dst] += w; end\nfunc addU(src : Vertex, dst : Vertex, w : int) U[dst] += w; end\n"+
+			"func add(src : Vertex, dst : Vertex, w : int) S[dst] += w; end\nfunc addU(src : Vertex, dst : Vertex, w : int) "+
+			"U[dst] += w; end\n"+
 			"func main() edges.apply(addU); print U[0]; edges.apply(add); print S[0], S[1], S[2], S.sum(); end", g)
 		require.True(t, strings.HasPrefix(out, fmt.Sprint(uint32(total[0]))+"\n"), out)
 		large := func(n int64) bool { return n != int64(int32(n)) }

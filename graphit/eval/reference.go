@@ -270,7 +270,8 @@ func (r *Reference) filter(f *graphit.Func) func(v uint32) bool {
 			r.at, r.rounds = edge{v, v}, 0
 			x := c(args, nil)
 			if x.E > 0 {
-				fail(f.Pos, "%s(%d) depends on roundings, or on which of several racing assignments came last: it cannot be checked", f.Name, v)
+				fail(f.Pos, "%s(%d) depends on roundings, or on which of several racing assignments came last: it cannot be "+
+					"checked", f.Name, v)
 			}
 			known[v] = int8(1 + x.I)
 		}
@@ -403,7 +404,8 @@ func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method,
 // reach formats the error bound of a real.
 func reach(e float64) string {
 	if math.IsInf(e, 1) || math.IsNaN(e) {
-		return "from which roundings may lead anywhere, as they may make a divisor 0 or a number too large for float: nothing can be verified"
+		return "from which roundings may lead anywhere, as they may make a divisor 0 or a number too large for float: " +
+			"nothing can be verified"
 	}
 	return fmt.Sprintf("and at most %.3g more or less", e)
 }

@@ -633,7 +633,8 @@ func (h *Host) as(x graphit.Expr, t *graphit.Type) Value { return h.scope.as(x, 
 func (h *Host) truth(x graphit.Expr) bool {
 	v := h.value(x)
 	if v.E > 0 {
-		fail(x.Position(), "the condition depends on roundings, or on which of several racing assignments came last: it cannot be checked")
+		fail(x.Position(), "the condition depends on roundings, or on which of several racing assignments came last: it "+
+			"cannot be checked")
 	}
 	return v.I == 1
 }

@@ -274,7 +274,8 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	case "configApplyDirection":
 		d, ok := cpuDirections[o.Args[1].Text]
 		if !ok {
-			scheduleError(s, o.Pos, "%s: expected SparsePush, DensePush, DensePull or two of them with - between, found %s", o.Name, o.Args[1].Text)
+			scheduleError(s, o.Pos, "%s: expected SparsePush, DensePush, DensePull or two of them with - between, found %s",
+				o.Name, o.Args[1].Text)
 		}
 		op.Direction, op.Metadata.Hybrid, op.Given["direction"] = d.d, d.hybrid, true
 		if d.d == Pull || d.hybrid {

@@ -8,12 +8,13 @@ import (
 	"heddle/graphit"
 )
 
-// split carries out splitForLoop(LOOP, FIRST, SECOND, ROUNDS, …): the loop becomes two with labels of their own, so that
-// the statements within may have two schedules. The second has all rounds that the first leaves, whatever number of
-// them the schedule expects: a schedule changes no result.
+// split carries out splitForLoop(LOOP, FIRST, SECOND, ROUNDS, …): the loop becomes two with labels of their own, so
+// that the statements within may have two schedules. The second has all rounds that the first leaves, whatever number
+// of them the schedule expects: a schedule changes no result.
 func (b *builder) split(s *graphit.Schedule, o *graphit.CPUOption) {
 	if len(o.Args) != 5 {
-		scheduleError(s, o.Pos, "%s takes 5 arguments: a loop, two labels and two numbers of rounds, found %d", o.Name, len(o.Args))
+		scheduleError(s, o.Pos, "%s takes 5 arguments: a loop, two labels and two numbers of rounds, found %d", o.Name,
+			len(o.Args))
 	}
 	rounds, err := strconv.ParseInt(o.Args[3].Text, 10, 31)
 	if err != nil || rounds < 0 {

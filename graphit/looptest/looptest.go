@@ -145,8 +145,10 @@ func init() {
 	wide := strings.ReplaceAll(Programs["a queue's vertices"], `"argv[2]"`, "1000")
 	Programs["a queue's last bucket, which ends where numbers do"] = strings.ReplaceAll(wide, "-70", "2147483000")
 	Programs["a queue of unsigned numbers"] = strings.NewReplacer(
-		"distance : vector{Vertex}(int) = 2147483647", "distance : vector{Vertex}(uint) = 4294967295", "pq : priority_queue{Vertex}(int)", "pq : priority_queue{Vertex}(uint)",
-		"left : vector{Vertex}(int)", "left : vector{Vertex}(uint)", "-70", "4294966400", "new priority_queue{Vertex}(int)", "new priority_queue{Vertex}(uint)",
+		"distance : vector{Vertex}(int) = 2147483647", "distance : vector{Vertex}(uint) = 4294967295",
+		"pq : priority_queue{Vertex}(int)", "pq : priority_queue{Vertex}(uint)",
+		"left : vector{Vertex}(int)", "left : vector{Vertex}(uint)", "-70", "4294966400", "new priority_queue{Vertex}(int)",
+		"new priority_queue{Vertex}(uint)",
 	).Replace(wide)
 }
 
@@ -155,5 +157,6 @@ func Fused(src string) string {
 	if !strings.Contains(src, "\nschedule:") {
 		src += "\nschedule:"
 	}
-	return src + "\n    SimpleGPUSchedule fuse; fuse.configKernelFusion(ENABLED); program->applyGPUSchedule(\"loop\", fuse);\n"
+	return src + "\n    SimpleGPUSchedule fuse; fuse.configKernelFusion(ENABLED); program->applyGPUSchedule(\"loop\", " +
+		"fuse);\n"
 }

@@ -102,7 +102,8 @@ func FuzzCheck(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(src)
 	}
-	f.Add([]byte(fuzzHeader + "func f(v : Vertex)\nwhile true\nlabel[v] += 1;\nend\nend\nfunc main()\nwhile true\nvertices.apply(f);\nend\nend"))
+	f.Add([]byte(fuzzHeader + "func f(v : Vertex)\nwhile true\nlabel[v] += 1;\nend\nend\nfunc main()\nwhile " +
+		"true\nvertices.apply(f);\nend\nend"))
 	f.Add([]byte(fuzzHeader + "func f0(v : Vertex)\nlabel[v] = v;\nend\nfunc f1(v : Vertex)\n" +
 		strings.Repeat("f0(v);", 400) + "\nend\nfunc f2(v : Vertex)\n" +
 		strings.Repeat("f1(v);", 400) + "\nend\nfunc main()\nvertices.apply(f2);\nend"))
@@ -127,5 +128,6 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-const fuzzHeader = "element Vertex end\nelement Edge end\nconst edges : edgeset{Edge}(Vertex, Vertex) = load(argv[1]);\n" +
+const fuzzHeader = "element Vertex end\nelement Edge end\nconst edges : edgeset{Edge}(Vertex, Vertex) = " +
+	"load(argv[1]);\n" +
 	"const vertices : vertexset{Vertex} = edges.getVertices();\nconst label : vector{Vertex}(int) = 0;\n"

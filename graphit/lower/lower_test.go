@@ -191,7 +191,8 @@ func TestInstructions(t *testing.T) {
 			}
 			composed = own.Init.WarpInstrs
 			for _, s := range own.Steps {
-				composed += s.Compact.WarpInstrs + s.Topology.WarpInstrs + s.Register.WarpInstrs + s.Gather.WarpInstrs + s.Apply.WarpInstrs
+				composed += s.Compact.WarpInstrs + s.Topology.WarpInstrs + s.Register.WarpInstrs + s.Gather.WarpInstrs +
+					s.Apply.WarpInstrs
 				for _, m := range s.More {
 					composed += m.WarpInstrs
 				}
@@ -243,7 +244,8 @@ func TestNoDouble(t *testing.T) {
 	f := parse(t, "p.gt", strings.ReplaceAll(program(t, "pagerank"), "float", "double"))
 	w, g := testWorkload(t), undirected(t)
 	_, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w})
-	require.ErrorContains(t, err, "p.gt:7:17: inverse is double, and the machine's numbers have 32 bits: expected float, or --float")
+	require.ErrorContains(t, err, "p.gt:7:17: inverse is double, and the machine's numbers have 32 bits: expected "+
+		"float, or --float")
 	r, err := lower.Run(context.Background(), device(t, w), g, f,
 		lower.Options{Args: args("pagerank", g), Workload: w, Float: true})
 	require.NoError(t, err)

@@ -48,7 +48,8 @@ func TestMutations(t *testing.T) {
 	require.NoError(t, err)
 	cc, err := programs.Source("cc")
 	require.NoError(t, err)
-	const scheduled = "\nschedule:\nSimpleGPUSchedule s; s.configLoadBalance(TWCE); s.configDirection(PULL, BITMAP); program->applyGPUSchedule(\"loop:step\", s);"
+	const scheduled = "\nschedule:\nSimpleGPUSchedule s; s.configLoadBalance(TWCE); s.configDirection(PULL, BITMAP); " +
+		"program->applyGPUSchedule(\"loop:step\", s);"
 	for _, c := range []struct {
 		name, source string
 		workload     []string

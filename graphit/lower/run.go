@@ -91,7 +91,8 @@ func refuseDouble(f *graphit.File) {
 	check := func(v *graphit.Var) {
 		if t := v.Type; t.Kind == graphit.Double || t.Of != nil && t.Of.Kind == graphit.Double ||
 			t.Weight != nil && t.Weight.Kind == graphit.Double {
-			refuse(t.Pos, "%s is double, and the machine's numbers have 32 bits: expected float, or --float, which computes double as float", v.Name)
+			refuse(t.Pos, "%s is double, and the machine's numbers have 32 bits: expected float, or --float, which computes "+
+				"double as float", v.Name)
 		}
 	}
 	for _, v := range f.Globals {
@@ -497,7 +498,8 @@ func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *ev
 	if op.Output == graphir.Priority {
 		for q, waiting := range b.ready {
 			if waiting != nil {
-				return nil, fmt.Errorf("%s: the queue %s has been asked whether it is finished, and its vertices have not been taken out", op.Name, q.Var.Name)
+				return nil, fmt.Errorf("%s: the queue %s has been asked whether it is finished, and its vertices have not been "+
+					"taken out", op.Name, q.Var.Name)
 			}
 		}
 	}

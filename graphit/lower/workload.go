@@ -25,7 +25,8 @@ func CheckWorkload(w *workload.Workload) error {
 	}
 	switch {
 	case w.Fusion == compose.LoopFusion:
-		return refuse("compiler.fusion", " = loop: it is for heddle's own algorithms: expected none, and configKernelFusion(ENABLED) of a loop of %s", w.Program)
+		return refuse("compiler.fusion", " = loop: it is for heddle's own algorithms: expected none, and "+
+			"configKernelFusion(ENABLED) of a loop of %s", w.Program)
 	case w.Recipe != compose.NoRecipe:
 		return refuse("recipe", " = %s: it is for algorithms of heddle's own: expected none", w.Recipe)
 	case w.Order != "none":

@@ -91,7 +91,8 @@ func option(_ *assembler, t token, after source) error {
 	case "push", "pop", "pic", "nopic", "relax", "norelax", "norvc", "csr-check", "no-csr-check":
 		return nil
 	}
-	return errAt(after.col, "%s %s is not supported: expected push, pop, pic, nopic, relax, norelax or norvc (there are no compressed instructions)",
+	return errAt(after.col, "%s %s is not supported: expected push, pop, pic, nopic, relax, norelax or norvc (there are "+
+		"no compressed instructions)",
 		t.text, after.text)
 }
 

@@ -121,9 +121,12 @@ func FuzzAssemble(f *testing.F) {
 	f.Add(".equ a, 1\n.if a\n la a0, b\n.else\n.endif\nb: .asciz \"x\\n\"\n.insn r 0xb, 0, 0, x0, x1, x2")
 	f.Add("/* */ add a0, a1, 3; fence; lw a0, 1f; .balign 64; 1: .space 3, 4")
 	f.Add(".word ((((1+2)*3)/4)%5)<<6>>7&8|9^10, -~!1, %hi(0x1234567)")
-	f.Add(".macro m a, b=2, c:vararg\n.rept \\a\n.irp x, \\c\n.byte \\x, \\b\n.endr\n.endr\n.endm\nm 2, , 3, 4\n.macro r\nr\nr\n.endm\nr")
-	f.Add("a=1; .eqv b, a+1; .set a, b<<a; .fill a, b, -1; .org . + a; . = . + 4; .irpc c, 12\n.half \\c\n.endr\n.if a <> b; .elseif !a; .endif")
-	f.Add(".pushsection .x, \"aw\", @nobits; .comm y, 9, 4; .popsection; .previous; .section .bss; .p2align 3,,2; .balign 8, 1; .quad y-.")
+	f.Add(".macro m a, b=2, c:vararg\n.rept \\a\n.irp x, \\c\n.byte \\x, \\b\n.endr\n.endr\n.endm\nm 2, , 3, 4\n.macro " +
+		"r\nr\nr\n.endm\nr")
+	f.Add("a=1; .eqv b, a+1; .set a, b<<a; .fill a, b, -1; .org . + a; . = . + 4; .irpc c, 12\n.half \\c\n.endr\n.if a " +
+		"<> b; .elseif !a; .endif")
+	f.Add(".pushsection .x, \"aw\", @nobits; .comm y, 9, 4; .popsection; .previous; .section .bss; .p2align 3,,2; " +
+		".balign 8, 1; .quad y-.")
 	f.Cleanup(asm.LowerLimits())
 	f.Fuzz(func(t *testing.T, src string) {
 		p, err := asm.Assemble("fuzz.s", []byte(src), asm.Options{})

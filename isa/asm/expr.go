@@ -125,7 +125,8 @@ func (b binaryOp) eval(c *context) (value, error) {
 		n, err := b.apply(x.n, y.n)
 		return value{n: n}, err
 	case b.op != "-" || x.sec == nil:
-		return x, errAt(b.col, "%s of an address is not known to an assembler: expected +, - or, within a section, a comparison", b.op)
+		return x, errAt(b.col, "%s of an address is not known to an assembler: expected +, - or, within a section, a "+
+			"comparison", b.op)
 	case c.a.placed:
 		return value{n: x.absolute() - y.absolute()}, nil
 	}

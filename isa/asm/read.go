@@ -394,7 +394,8 @@ func unknownDirective(name string) string {
 	if hint := unsupported[name]; hint != "" {
 		return fmt.Sprintf("%s is not supported: %s", name, hint)
 	}
-	return fmt.Sprintf("unknown directive %s: take it out, or assemble with riscv64-unknown-elf-as, link, and run the ELF file", name)
+	return fmt.Sprintf("unknown directive %s: take it out, or assemble with riscv64-unknown-elf-as, link, and run the "+
+		"ELF file", name)
 }
 
 // unsupported maps directives of GNU as that are refused to their replacement.

@@ -434,14 +434,19 @@ func (g *sourceWriter) fault() {
 		g.section = ".data"
 	}
 	g.line("%s", g.pick(
-		".word nowhere", "dup: .byte 1; dup: .byte 1", ".equiv twice, 1\n.equiv twice, 2", ".equiv once, 1\nonce = 2", ".byte 1/0", ".8byte 1 % (3 - 3)",
-		".8byte 1 << 64", ".8byte 1 >> (0 - 1)", ".frobnicate 1", ".if nowhere\n.endif", ".rept 2\n.byte 1", ".macro unended", ".if 1", ".endif",
+		".word nowhere", "dup: .byte 1; dup: .byte 1", ".equiv twice, 1\n.equiv twice, 2", ".equiv once, 1\nonce = 2",
+		".byte 1/0", ".8byte 1 % (3 - 3)",
+		".8byte 1 << 64", ".8byte 1 >> (0 - 1)", ".frobnicate 1", ".if nowhere\n.endif", ".rept 2\n.byte 1", ".macro unended",
+		".if 1", ".endif",
 		".else", ".endm", ".endr", ".byte 256", ".half 65536", ".word 0x100000000", ".org . - 1", ".skip 1 +", ".8byte (1",
 		".8byte 1)", ".8byte 1 2", ".8byte 09", ".8byte 0b12", ".balign 3", ".word 1b + ,", ".rept -1\n.endr", ".popsection",
-		".macro bad(a)\n.endm", ".macro m9 a:req\n.byte \\a\n.endm\nm9", ".macro m8 a\n.byte \\a\n.endm\nm8 1, 2", ".macro m7 a\n.endm\nm7 b=1",
+		".macro bad(a)\n.endm", ".macro m9 a:req\n.byte \\a\n.endm\nm9", ".macro m8 a\n.byte \\a\n.endm\nm8 1, 2",
+		".macro m7 a\n.endm\nm7 b=1",
 		".macro m6\n.endm\n.macro m6\n.endm", ".macro m5\nm5\n.endm\nm5", ".purgem nothing", ".err", `.error "x"`,
-		".balign 8\naddi a0, a0, 2048", ".balign 8\nslli a0, a0, 32", ".balign 8\nlui a0, 0x100000", ".balign 8\ncsrr a0, 0x1000",
-		".balign 8\nfrobnicate a0", ".balign 8\nadd a0, a1", ".8byte x\nx = y\ny = x", ".8byte -_start", ".8byte _start * 2", `.asciz "abc`,
+		".balign 8\naddi a0, a0, 2048", ".balign 8\nslli a0, a0, 32", ".balign 8\nlui a0, 0x100000",
+		".balign 8\ncsrr a0, 0x1000",
+		".balign 8\nfrobnicate a0", ".balign 8\nadd a0, a1", ".8byte x\nx = y\ny = x", ".8byte -_start", ".8byte _start * 2",
+		`.asciz "abc`,
 		".byte 'a' 'b'", ".fill -1", ".fill 1, 9", ".eqv a9, 1\n.eqv a9, 2", ".if 1\n.else\n.else\n.endif", ".word \\x",
 	))
 }

@@ -52,7 +52,8 @@ const (
 	workPerToken = 16
 )
 
-var errWork = errors.New("symbols that are defined by one another change too often: the source would take too long to assemble")
+var errWork = errors.New("symbols that are defined by one another change too often: the source would take too long " +
+	"to assemble")
 
 // valid reports whether the memo still holds. A value holds forever.
 func (m *memo) valid(a *assembler) bool {
@@ -189,7 +190,8 @@ func (a *assembler) assignable(name token, constant bool) (*symbol, error) {
 	case s.label:
 		return nil, errAt(name.col, "symbol %q is already a label", name.text)
 	case s.defined && (constant || s.constant):
-		return nil, errAt(name.col, "symbol %q is already defined, and .equiv and .eqv define once: use .equ for one that changes",
+		return nil, errAt(name.col, "symbol %q is already defined, and .equiv and .eqv define once: use .equ for one that "+
+			"changes",
 			name.text)
 	case s.defined:
 		s = &symbol{name: name.text}

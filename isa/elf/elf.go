@@ -105,7 +105,8 @@ func segments(progs []*elf.Prog, data []byte) (out []isa.Segment, err error) {
 			return nil, fmt.Errorf("program header %d: %w", i, err)
 		}
 		if ph.Filesz > left {
-			return nil, fmt.Errorf("program header %d: segments overlap in the file: together they have more than its %d bytes", i, len(data))
+			return nil, fmt.Errorf("program header %d: segments overlap in the file: together they have more than its %d bytes",
+				i, len(data))
 		}
 		left -= ph.Filesz
 		out = append(out, s)

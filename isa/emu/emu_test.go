@@ -172,7 +172,8 @@ func TestTrapSaysWhere(t *testing.T) {
 		"  at pc 0x80000038 <load+0x4>: lhu a0, 0(t0)\n  core 1, warp 2, lane 3", trap.Error())
 
 	m = load(t, shape(1, 1, 1), "ebreak")
-	assert.Equal(t, "environment call: ebreak: there is no operating system and no debugger; a program ends with `tmc zero`\n"+
+	assert.Equal(t, "environment call: ebreak: there is no operating system and no debugger; a program ends with `tmc "+
+		"zero`\n"+
 		"  at pc 0x80000000: ebreak\n  core 0, warp 0", wantTrap(t, m).Error(), "no symbol, no lane")
 }
 
@@ -181,7 +182,8 @@ func TestStaticRoundingModeNeedsNoFrm(t *testing.T) {
 }
 
 func TestCSRReadThatDoesNotWrite(t *testing.T) {
-	run(t, shape(1, 1, 1), "csrrs t0, mhartid, zero; csrrc t0, mcycle, zero; csrrsi t0, units, 0; csrrci t0, vx_tid, 0; "+stop)
+	run(t, shape(1, 1, 1), "csrrs t0, mhartid, zero; csrrc t0, mcycle, zero; csrrsi t0, units, 0; "+
+		"csrrci t0, vx_tid, 0; "+stop)
 }
 
 func TestBarrierCountMismatch(t *testing.T) {
@@ -193,7 +195,8 @@ func TestBarrierCountMismatch(t *testing.T) {
 	assert.Equal(t, "barrier 0 for 3 warps, but warps that wait there said 2", trap.Detail)
 	assert.Equal(t, 1, trap.Warp)
 
-	m = load(t, shape(3, 1, 2), "li t1, 0x80000000; csrrs t0, vx_cid, zero; sltu t0, zero, t0; addi t0, t0, 2; bar t1, t0;"+stop)
+	m = load(t, shape(3, 1, 2), "li t1, 0x80000000; csrrs t0, vx_cid, zero; sltu t0, zero, t0; addi t0, t0, 2; bar t1, "+
+		"t0;"+stop)
 	trap = wantTrap(t, m)
 	assert.Equal(t, emu.BarrierMisuse, trap.Cause)
 	assert.Equal(t, "device barrier 0 for 3 cores, but warps that wait there said 2", trap.Detail)
@@ -282,7 +285,8 @@ func TestSpawnedWarpStartsAfresh(t *testing.T) {
 // A wspawn of one warp or none starts nothing, not even the caller again.
 func TestWspawnOfNone(t *testing.T) {
 	for n := range 2 {
-		m := run(t, shape(1, 4, 2), fmt.Sprintf("li t0, %d; la t1, bad; wspawn t0, t1; addi a0, a0, 1; tmc zero; bad: ebreak", n))
+		m := run(t, shape(1, 4, 2), fmt.Sprintf("li t0, %d; la t1, bad; wspawn t0, t1; addi a0, a0, 1; tmc zero; bad: ebreak",
+			n))
 		assert.Equal(t, uint32(1), m.Core(0).Warp(0).Reg(a0, 0))
 		assert.Equal(t, uint64(7), m.Stats().WarpInstrs)
 	}
@@ -366,7 +370,8 @@ func TestLoadReservedStoreConditional(t *testing.T) {
 }
 
 func TestReservationsOfLanes(t *testing.T) {
-	own := run(t, shape(1, 1, 4), allLanes+"li a1, 0x10000000; csrrs t0, vx_tid, zero; slli t1, t0, 2; add a1, a1, t1; lr.w t2, (a1); sc.w a0, t0, (a1);"+stop)
+	own := run(t, shape(1, 1, 4), allLanes+"li a1, 0x10000000; csrrs t0, vx_tid, zero; slli t1, t0, 2; add a1, a1, t1; "+
+		"lr.w t2, (a1); sc.w a0, t0, (a1);"+stop)
 	assert.Equal(t, []uint32{0, 0, 0, 0}, lanes(own, a0, 4), "each lane has its own reservation")
 	assert.Equal(t, []uint32{0, 1, 2, 3}, words(own, data, 4))
 
@@ -395,7 +400,8 @@ func TestReservationInScratchpad(t *testing.T) {
 }
 
 func TestLaunchForgetsReservations(t *testing.T) {
-	m := run(t, shape(1, 1, 1), "li a1, 0x10000000; bne a2, zero, second; addi a2, zero, 1; lr.w t0, (a1); tmc zero; second: sc.w a0, a2, (a1);"+stop)
+	m := run(t, shape(1, 1, 1), "li a1, 0x10000000; bne a2, zero, second; addi a2, zero, 1; lr.w t0, (a1); tmc zero; "+
+		"second: sc.w a0, a2, (a1);"+stop)
 	m.Launch(emu.CodeBase)
 	require.NoError(t, m.Run(context.Background()))
 	assert.Equal(t, uint32(1), m.Core(0).Warp(0).Reg(a0, 0))
@@ -520,7 +526,8 @@ func TestConsoleLinesDoNotMix(t *testing.T) {
 
 // Only byte stores to 0x40..0x7f are output.
 func TestConsoleRange(t *testing.T) {
-	m := run(t, shape(1, 1, 1), "li t0, 0x41; sb t0, 0x7f(zero); sw t0, 0x44(zero); sh t0, 0x48(zero); sb t0, 0x80(zero); sb t0, 0x40(zero);"+stop)
+	m := run(t, shape(1, 1, 1), "li t0, 0x41; sb t0, 0x7f(zero); sw t0, 0x44(zero); sh t0, 0x48(zero); sb t0, "+
+		"0x80(zero); sb t0, 0x40(zero);"+stop)
 	assert.Equal(t, "AA", string(m.Console()))
 	assert.Equal(t, uint32(0x41), m.Mem.Load32(0x44), "the rest of the region is memory")
 }
@@ -529,7 +536,8 @@ func TestExitCode(t *testing.T) {
 	_, ok := run(t, shape(1, 1, 1), stop).ExitCode()
 	assert.False(t, ok, "nothing stored")
 
-	m := run(t, shape(1, 1, 1), "bne a2, zero, second; addi a2, zero, 1; addi t0, zero, 42; sw t0, 0x88(zero); fence 0xff; second: "+stop)
+	m := run(t, shape(1, 1, 1), "bne a2, zero, second; addi a2, zero, 1; addi t0, zero, 42; sw t0, 0x88(zero); fence "+
+		"0xff; second: "+stop)
 	code, ok := m.ExitCode()
 	assert.True(t, ok)
 	assert.Equal(t, uint32(42), code)
@@ -648,7 +656,8 @@ func TestUnitWithoutAnswerIsADeadlock(t *testing.T) {
 	u := &fakeUnit{name: "hwwl", answer: func(r *emu.UnitRequest) error { r.Retry = true; return nil }}
 	m := load(t, withUnits(shape(1, 1, 1), u), "pop: hwwl.pop a0;"+stop)
 	assert.EqualError(t, m.Run(context.Background()),
-		"no progress: every warp that is left waits\n  core 0 warp 0, next pc 0x80000000 <pop+0x0>: its graph unit has no answer")
+		"no progress: every warp that is left waits\n  core 0 warp 0, next pc 0x80000000 <pop+0x0>: its graph unit has no "+
+			"answer")
 }
 
 func TestUnitChangesTheMask(t *testing.T) {
@@ -740,7 +749,8 @@ func TestEveryCSRReads(t *testing.T) {
 }
 
 func TestUnitCSRsWithoutUnits(t *testing.T) {
-	m := run(t, shape(1, 1, 1), "addi a0, zero, 9; addi a2, zero, 9; csrrs a0, units, zero; csrrs a2, weaver_capacity, zero;"+stop)
+	m := run(t, shape(1, 1, 1), "addi a0, zero, 9; addi a2, zero, 9; csrrs a0, units, zero; csrrs a2, weaver_capacity, "+
+		"zero;"+stop)
 	assert.Zero(t, m.Core(0).Warp(0).Reg(a0, 0))
 	assert.Zero(t, m.Core(0).Warp(0).Reg(a2, 0))
 }
@@ -835,7 +845,8 @@ func TestX0IsNeverWritten(t *testing.T) {
 	assert.Equal(t, []uint32{0, 0, 0, 0}, lanes(m, 0, 4))
 
 	// A divergent split returns its depth, 0 at first and 1 inside.
-	m = run(t, shape(1, 1, 4), allLanes+"csrrs t0, vx_tid, zero; split t1, t0; srli t2, t0, 1; split zero, t2; or a0, a0, zero; addi t3, zero, 1; join t3; join t1;"+stop)
+	m = run(t, shape(1, 1, 4), allLanes+"csrrs t0, vx_tid, zero; split t1, t0; srli t2, t0, 1; split zero, t2; or a0, "+
+		"a0, zero; addi t3, zero, 1; join t3; join t1;"+stop)
 	assert.Equal(t, []uint32{0, 0, 0, 0}, lanes(m, a0, 4))
 	m.Core(0).Warp(0).SetReg(0, 0, 5)
 	assert.Zero(t, m.Core(0).Warp(0).Reg(0, 0), "not even from outside")

@@ -224,7 +224,8 @@ func execBranch(w *Warp, o *Op) error {
 	case w.mask:
 		w.pc += o.imm
 	default:
-		return faultf(DivergentBranch, -1, "of the active lanes 0x%x, only 0x%x take it; lanes part with split/join or pred, not with a branch", w.mask, taken)
+		return faultf(DivergentBranch, -1, "of the active lanes 0x%x, only 0x%x take it; lanes part with split/join or "+
+			"pred, not with a branch", w.mask, taken)
 	}
 	return nil
 }

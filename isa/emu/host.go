@@ -21,7 +21,8 @@ type hostWords struct {
 type HostError struct{ Low, High uint32 }
 
 func (e *HostError) Error() string {
-	return fmt.Sprintf("the program has asked the host for 0x%08x%08x at %s: only its end, an odd number below 2^32, is done", e.High, e.Low, HostSymbol)
+	return fmt.Sprintf("the program has asked the host for 0x%08x%08x at %s: only its end, an odd number below 2^32, is "+
+		"done", e.High, e.Low, HostSymbol)
 }
 
 // listen makes the machine observe the words that the program uses to call the host, if it has them.

@@ -408,7 +408,8 @@ func TestSIMTProgramsAreRich(t *testing.T) {
 		_, err := difference(g.cfg, seed, p)
 		require.NoError(t, err)
 	}
-	for _, name := range strings.Fields("tmc wspawn split split.n join bar pred pred.n vote.all vote.any vote.uni vote.ballot shfl.up shfl.down shfl.bfly shfl.idx " +
+	for _, name := range strings.Fields("tmc wspawn split split.n join bar pred pred.n vote.all vote.any vote.uni " +
+		"vote.ballot shfl.up shfl.down shfl.bfly shfl.idx " +
 		"amoadd.w amomax.w lb lhu sh sw div remu mulhsu beq bne") {
 		assert.Greater(t, rows[name], 50, name)
 	}

@@ -21,7 +21,8 @@ const libm = "/usr/lib/picolibc/riscv64-unknown-elf/lib/release/rv32imf/ilp32f/l
 // Another version of gcc may differ a little.
 func TestCounted(t *testing.T) {
 	if _, err := os.Stat(libm); err != nil {
-		reason := libm + " is not there: Debian's picolibc-riscv64-unknown-elf, which .ci/install.sh installs, has the C library's sqrt"
+		reason := libm + " is not there: Debian's picolibc-riscv64-unknown-elf, which .ci/install.sh installs, has the C " +
+			"library's sqrt"
 		if os.Getenv("HEDDLE_REQUIRE_TOOLS") != "" {
 			t.Fatal(reason)
 		}

@@ -7,8 +7,8 @@ import (
 )
 
 // sunk returns the code with values that are needed only behind a test computed behind it, so that a warp that finds
-// nothing to do ends after a few instructions. nvcc and LLVM do the same: invariant values of a loop are computed between its
-// first test and its body.
+// nothing to do ends after a few instructions. nvcc and LLVM do the same: invariant values of a loop are computed
+// between its first test and its body.
 //
 // A test is a conditional branch outside loops to a label further on, also outside loops. A value moves behind it if
 // nothing else reads it, and nothing between the two places changes the thread mask or what the value is computed from.

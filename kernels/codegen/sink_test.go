@@ -33,7 +33,8 @@ func TestSink(t *testing.T) {
 	}
 	_, before := run(0, false)
 	_, idle := run(0, true)
-	require.LessOrEqual(t, idle+4*4, before, "each of four warps saves the products, the constants and the sums of addresses")
+	require.LessOrEqual(t, idle+4*4, before, "each of four warps saves the products, the constants and the sums of "+
+		"addresses")
 	for _, n := range []uint32{1, 4, 15, 16, 17, 50} {
 		was, _ := run(n, false)
 		is, _ := run(n, true)

@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "rewrite testdata/per_edge.golden: say w
 func TestInstructionsPerEdge(t *testing.T) {
 	const name = "testdata/per_edge.golden"
 	var b strings.Builder
-	b.WriteString("# Instructions of one step of the loops that handle edges, and values that live on the stack (6 cores × 32 warps × 32 lanes).\n")
+	b.WriteString("# Instructions of one step of the loops that handle edges, and values that live on the stack (6 " +
+		"cores × 32 warps × 32 lanes).\n")
 	for _, a := range []string{"pagerank", "pagerank-delta", "bfs", "sssp", "cc", "colouring", "bc", "triangles"} {
 		for _, s := range schedule.All() {
 			b.WriteString(line(t, a, s.Name, workload.Auto))

@@ -84,7 +84,8 @@ func (p *Plan) sized() error {
 			continue
 		}
 		if !slices.Contains(p.Layout.Keys, x.key) {
-			return refuseUnused("layout."+x.key, " = %s: has no effect on layout %s: expected %s, the default; others are for %s",
+			return refuseUnused("layout."+x.key, " = %s: has no effect on layout %s: expected %s, the default; others are for "+
+				"%s",
 				x.text(p.Sizes), p.Layout.Name, x.text(all), heeding(x.key))
 		}
 		x.set(&all, p.Sizes)

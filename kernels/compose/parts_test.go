@@ -17,7 +17,8 @@ func TestTooManySlots(t *testing.T) {
 	w := workloadOf(p)
 	w.ELLWidth = 1 << 15
 	_, err = Run(context.Background(), untimed(t, p), g, w)
-	require.ErrorContains(t, err, "workload.layout.ell_width = 32768 under layout ell-csr: 5000 vertices with 32768 slots each: expected at most 134217728 slots")
+	require.ErrorContains(t, err, "workload.layout.ell_width = 32768 under layout ell-csr: 5000 vertices with 32768 "+
+		"slots each: expected at most 134217728 slots")
 	require.ErrorAs(t, err, new(*KeyError))
 }
 
@@ -26,7 +27,8 @@ func TestSizes(t *testing.T) {
 	w := choose("layout=csr")
 	w.ELLWidth = 3
 	_, err := NewPlan(w)
-	require.ErrorContains(t, err, "workload.layout.ell_width = 3: has no effect on layout csr: expected 0, the default; others are for ell-csr, ell-coo")
+	require.ErrorContains(t, err, "workload.layout.ell_width = 3: has no effect on layout csr: expected 0, the default; "+
+		"others are for ell-csr, ell-coo")
 	w = choose("layout=coo", "schedule=edge")
 	w.SlotOrder = Rows
 	_, err = NewPlan(w)

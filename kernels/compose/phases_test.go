@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,7 +67,7 @@ func TestPhasesOfSchedules(t *testing.T) {
 		text := c.Program.Segments[0]
 		for at := text.Addr; at < text.Addr+text.Size; at += 4 {
 			o := at - text.Addr
-			inst, ok := isa.Decode(uint32(text.Data[o]) | uint32(text.Data[o+1])<<8 | uint32(text.Data[o+2])<<16 | uint32(text.Data[o+3])<<24)
+			inst, ok := isa.Decode(binary.LittleEndian.Uint32(text.Data[o:]))
 			require.True(t, ok)
 			found[inst.Name] = isa.PhaseAt(marks, at)
 		}

@@ -137,8 +137,8 @@ func (p *Plan) arrange() {
 	}
 }
 
-// Resolve replaces auto by the value that best suits the other choices. A workload without a recipe has the same kernels
-// as before.
+// Resolve replaces auto by the value that best suits the other choices. A workload without a recipe has the same
+// kernels as before.
 func Resolve(w workload.Workload) workload.Workload { return resolve(w) }
 
 func resolve(w workload.Workload) workload.Workload {

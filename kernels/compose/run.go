@@ -233,7 +233,8 @@ func endsOf(p *Plan, g *graph.Graph, w workload.Workload) (source, target uint32
 			"target from: give a target")
 	}
 	if source == target {
-		return 0, 0, refuse("algorithm.target", ": source and target are both vertex %d: give another workload.algorithm.source or "+
+		return 0, 0, refuse("algorithm.target", ": source and target are both vertex %d: give another "+
+			"workload.algorithm.source or "+
 			"workload.algorithm.target", g.AsRead(source))
 	}
 	return source, target, nil

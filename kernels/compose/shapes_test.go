@@ -200,7 +200,8 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	u, err := host.NewFunctional(cfg, m.Core.Unit.Spec)
 	require.NoError(t, err)
 	races.Of(u.Machine)
-	what := fmt.Sprintf("%s on %d cores of %d warps of %d lanes, %d of them in blocks of %d threads, %d slices; %d vertices, %d edges, from %d",
+	what := fmt.Sprintf("%s on %d cores of %d warps of %d lanes, %d of them in blocks of %d threads, %d slices; %d "+
+		"vertices, %d edges, from %d",
 		p.Name(), cfg.Cores, cfg.Warps, cfg.Threads, running, w.CTAThreads, m.Core.Issue.Slices, g.Vertices(),
 		g.Edges(), w.Source)
 	for _, d := range []host.Device{u, d} {

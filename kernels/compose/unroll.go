@@ -41,8 +41,8 @@ func (p *Plan) unroll(d direction.Direction) []int {
 	return nil
 }
 
-// nvcc returns nvcc's unrolling of loops in which a thread walks a row alone. It unrolls no loop that can be left early,
-// none without a constant step, such as one over all edges of the graph, and none with a long body.
+// nvcc returns nvcc's unrolling of loops in which a thread walks a row alone. It unrolls no loop that can be left
+// early, none without a constant step, such as one over all edges of the graph, and none with a long body.
 func (p *Plan) nvcc(d direction.Direction) []int {
 	switch {
 	case !p.unrolls(), !p.Schedule.Alone && !p.Schedule.Owns, p.Layout.Strided, p.leaves(d), p.long():
@@ -65,7 +65,8 @@ func (p *Plan) refuseUnroll() error {
 	case !p.Unroll.given() || p.Unroll == UnrollAuto:
 		return nil
 	case !p.unrolls():
-		return refuseUnused("compiler.unroll", " = %s: under schedule %s a graph unit hands edges out, one at a time: expected 1, "+
+		return refuseUnused("compiler.unroll", " = %s: under schedule %s a graph unit hands edges out, one at a time: "+
+			"expected 1, "+
 			"the default, or auto", p.Unroll, p.Schedule.Name)
 	case p.long():
 		return refuse("compiler.unroll", " = %s: coefficient %s takes hundreds of instructions an edge, too many to have "+

@@ -450,7 +450,8 @@ func (p *printer) barrier(i *ir.Instr) {
 	case k.Block == 1:
 		p.statement(i, "__syncwarp(%s);", p.mask)
 	case k.Warps/k.Block > mostBarriers:
-		p.fail(i, "a core has %d thread blocks, and CUDA %d barriers for them: give larger blocks (workload.schedule.cta_threads)",
+		p.fail(i, "a core has %d thread blocks, and CUDA %d barriers for them: give larger blocks "+
+			"(workload.schedule.cta_threads)",
 			k.Warps/k.Block, mostBarriers)
 	default:
 		p.statement(i, "barrier_of_warps(threadIdx.x / %d + 1, %d);", Lanes*k.Block, Lanes*k.Block)

@@ -1,6 +1,7 @@
 package cuda
 
-// native holds the code by which an exported program computes its own inputs and reference, so that it runs on any graph.
+// native holds the code by which an exported program computes its own inputs and reference, so that it runs on any
+// graph.
 type native struct {
 	arrays  map[string]string // contents of the algorithm's arrays
 	numbers map[string]string // parameters of its kernels

@@ -102,7 +102,8 @@ func nextLabels(p *Problem, v int, of func(string, int) float64, now, got, off, 
 		blended := float64(damping)*float64(sums[f])/float64(sum) + float64(own)*now[f]
 		device[f] = float32(damping*float32(sums[f]/sum)) + float32(own*float32(now[f]))
 		want[f] = blended
-		bound[f] = 4*unit*(math.Abs(float64(damping)*float64(sums[f])/float64(sum))+math.Abs(float64(own)*now[f])) + 3*underflow
+		bound[f] = 4*unit*(math.Abs(float64(damping)*float64(sums[f])/float64(sum))+math.Abs(float64(own)*now[f])) +
+			3*underflow
 	}
 	if all := p.plan.hostSum(device); all > 0 && !normalise(want, bound) {
 		for f, x := range device {

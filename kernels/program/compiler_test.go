@@ -22,7 +22,8 @@ const inC = `{parameters: [n = 1], steps: [k], arrays: ["a[1]"]}`
 func TestCompilerIsLimited(t *testing.T) {
 	tools.Need(t, program.DefaultCompiler)
 	file := filepath.Join(t.TempDir(), "bomb.c")
-	text := "#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(x)))\nvoid k(unsigned *block) { B(B(A(A(block[0]++;)))) }\n"
+	text := "#define A(x) x x x x x x x x x x\n#define B(x) A(A(A(x)))\nvoid k(unsigned *block) { " +
+		"B(B(A(A(block[0]++;)))) }\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	err := tryRun(t, file, inC, "")
 	require.ErrorContains(t, err, "bomb.c cannot be built: the compiler takes more than 1024 MiB of memory")

@@ -51,7 +51,8 @@ func device(t *testing.T, cores, warps, threads int, withWeaver bool) untimed {
 // testWorkload has a program, and everything else at its default.
 func testWorkload(t *testing.T, file, hostText string, more ...string) workload.Workload {
 	t.Helper()
-	e, err := config.Parse("test", []byte("name: t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload:\n  program: "+file+"\n  host: "+hostText+"\n"+strings.Join(more, "")))
+	e, err := config.Parse("test", []byte("name: t\ngraph: {erdos_renyi: {vertices: 9, edges: 9}}\nworkload:\n"+
+		"  program: "+file+"\n  host: "+hostText+"\n"+strings.Join(more, "")))
 	require.NoError(t, err)
 	return e.Workload
 }

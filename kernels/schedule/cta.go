@@ -44,7 +44,8 @@ func (s *Site) shareBlock(v *Visitor, w Work) {
 	upto, total, warpOf := s.blockScan(w.Degree, "cta.totals")
 	share := s.Label("share", s.Mul(s.Div(s.Add(total, s.U32(threads-1)), s.U32(threads)), s.U32(uint32(s.Core.Lanes))))
 	first := s.Label("first_of_warp", s.Mul(number, share))
-	c := blockRows{Site: s, total: total, address: s.Var(s.warpPart(records, s.OfBlock(block, warpOf(first)))).Named("window")}
+	c := blockRows{Site: s, total: total, address: s.Var(s.warpPart(records,
+		s.OfBlock(block, warpOf(first)))).Named("window")}
 	mine := s.record(s.warpPart(records, s.WarpID()), s.LaneID())
 	s.Store(mine, s.U32(recordUpto), upto)
 	s.Store(mine, s.U32(recordVertex), w.Vertex)

@@ -31,7 +31,8 @@ func sample(t *testing.T) *graph.Graph {
 	for range 150 {
 		lines = append(lines, fmt.Sprintf("%d %d", 1+r.IntN(1+r.IntN(50)), 1+r.IntN(1+r.IntN(50))))
 	}
-	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern general\n50 50 %d\n%s\n", len(lines), strings.Join(lines, "\n"))
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern general\n50 50 %d\n%s\n", len(lines),
+		strings.Join(lines, "\n"))
 	g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
 	require.NoError(t, err)
 	return g
@@ -90,7 +91,8 @@ func layouts() map[string]*layout.Layout {
 	list := map[string]*layout.Layout{}
 	for _, l := range layout.Layouts() {
 		if list[l.Name] = l; l.Sized != nil {
-			list[l.Name] = l.Sized(layout.Sizes{BlockVertices: 7, BlockBy: layout.ByDestination, VirtualDegree: 3, ShardVertices: 7, ELLWidth: 3, Diagonals: 20})
+			list[l.Name] = l.Sized(layout.Sizes{BlockVertices: 7, BlockBy: layout.ByDestination, VirtualDegree: 3,
+				ShardVertices: 7, ELLWidth: 3, Diagonals: 20})
 		}
 		if l.Name == "block-coo" {
 			for _, by := range layout.Bys() {
@@ -177,7 +179,8 @@ func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 }
 
 // run returns how often each edge was visited, and how many visits were marked.
-func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) (visits, begins, ends []uint32, marked uint64) {
+func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) (visits, begins, ends []uint32,
+	marked uint64) {
 	kernel := x.kernel(t, x.core(m), stop)
 	args := map[string]uint32{
 		"vertices": 50, "edges": uint32(x.g.Edges()), "keep": m.Place(keep),

@@ -20,7 +20,8 @@ func TestMap(t *testing.T) {
 	yosys := tools.Need(t, "yosys")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const warps, lanes, latency = 2, 2, 3
-	spec := weaver.Spec{STEntries: 4, DTEntries: 4, TableLatency: latency, STRow: 2, Prefetch: true, SkipEmpty: true, RequestQueue: 2}
+	spec := weaver.Spec{STEntries: 4, DTEntries: 4, TableLatency: latency, STRow: 2, Prefetch: true, SkipEmpty: true,
+		RequestQueue: 2}
 	u, err := rtl.Weaver(spec, warps, lanes)
 	require.NoError(t, err)
 	m, err := Map(t.Context(), u, "testdata/toy.lib")
@@ -83,7 +84,8 @@ func TestLibertyWithoutCells(t *testing.T) {
 	u, err := rtl.Weaver(weaver.Spec{STEntries: 1, DTEntries: 1, TableLatency: 1, STRow: 1, RequestQueue: 1}, 1, 1)
 	require.NoError(t, err)
 	_, err = Map(t.Context(), u, file)
-	require.ErrorContains(t, err, "none.lib: the library needs a flip-flop with an asynchronous reset, and delays as tables")
+	require.ErrorContains(t, err, "none.lib: the library needs a flip-flop with an asynchronous reset, and delays as "+
+		"tables")
 	_, err = Map(t.Context(), u, "none.lib")
 	require.ErrorContains(t, err, "--liberty: open none.lib")
 }

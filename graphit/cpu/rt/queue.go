@@ -45,8 +45,10 @@ const (
 )
 
 // newQueue is new priority_queue(…).
-func newQueue[T int32 | uint32](m *machine, at string, prio []T, delta, order, source int64, open, fusion int) *queue[T] {
-	q := &queue[T]{m: m, prio: prio, delta: delta, shift: -1, waits: make([]uint32, m.n), all: source < 0, open: open, fusion: fusion, outdated: true}
+func newQueue[T int32 | uint32](m *machine, at string, prio []T, delta, order, source int64, open,
+	fusion int) *queue[T] {
+	q := &queue[T]{m: m, prio: prio, delta: delta, shift: -1, waits: make([]uint32, m.n), all: source < 0, open: open,
+		fusion: fusion, outdated: true}
 	switch {
 	case order != 1:
 		fail(at, "new priority_queue: buckets in descending order are not supported: expected 1, found %d", order)
@@ -55,7 +57,8 @@ func newQueue[T int32 | uint32](m *machine, at string, prio []T, delta, order, s
 	case delta < 1:
 		fail(at, "the schedule's delta is %d: expected at least 1", delta)
 	case open < 1 || fusion < 0:
-		fail(at, "the schedule's numbers of open buckets and for merging are %d and %d: expected at least 1 and 0", open, fusion)
+		fail(at, "the schedule's numbers of open buckets and for merging are %d and %d: expected at least 1 and 0", open,
+			fusion)
 	}
 	if delta&(delta-1) == 0 {
 		q.shift = bits.TrailingZeros64(uint64(delta))

@@ -117,7 +117,8 @@ const (
 	graphNote  = 4096
 )
 
-var errGraph = errors.New("this is no graph that heddle has written: expected an .hgr file, as heddle graph convert makes one")
+var errGraph = errors.New("this is no graph that heddle has written: expected an .hgr file, as heddle graph convert " +
+	"makes one")
 
 // readGraph reads an .hgr file. Its sizes are compared with the file's before there is memory for them.
 func readGraph(name string, need needs) (out, in *adjacency, err error) {
@@ -143,7 +144,8 @@ func parseGraph(r io.Reader, size int64, need needs) (out, in *adjacency, err er
 		return nil, nil, errGraph
 	}
 	le := binary.LittleEndian
-	version, kind, n, m, note := le.Uint32(head[8:]), le.Uint32(head[12:]), le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint32(head[64:])
+	version, kind, n, m, note := le.Uint32(head[8:]), le.Uint32(head[12:]), le.Uint64(head[16:]), le.Uint64(head[24:]),
+		le.Uint32(head[64:])
 	arrays := uint64(1)
 	if kind != noWeights {
 		arrays = 2
@@ -251,7 +253,8 @@ func newMachine(file string, out, in *adjacency, n, workers int) *machine {
 // step counts an operator over edges.
 func (m *machine) step(at string) {
 	if m.steps++; m.maxSteps > 0 && m.steps > m.maxSteps {
-		fail(at, "more than %d operators over edges have run: the program does not end, or it takes a higher limit", m.maxSteps)
+		fail(at, "more than %d operators over edges have run: the program does not end, or it takes a higher limit",
+			m.maxSteps)
 	}
 }
 

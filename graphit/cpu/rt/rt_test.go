@@ -116,7 +116,8 @@ func TestSets(t *testing.T) {
 		s := m.listSet(slices.Clone(list))
 		bits := &set{m: m, bits: slices.Clone(s.bitmap()), count: s.count}
 		words := &set{m: m, words: slices.Clone(s.boolmap()), count: s.count}
-		if !slices.Equal(bits.vertices(), list) || !slices.Equal(words.vertices(), list) || !slices.Equal(words.bitmap(), s.bits) {
+		if !slices.Equal(bits.vertices(), list) || !slices.Equal(words.vertices(), list) ||
+			!slices.Equal(words.bitmap(), s.bits) {
 			t.Fatal("a set has changed with its form")
 		}
 		m.reuse(s)

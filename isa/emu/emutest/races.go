@@ -194,6 +194,7 @@ func (r *Races) report(s *emu.Step, at uint32, e event, w int) {
 		return
 	}
 	r.seen[pair] = true
-	r.found = append(r.found, fmt.Sprintf("core %d, scratchpad byte %d: %s of warp %d after pc 0x%08x of warp %d, without a barrier between them",
+	r.found = append(r.found, fmt.Sprintf("core %d, scratchpad byte %d: %s of warp %d after pc 0x%08x of warp %d, "+
+		"without a barrier between them",
 		s.Core, at-emu.ScratchpadBase, s.Inst.Name+fmt.Sprintf(" at 0x%08x", s.PC), s.Warp, e.pc, w))
 }
