@@ -117,7 +117,7 @@ func (r *areaReport) print(w io.Writer) {
 		fmt.Fprintln(w, r.Missing)
 	}
 	fmt.Fprintln(w, "\nStorage of the machine, from its configuration")
-	t := newTable(w, "what", "number", "bits of each", "mm² at 28 nm, all", "which are")
+	t := newTable(w, "part", "number", "bits of each", "mm² at 28 nm, all", "which are")
 	var all area.MM2
 	for _, s := range r.Storage {
 		t.AppendRow(table.Row{s.What, s.Number, thousands(s.Bits), s.Silicon, s.Meaning})

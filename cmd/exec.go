@@ -137,7 +137,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err := f.refuseTimed(c); err != nil {
 		return err
 	}
-	twins, err := f.units.plug(&f.cfg)
+	models, err := f.units.plug(&f.cfg)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	if err := f.memory.fill(m.Mem, p); err != nil {
 		return err
 	}
-	if hand := accel.HandOn(twins); hand != nil {
+	if hand := accel.HandOn(models); hand != nil {
 		if err := hand.Carry(p); err != nil {
 			return err
 		}

@@ -210,8 +210,8 @@ func TestReportRefused(t *testing.T) {
 	}
 }
 
-// TestReportOfARunThatEndsEarly: the report after a limit covers the run up to it; that of a flat image names what the
-// image lacks.
+// TestReportOfARunThatEndsEarly: the report after a limit covers the run up to it; that of a flat image names the parts
+// that the image lacks.
 func TestReportOfARunThatEndsEarly(t *testing.T) {
 	r, stats := execReport(t, source(t, "_start: nop\nspin: j spin"), "--machine", "vortex-1c4w4t", "--max-cycles",
 		"5000")

@@ -72,7 +72,7 @@ func (f unitFlags) list() string {
 }
 
 // plug creates the selected unit for every core; nil without a selection.
-func (f unitFlags) plug(cfg *emu.Config) (twins []emu.Unit, err error) {
+func (f unitFlags) plug(cfg *emu.Config) (models []emu.Unit, err error) {
 	var chosen *unitFlag
 	for _, x := range f {
 		switch {
@@ -93,8 +93,8 @@ func (f unitFlags) plug(cfg *emu.Config) (twins []emu.Unit, err error) {
 		if err != nil {
 			return nil, err
 		}
-		twins = append(twins, u)
+		models = append(models, u)
 	}
-	cfg.Units = func(n int) []emu.Unit { return twins[n : n+1] }
-	return twins, nil
+	cfg.Units = func(n int) []emu.Unit { return models[n : n+1] }
+	return models, nil
 }

@@ -111,8 +111,8 @@ func peakOf(t *testing.T, dir string) uint64 {
 	return s.Host.PeakRSSBytes
 }
 
-// TestMemoryLimitHolds: a process with a limit that is too low for its point ends the point near the limit, and says
-// what would help.
+// TestMemoryLimitHolds: a process with a limit that is too low for its point ends the point near the limit, with
+// remedies.
 func TestMemoryLimitHolds(t *testing.T) {
 	program := buildHeddle(t)
 	dir := inNew(t, "large.yaml", "name: large\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 400000, edges: "+

@@ -135,9 +135,9 @@ func TestCtrlC(t *testing.T) {
 	require.Contains(t, shownPlain(t, p), "2 of 3 points known")
 }
 
-// stopWhileRunning stops the terminal of a run until its points are stored. What it shows at the end is plain, unless
-// the test was late to let the terminal go on: a run that has ended waits two seconds for it (internal/live), and then
-// leaves what was drawn.
+// stopWhileRunning stops the terminal of a run until its points are stored. Its last screen is plain, unless the test
+// was late to let the terminal go on: a run that has ended waits two seconds for it (internal/live), and then leaves
+// the bars.
 func stopWhileRunning(t *testing.T) (late bool) {
 	t.Helper()
 	dir := inNew(t, "twelve.yaml", twelve)

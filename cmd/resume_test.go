@@ -126,9 +126,8 @@ func passed(d time.Duration) func() bool {
 	return func() bool { return time.Since(begin) > d }
 }
 
-// TestKilled kills the program at random moments, by the clock and by its log. Nothing that was stored is
-// lost or stored by halves, no more than the points in flight have to be run again, and in the end the store holds what
-// that of an undisturbed run holds.
+// TestKilled kills the program at random moments, by the clock and by its log. No stored point is lost or stored by
+// halves, at most the points in flight have to run again, and in the end the store equals that of an undisturbed run.
 func TestKilled(t *testing.T) {
 	heddle := buildHeddle(t)
 	calm := workplace(t)

@@ -142,12 +142,12 @@ func diffTraces(w io.Writer, a, b *traces.File) error {
 		return nil
 	}
 	for _, d := range all[:min(len(all), maxShownDifferences)] {
-		what := "instructions"
+		unit := "instructions"
 		if d.Warp == a.Meta.Shape.Host() {
-			what = "acts"
+			unit = "acts"
 		}
 		fmt.Fprintf(w, "launch %d, %s, after %d %s\n  A  %s\n  B  %s\n", d.Launch, a.Meta.Shape.Name(d.Warp), d.At,
-			what, cmp.Or(d.A, "(has ended)"), cmp.Or(d.B, "(has ended)"))
+			unit, cmp.Or(d.A, "(has ended)"), cmp.Or(d.B, "(has ended)"))
 	}
 	fmt.Fprintf(w, "%d traces of a warp and launch differ\n", len(all))
 	return &codeError{code: exitFailed}

@@ -46,8 +46,8 @@ func TestTutorial(t *testing.T) {
 	require.FileExists(t, "table.pdf")
 }
 
-// TestTutorialNumbers runs the commands as they are: the tables of docs/guide/tutorial.md, and the numbers in its text,
-// are what they print.
+// TestTutorialNumbers runs the commands as they are: their output has the tables of docs/guide/tutorial.md, and the
+// numbers in its text.
 func TestTutorialNumbers(t *testing.T) {
 	testenv.NeedLong(t, "it simulates 24 points of 110,000 cycles on 6 cores; TestTutorial follows the page on a small "+
 		"graph")

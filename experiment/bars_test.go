@@ -63,8 +63,8 @@ func soon(t *testing.T, limit time.Duration, do func()) {
 	}
 }
 
-// No point waits for a terminal, whether it is read, changes its size, is tiny, or is not read at all; and what is left
-// on it are the notices.
+// No point waits for a terminal, whether it is read, changes its size, is tiny, or is not read at all; and only the
+// notices remain on it.
 func TestBarsOnTerminals(t *testing.T) {
 	const n = 1000
 	for _, size := range [][2]uint16{{24, 80}, {0, 0}, {1, 1}, {2, 9}, {3, 300}, {60, 12}} {

@@ -56,8 +56,8 @@ func swept(values string) string {
 	return small + "sweep: {workload.algorithm.damping: [" + values + "]}\n"
 }
 
-// An experiment grows, shrinks and turns around, and only what was never simulated is; what it has is what one that was
-// simulated anew has.
+// TestASweepGrows: an experiment grows, shrinks and is reordered, and only points that were never simulated run; its
+// results equal those of one that was simulated anew.
 func TestASweepGrows(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -111,8 +111,8 @@ func TestEqualPointsShareAResult(t *testing.T) {
 	require.Equal(t, out[0].Cycles, out[1].Cycles)
 }
 
-// What a result depends on is another point when it changes: the program, a key, the content of a graph, what numbers
-// its vertices had, and a machine's file. Names are not.
+// TestWhatAPointIsKnownBy: a change of anything that determines a result makes another point: the program, a key, the
+// content of a graph, the numbers of its vertices, and a machine's file. Names do not.
 func TestWhatAPointIsKnownBy(t *testing.T) {
 	at := t.TempDir()
 	file := func(name, text string) string {

@@ -104,8 +104,8 @@ func TestWarmRuns(t *testing.T) {
 	require.ErrorContains(t, err, "region.warm_runs: 1, beside stop.max_edges")
 }
 
-// Regions that follow each other add up to the whole run: nothing about a super-step depends on
-// what is counted.
+// Regions that follow each other add up to the whole run: a super-step does not depend on the
+// region.
 func TestRegionsAddUp(t *testing.T) {
 	for _, text := range []string{
 		small + "workload: {max_iterations: 4}\n", small + "workload: {kernel: handwritten, max_iterations: 4}\n",
@@ -142,7 +142,7 @@ func TestRegionsAddUp(t *testing.T) {
 }
 
 // Whatever the schedule and the algorithm, super-steps outside a region are executed functionally, the result is the
-// reference's, and the region's counts keep all invariants. A super-step of PageRank takes then about what it does in a
+// reference's, and the region's counts keep all invariants. A super-step of PageRank takes about as many cycles as in a
 // run that is simulated whole.
 func TestRegionsBehindExecution(t *testing.T) {
 	for schedule, machine := range map[string]string{

@@ -70,7 +70,7 @@ type Monitored interface {
 
 // Runner runs the points of an experiment, each on a machine of its own.
 //
-// Order of calls: set the exported fields; Vet, which refuses points that cannot run and measures what each needs;
+// Order of calls: set the exported fields; Vet, which refuses points that cannot run and measures the memory of each;
 // EstimateMemory, EstimateCost; OpenBook, which sets Done and Known; NewForecast, which reads Done; then Run.
 // Checkpoints must be set before OpenBook, which checks the files; Observer, Watch, Monitor and Abandon before Run. A
 // search adds points later: Grow, Book.Grow and RunSome for each batch. Fields must not change while points run.
@@ -372,7 +372,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 // outcomeOf returns the outcome of a run that ended with err.
 func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *config.Sample, err error) Outcome {
 	o := Outcome{
-		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.booked,
+		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,
 		Samples: m.EndSamples(), Building: res.building,
 	}
 	if o.Partial, o.Err = partialEnd(err); err == nil {
@@ -480,8 +480,8 @@ func kindOf(kernel string) string {
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 	var all kernelCycles
 	kinds := map[string]kernelCycles{}
-	for i := range res.booked {
-		s := &res.booked[i]
+	for i := range res.steps {
+		s := &res.steps[i]
 		all.add(s)
 		kind := kindOf(s.Kernel)
 		sum := kinds[kind]

@@ -126,8 +126,8 @@ func TestSamplesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestAbandon: a point that has more cycles than are of interest ends there, in time or sampled; one that has fewer is
-// what it is without the bound.
+// TestAbandon: a point that exceeds the bound of cycles ends there, timed or sampled; one that stays below it has the
+// same result as without the bound.
 func TestAbandon(t *testing.T) {
 	for _, sample := range []string{"", "sample: {period: 700, interval: 200, warm_up: 100}\n"} {
 		p := points(t, small+"workload: {algorithm: pagerank, max_iterations: 4}\n"+sample,

@@ -45,8 +45,8 @@ func TestShortValues(t *testing.T) {
 	}
 }
 
-// At 80 columns a table has what varies, cycles, speedup and verified, however long the paths of files are; then what
-// explains the difference.
+// At 80 columns a table has the keys that vary, cycles, speedup and verified, however long the paths of files are; then
+// the statistics that explain the difference.
 func TestTablesOf80Columns(t *testing.T) {
 	p := points(t, `
 name: wide

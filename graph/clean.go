@@ -77,7 +77,7 @@ func (g *Graph) clean(spec graphspec.Clean) error {
 		r.ReversesAdded = g.Edges() - before
 	}
 	if spec.DropDuplicates {
-		// The smallest weight comes first. What filter writes stays below e.
+		// The smallest weight comes first. filter writes below e only.
 		last, row := uint32(0), ^uint32(0)
 		r.DuplicatesDropped = g.filter(func(v uint32, e uint32) bool {
 			id := g.out.IDs[e]

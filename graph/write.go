@@ -342,8 +342,8 @@ func (w *writer) u64(n uint64) {
 	w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), n)) //nolint:errcheck // see Flush
 }
 
-// oneLine keeps a file's name from ending its comment. What it says of counts is
-// overruled by the line after it.
+// oneLine keeps a file's name from ending its comment. Counts in a name are overruled
+// by the line after it.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAcquireAndReleaseTakeTime: an acquire holds back what follows, a release itself; others do neither.
+// TestAcquireAndReleaseTakeTime: an acquire delays later accesses, a release itself; others do neither.
 func TestAcquireAndReleaseTakeTime(t *testing.T) {
 	cycles := func(first, second string) uint64 {
 		o, _ := run(t, load(t, "vortex-6c32w32t", "core.lsu_queue=8", "to_l2.request=200"), source(t, `

@@ -290,7 +290,7 @@ func (t *alternator) step(now clock.Cycle) bool {
 	return true
 }
 
-// fit sets the length of the interval after a stretch to what the kernel's rhythm requires. If the stretch's windows
+// fit sets the length of the interval after a stretch to the one that the kernel's rhythm requires. If the stretch's windows
 // had another length, all of it counts as near the interval.
 func (t *alternator) fit() {
 	t.rhythm.end()

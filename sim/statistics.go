@@ -277,7 +277,7 @@ func (m *Machine) headline() stats.Tree {
 		stats.Ratio("dram.bytes_per_cycle", "bytes/cycle", "Bytes over the DRAM's data buses, per core cycle.",
 			float64(m.Memory.Bytes()), t.cycles),
 		stats.Constant("dram.peak_bytes_per_cycle", "bytes/cycle",
-			"What the DRAM's data buses can move, per core cycle; 0: no limit, or no DRAM.",
+			"Peak of the DRAM's data buses per core cycle; 0: no limit, or no DRAM.",
 			peakBytesPerCycle(m.cfg.Memory)),
 	)
 }

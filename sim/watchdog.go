@@ -52,23 +52,23 @@ const edgesEvery = 100
 
 // watchdog ends runs that are interrupted, too long, or stuck. It only observes: cycles do not depend on it.
 type watchdog struct {
-	m      *Machine
-	handle clock.Handle
-	limit  uint64          `checkpoint:"assembled"`
-	bound  uint64          `checkpoint:"assembled"` // of the next launch's cycles; 0: none
-	until  uint64          `checkpoint:"assembled"` // the cycle in which a launch exceeds its bound; 0: none
-	edges  uint64          `checkpoint:"assembled"` // to end the run at; 0: never
-	tell   func(Progress)  `checkpoint:"assembled"`
-	told   clock.Cycle     // when
-	ctx    context.Context `checkpoint:"assembled"` // of a launch
-	err    error
+	m        *Machine
+	handle   clock.Handle
+	limit    uint64          `checkpoint:"assembled"`
+	bound    uint64          `checkpoint:"assembled"` // of the next launch's cycles; 0: none
+	until    uint64          `checkpoint:"assembled"` // the cycle in which a launch exceeds its bound; 0: none
+	edges    uint64          `checkpoint:"assembled"` // to end the run at; 0: never
+	report   func(Progress)  `checkpoint:"assembled"`
+	reported clock.Cycle     // the cycle of the last report
+	ctx      context.Context `checkpoint:"assembled"` // of a launch
+	err      error
 
 	progress uint64 // progress of cores, caches and memory when it last changed
 	moved    uint64 // the cycle of that look
 }
 
 func (w *watchdog) join(m *Machine, opt Options) error {
-	w.m, w.limit, w.edges, w.tell = m, opt.MaxCycles, opt.MaxEdges, opt.Progress
+	w.m, w.limit, w.edges, w.report = m, opt.MaxCycles, opt.MaxEdges, opt.Progress
 	d, err := m.System.AddObserver("watchdog", corePeriod)
 	if err != nil {
 		return err
@@ -96,9 +96,9 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		working = working || !c.Done()
 		failed = failed || c.Err() != nil
 	}
-	if w.tell != nil && (w.edges == 0 || now-w.told >= checkEvery) {
-		w.tell(Progress{now, w.m.Arch.Stats()})
-		w.told = now
+	if w.report != nil && (w.edges == 0 || now-w.reported >= checkEvery) {
+		w.report(Progress{now, w.m.Arch.Stats()})
+		w.reported = now
 	}
 	for _, c := range w.m.Caches {
 		progress += c.Progress(now)

@@ -1,4 +1,4 @@
-// Package random_test holds the tests of the whole product against what nobody has thought of: experiments drawn from
+// Package random_test tests the whole product against unforeseen combinations: experiments drawn from
 // the schema, each with one point on a tiny graph, run by the command with --check. RANDOM_COMMAND names a heddle to
 // run instead of one that is built.
 //

@@ -125,8 +125,8 @@ func TestSearch(t *testing.T) {
 		"of spaces in which choices are worth something by themselves, but not all go together")
 }
 
-// TestQuick: a quick search looks at a third of what a whole one does at most, comes within a fifth of the best in the
-// mean, and tries its hints.
+// TestQuick: a quick search simulates at most a third of a whole one's candidates, comes within a fifth of the best in
+// the mean, and tries its hints.
 func TestQuick(t *testing.T) {
 	worst, quick, whole := 0.0, 0, 0
 	for _, algorithm := range []string{"bfs", "pagerank"} {

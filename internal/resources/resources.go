@@ -148,7 +148,7 @@ func (s system) groups(controller string) (all []group) {
 
 // mount is the mount point of a control group hierarchy.
 type mount struct {
-	root, dir string // dir shows what is below root
+	root, dir string // dir shows the hierarchy below root
 	v2        bool
 	options   []string
 }

@@ -83,7 +83,7 @@ func numbered(c *config.Check, published float64) (*config.Pack, *config.Check) 
 	return p, c
 }
 
-// What a simulator for which nothing matters meets as well is no evidence, and what it cannot differ in has no
+// TestMarks: a statement that a simulator without effects meets too is no evidence, and one without an effect has no
 // direction.
 func TestMarks(t *testing.T) {
 	none := math.NaN()

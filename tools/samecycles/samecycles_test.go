@@ -75,9 +75,9 @@ func TestDraws(t *testing.T) {
 		require.NoError(t, err)
 		all += j.name + "\n"
 	}
-	for _, what := range []string{"schedule=weaver", "schedule=vertex", "machine.l1d.", "machine.core.", "graph.grid",
+	for _, name := range []string{"schedule=weaver", "schedule=vertex", "machine.l1d.", "machine.core.", "graph.grid",
 		"graph.rmat"} {
-		assert.Contains(t, all, what)
+		assert.Contains(t, all, name)
 	}
 }
 
