@@ -75,7 +75,7 @@ func TestAlternationsThatLeaveNothingOut(t *testing.T) {
 // Switched between time and none at any moment, accesses take effect in an order that the rules of memory allow.
 func TestRandomMemoryAlternating(t *testing.T) {
 	first := testenv.Seed(t, 0)
-	for seed := first; seed < first+testenv.Cases(t, 20, 600); seed++ {
+	for seed := first; seed < first+testenv.Cases(t, 10, 600); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 9))

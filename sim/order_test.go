@@ -522,7 +522,7 @@ func memoryCase(t *testing.T, seed uint64, timed bool, run func(m *sim.Machine, 
 
 // TestRandomMemory runs random programs on random machines.
 func TestRandomMemory(t *testing.T) {
-	first, n := testenv.Seed(t, 0), testenv.Cases(t, 30, 3000)
+	first, n := testenv.Seed(t, 0), testenv.Cases(t, 15, 3000)
 	for seed := first; seed < first+n; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

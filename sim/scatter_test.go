@@ -44,12 +44,13 @@ func TestOrderOfUnitsIsNoInput(t *testing.T) {
 // TestOrderOfUnitsBeyondLoads: atomics of all cores on one word, device-wide barriers, and units
 // in sockets; launched twice.
 func TestOrderOfUnitsBeyondLoads(t *testing.T) {
+	seeds := testenv.Cases(t, 1, 3)
 	small := []string{"core.warps=4", "core.threads=8", "memory.preset=ddr4-3200"}
 	for _, machine := range []string{"vortex-rtl-m6", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1"} {
 		for i, text := range []string{tickets, mixed, exchange} {
 			t.Run(fmt.Sprint(machine, i), func(t *testing.T) {
 				t.Parallel()
-				sameInAllOrders(t, load(t, machine, small...), source(t, text), 2, 3)
+				sameInAllOrders(t, load(t, machine, small...), source(t, text), 2, seeds)
 			})
 		}
 	}
@@ -57,12 +58,12 @@ func TestOrderOfUnitsBeyondLoads(t *testing.T) {
 		t.Parallel()
 		set := append([]string{"concentrator.sockets=2", "concentrator.outstanding=2", "concentrator.ports=2"},
 			small...)
-		sameInAllOrders(t, load(t, "vortex-6c32w32t", set...), source(t, mixed), 2, 3)
+		sameInAllOrders(t, load(t, "vortex-6c32w32t", set...), source(t, mixed), 2, seeds)
 	})
 	for _, machine := range []string{"vortex-1c4w4t-weaver", "vortex-6c32w32t-weaver"} {
 		t.Run(machine, func(t *testing.T) {
 			t.Parallel()
-			sameInAllOrders(t, load(t, machine, small...), weaverProgram(t, 60), 2, 3)
+			sameInAllOrders(t, load(t, machine, small...), weaverProgram(t, 60), 2, seeds)
 		})
 	}
 }

@@ -449,7 +449,7 @@ func TestMain(m *testing.M) {
 
 func TestRandomExperiments(t *testing.T) {
 	counts := map[string]int{}
-	first, cases := testenv.Seed(t, 1000), testenv.Cases(t, 14, 2000)
+	first, cases := testenv.Seed(t, 1000), testenv.Cases(t, 8, 2000)
 	for seed := first; seed < first+cases; seed++ {
 		e := randomExperiment(t, rand.New(rand.NewPCG(seed, 1307)))
 		came := outcome(t, fmt.Sprint("random ", seed), e)
