@@ -94,8 +94,17 @@ type Wires struct {
 	Request  int `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a request's leaving one level to its being seen by the next."`
 	Response int `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
 
-	RequestEntries  int `key:"request_entries" default:"0" min:"0" max:"2000" unit:"requests" doc:"Requests that these registers hold, one each at least. 0: one each, and one more. RTL: the buffers of a cache's memory side, its arbiters and adapters, one or two entries each (MEM_OUT_BUF, REQ_OUT_BUF)."`
+	RequestEntries  int `key:"request_entries" default:"0" min:"0" max:"2000" unit:"requests"`
 	ResponseEntries int `key:"response_entries" default:"0" min:"0" max:"2000" unit:"responses" doc:"The same of the way back; of an L1I it is never less than the answers that it awaits. RTL: MRSQ_SIZE, the crossbar's two entries behind it, and the entries in front of them."`
+}
+
+// Docs has the long descriptions of keys.
+func (Wires) Docs() map[string]string {
+	return map[string]string{
+		"request_entries": "Requests that these registers hold, one each at least. 0: one each, and one more. RTL: the " +
+			"buffers of a cache's memory side, its arbiters and adapters, one or two entries each " +
+			"(MEM_OUT_BUF, REQ_OUT_BUF).",
+	}
 }
 
 // entries returns the capacity of a path with that many registers: one entry per register, and a skid entry, unless

@@ -290,8 +290,8 @@ func (t *alternator) step(now clock.Cycle) bool {
 	return true
 }
 
-// fit sets the length of the interval after a stretch to the one that the kernel's rhythm requires. If the stretch's windows
-// had another length, all of it counts as near the interval.
+// fit sets the length of the interval after a stretch to the one that the kernel's rhythm requires. If the stretch's
+// windows had another length, all of it counts as near the interval.
 func (t *alternator) fit() {
 	t.rhythm.end()
 	if n := t.rhythm.length(t.next.Before.WarpInstrs); n != t.length {
@@ -344,7 +344,7 @@ func (t *alternator) settled(now clock.Cycle) bool {
 	return true
 }
 
-// warmUp has time go on.
+// warmUp resumes timed execution.
 func (t *alternator) warmUp() {
 	for _, u := range t.m.untimed {
 		u.Return()

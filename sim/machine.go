@@ -554,8 +554,8 @@ func (m *Machine) Run(ctx context.Context, p *isa.Program) (Result, error) {
 }
 
 // Launch executes a program to its end, as Run does, after earlier runs: memory, open DRAM rows and the L2 keep their
-// contents, L1s are invalidated, and time goes on. The result counts from the launch. After an error the machine must
-// not be used again.
+// contents, L1s are invalidated, and the clock continues. The result counts from the launch. After an error the machine
+// must not be used again.
 func (m *Machine) Launch(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	return m.launch(ctx, p, arg, func() {
 		for _, c := range m.Cores {

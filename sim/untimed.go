@@ -10,7 +10,7 @@ import (
 
 // Execute executes a program to its end as Launch does, but without simulating time: the result has no cycles. Memory,
 // the caches' lines, DRAM's open rows and the tables of graph units are left as a launch leaves them that executes
-// instructions in the same order. Warps go on in the order of an estimate of time, which the machine's clock then
+// instructions in the same order. Warps proceed in the order of estimated times, which the machine's clock then
 // counts in. Nothing of it is in the statistics of cores, caches and memory; graph units count as ever.
 func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Result, error) {
 	if m.traced {

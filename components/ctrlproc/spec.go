@@ -8,12 +8,31 @@ const (
 
 // Spec holds the parameters of the control processor.
 type Spec struct {
-	Policy         string `key:"policy" default:"ef" oneof:"none,ef,vl,ef+vl,ideal" doc:"What is balanced between cores. none: nothing. ef: the edge frontiers, by moving a piece of the largest table entry (GraphPEG §3.3.2). vl: the output lists, by moving vertices from the end of the longest to the end of the shortest, through memory (§4.3). ef+vl: both. ideal: as ef, but in every cycle and at no cost, until loads differ by at most one edge (§4.3)."`
+	Policy         string `key:"policy" default:"ef" oneof:"none,ef,vl,ef+vl,ideal"`
 	Interval       int    `key:"interval" default:"512" min:"1" max:"1000000" unit:"cycles" doc:"Between the starts of two polls. GraphPEG §4.1: 512."`
 	ThresholdShift int    `key:"threshold_shift" default:"4" min:"0" max:"31" unit:"bits" doc:"N: cores are balanced when Rmax - Rmin >= Rmax >> N. GraphPEG §4.3: 4; also 2."`
 	Threshold      int    `key:"threshold" default:"0" min:"0" max:"1000000000" unit:"edges" doc:"Instead: when Rmax - Rmin is at least that. 0: threshold_shift. GraphPEG §3.3.2: 512, before §4.3 settles on the shift."`
-	Group          int    `key:"group" default:"1" min:"1" max:"1024" unit:"cores" doc:"Cores of a group (GraphPEG §3.3.2: a GPC). With more than one, each group has a balancer of its own, which reads its cores while the others read theirs and lets the most loaded donate to the least; and a core of the most loaded group donates to one of the least loaded, by the groups' sums. The paper has a unit a GPC that serves its cores; here each core keeps its own, and how a group balances is ours. 1: no groups."`
-	Latency        int    `key:"latency" default:"12" min:"0" max:"10000" unit:"cycles" doc:"Of the on-chip network, each way between control processor and a core. 0: as long as the way between L1s and L2, reports as its requests and commands as its responses (to_l2). GraphPEG §4.1 models it and prints no number: 12 is ours."`
+	Group          int    `key:"group" default:"1" min:"1" max:"1024" unit:"cores"`
+	Latency        int    `key:"latency" default:"12" min:"0" max:"10000" unit:"cycles"`
+}
+
+// Docs has the long descriptions of keys.
+func (Spec) Docs() map[string]string {
+	return map[string]string{
+		"policy": "What is balanced between cores. none: nothing. ef: the edge frontiers, by moving a piece of " +
+			"the largest table entry (GraphPEG §3.3.2). vl: the output lists, by moving vertices from " +
+			"the end of the longest to the end of the shortest, through memory (§4.3). ef+vl: both. " +
+			"ideal: as ef, but in every cycle and at no cost, until loads differ by at most one edge " +
+			"(§4.3).",
+		"group": "Cores of a group (GraphPEG §3.3.2: a GPC). With more than one, each group has a balancer of " +
+			"its own, which reads its cores while the others read theirs and lets the most loaded donate " +
+			"to the least; and a core of the most loaded group donates to one of the least loaded, by " +
+			"the groups' sums. The paper has a unit a GPC that serves its cores; here each core keeps " +
+			"its own, and how a group balances is ours. 1: no groups.",
+		"latency": "Of the on-chip network, each way between control processor and a core. 0: as long as the " +
+			"way between L1s and L2, reports as its requests and commands as its responses (to_l2). " +
+			"GraphPEG §4.1 models it and prints no number: 12 is ours.",
+	}
 }
 
 // DefaultSpec returns the configuration of the paper.

@@ -16,10 +16,19 @@ type Spec struct {
 	BufferLatency    int    `key:"buffer_latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From a pop's being served to its answer. 0: the scratchpad's (ours)."`
 	PopOrder         string `key:"pop_order" default:"ring" oneof:"ring,arrival" doc:"ring: edges leave in the order in which they were requested. arrival: as their data comes (ours)."`
 	FERelease        string `key:"fe_release" default:"issue" oneof:"issue,return" doc:"When an entry that fetches edges becomes free. issue: with its last request; return: with its last answer (ours: only the first fits Tables 4 and 5)."`
-	Spill            string `key:"spill" default:"line" oneof:"line,vertex" doc:"How the oldest vertices of a list that is full on chip go to memory. line: a line of them in a request (ours). vertex: a request for each (GraphPEG §3.3.1: the unit spills extra vertices into the global memory directly; it does not say that they are gathered)."`
+	Spill            string `key:"spill" default:"line" oneof:"line,vertex"`
 	DonationPriority string `key:"donation_priority" default:"fi" oneof:"fi,donation" doc:"What takes a table entry when only one is free: the next vertex, or edges that another core has donated (ours)."`
 	BypassL1         bool   `key:"bypass_l1" default:"true" doc:"The unit's requests go to the L2. GraphPEG §3.3.1: \"by default\". false: through the L1D."`
 	RequestQueue     int    `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
+}
+
+// Docs has the long descriptions of keys.
+func (Spec) Docs() map[string]string {
+	return map[string]string{
+		"spill": "How the oldest vertices of a list that is full on chip go to memory. line: a line of them " +
+			"in a request (ours). vertex: a request for each (GraphPEG §3.3.1: the unit spills extra " +
+			"vertices into the global memory directly; it does not say that they are gathered).",
+	}
 }
 
 // DefaultSpec returns the configuration of the paper.

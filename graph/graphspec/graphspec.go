@@ -21,7 +21,7 @@ const (
 // Graph is the source of a graph, a file or one of the generators, and the steps that prepare it for kernels, which
 // are taken in the order of the fields.
 type Graph struct {
-	File string `key:"file" default:"" doc:"A graph in a file: edge list (SNAP, Network Repository), table (edge list with a header or with names for vertices: CSV, TSV), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois .gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or zstd; told apart by their contents (docs/reference/graphs.md): a path with a dot or a slash, relative to where heddle runs. Or the name of a graph that heddle ships: facebook_combined."`
+	File string `key:"file" default:""`
 
 	RMAT            *RMAT            `key:"rmat" doc:"R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM 2004; Graph500 specification."`
 	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster" doc:"Growing graph with power-law degrees and triangles; both directions of every edge. Source: Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph."`
@@ -29,10 +29,26 @@ type Graph struct {
 	Grid            *Grid            `key:"grid" doc:"2-D grid with noise, road-like; both directions of every edge."`
 	Bipartite       *Bipartite       `key:"bipartite" doc:"Random bipartite graph: different edges from left to right, all sets equally likely."`
 
-	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep,names" doc:"Meaning of vertices in an edge list. auto: names if the first edge has some, numbered in the order of their first appearance; of numbers, 0..n-1 or 1..n if a comment '# Nodes: n' says so, else the vertices are the numbers that occur, in their order. keep: the number is the vertex, up to the largest one. names: numbers are names, too."`
+	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep,names"`
 	Clean   Clean   `key:"clean" doc:"Clean-up, in the order of its keys."`
 	Weights Weights `key:"weights" doc:"Edge weights."`
 	Reorder Reorder `key:"reorder" doc:"Renumbering of the vertices; edges keep their weights."`
+}
+
+// Docs has the long descriptions of keys.
+func (Graph) Docs() map[string]string {
+	return map[string]string{
+		"file": "A graph in a file: edge list (SNAP, Network Repository), table (edge list with a header or " +
+			"with names for vertices: CSV, TSV), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois " +
+			".gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or " +
+			"zstd; told apart by their contents (docs/reference/graphs.md): a path with a dot or a " +
+			"slash, relative to where heddle runs. Or the name of a graph that heddle ships: " +
+			"facebook_combined.",
+		"ids": "Meaning of vertices in an edge list. auto: names if the first edge has some, numbered in " +
+			"the order of their first appearance; of numbers, 0..n-1 or 1..n if a comment '# Nodes: n' " +
+			"says so, else the vertices are the numbers that occur, in their order. keep: the number is " +
+			"the vertex, up to the largest one. names: numbers are names, too.",
+	}
 }
 
 // RMAT draws each edge by descending into quadrants of the adjacency matrix.
