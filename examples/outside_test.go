@@ -110,117 +110,141 @@ func run(t *testing.T, command string, args ...string) (out string, code int) {
 // runOutside tests a heddle with a schedule, a layout, an algorithm, a graph unit and a statistic of its own.
 // Everything that heddle's have, they have.
 func runOutside(t *testing.T, command string) {
-	yaml := filepath.Join(filepath.Dir(command), "mine.yaml")
 	t.Chdir(t.TempDir())
-	good := func(args ...string) string {
-		t.Helper()
-		out, code := run(t, command, args...)
-		require.Zero(t, code, "%s", out)
-		return out
-	}
-	refused := func(says string, args ...string) {
-		t.Helper()
-		out, code := run(t, command, args...)
-		require.Equal(t, 2, code, "%s", out)
-		require.Contains(t, out, says)
-	}
+	x := &extended{t, command, filepath.Join(filepath.Dir(command), "mine.yaml")}
+	x.runs()
+	x.parts()
+	x.lists()
+	x.refuses()
+}
 
-	features := good("run", filepath.Join(filepath.Dir(command), "features.yaml"), "--check")
-	require.Equal(t, 12, strings.Count(features, "│ yes "), "%s", features)
-	table := good("run", yaml, "--check")
-	require.Equal(t, 6, strings.Count(table, "│ yes "), "%s", table)
-	require.Contains(t, good("run", yaml, "--check"), "6 of 6 points known")
+// extended is a heddle with additions of a module outside, and the experiment that uses them.
+type extended struct {
+	*testing.T
+	command, yaml string
+}
+
+// good runs a command that must succeed, and returns its output.
+func (x *extended) good(args ...string) string {
+	x.Helper()
+	out, code := run(x.T, x.command, args...)
+	require.Zero(x, code, "%s", out)
+	return out
+}
+
+// refused runs a command that must be refused with a message.
+func (x *extended) refused(says string, args ...string) {
+	x.Helper()
+	out, code := run(x.T, x.command, args...)
+	require.Equal(x, 2, code, "%s", out)
+	require.Contains(x, out, says)
+}
+
+// runs runs the experiments, and checks the derived statistic and the unit's.
+func (x *extended) runs() {
+	features := x.good("run", filepath.Join(filepath.Dir(x.command), "features.yaml"), "--check")
+	require.Equal(x, 12, strings.Count(features, "│ yes "), "%s", features)
+	table := x.good("run", x.yaml, "--check")
+	require.Equal(x, 6, strings.Count(table, "│ yes "), "%s", table)
+	require.Contains(x, x.good("run", x.yaml, "--check"), "6 of 6 points known")
 	text, err := os.ReadFile("results/mine/summary.csv")
-	require.NoError(t, err)
+	require.NoError(x, err)
 	rows, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
-	require.NoError(t, err)
+	require.NoError(x, err)
 	value := func(row []string, name string) float64 {
 		for i, head := range rows[0] {
 			if head == name {
-				x, err := strconv.ParseFloat(row[i], 64)
-				require.NoError(t, err)
-				return x
+				n, err := strconv.ParseFloat(row[i], 64)
+				require.NoError(x, err)
+				return n
 			}
 		}
-		t.Fatalf("summary.csv has no column %s", name)
+		x.Fatalf("summary.csv has no column %s", name)
 		return 0
 	}
 	for _, row := range rows[1:] {
 		ratio := value(row, "stats.dram.bytes_per_edge")
-		require.InDelta(t, value(row, "stats.dram.bytes")/value(row, "stats.edges"), ratio, 1e-9)
-		require.Equal(t, row[1] == "ticket", value(row, "stats.ticket.requests") > 0)
+		require.InDelta(x, value(row, "stats.dram.bytes")/value(row, "stats.edges"), ratio, 1e-9)
+		require.Equal(x, row[1] == "ticket", value(row, "stats.ticket.requests") > 0)
 	}
-	require.Contains(t, good("results", "sql", "mine",
+	require.Contains(x, x.good("results", "sql", "mine",
 		"SELECT count(*) FROM statistics JOIN names ON names.id = statistics.name WHERE names.name = 'dram.bytes_per_edge'"),
 		"6")
-	good("report", "mine")
+	x.good("report", "mine")
+}
 
-	// On several cores and processors: the same counts.
-	several := []string{"run", yaml, "--check", "--set", "graph.rmat.scale=5", "--set", "machine.sockets=2", "--set",
+// parts runs on several cores and processors, with the same counts; a part of a run, the search of the fastest, a trace
+// and its replay.
+func (x *extended) parts() {
+	several := []string{"run", x.yaml, "--check", "--set", "graph.rmat.scale=5", "--set", "machine.sockets=2", "--set",
 		"machine.l2={}",
 		"--set", "compare={}", "--set", "sweep={workload.schedule: [vector, ticket]}", "--set", "workload.algorithm=widest",
 		"--set", "stats.interval=1000", "--set", "stats.keys=dram.bytes_per_edge, edges"}
-	good(append(several, "--set", "name=one", "--threads", "1")...)
-	good(append(several, "--set", "name=two", "--threads", "2")...)
-	require.Contains(t, good("results", "diff", "one", "two"), "2 points are the same in everything, 0 differ")
+	x.good(append(several, "--set", "name=one", "--threads", "1")...)
+	x.good(append(several, "--set", "name=two", "--threads", "2")...)
+	require.Contains(x, x.good("results", "diff", "one", "two"), "2 points are the same in everything, 0 differ")
 
-	// A part of a run, the search of the fastest, a trace and its replay.
 	one := []string{"--set", "compare={}", "--set", "sweep={}", "--set", "workload.algorithm=widest", "--set",
 		"workload.schedule=ticket"}
-	require.Contains(t, good(append([]string{"run", yaml, "--check", "--set", "name=part", "--set", "region.from=2"},
+	require.Contains(x, x.good(append([]string{"run", x.yaml, "--check", "--set", "name=part", "--set", "region.from=2"},
 		one...)...), "│ yes ")
-	found := good(append([]string{"tune", yaml, "--points", "6", "--schedules", "all", "--only",
+	found := x.good(append([]string{"tune", x.yaml, "--points", "6", "--schedules", "all", "--only",
 		"schedule=vertex,vector,ticket", "--only", "fusion=none"}, one...)...)
-	require.Contains(t, found, "aligned")
-	good(append([]string{"trace", "record", yaml, "-o", "ticket.trace"}, one...)...)
-	require.NoError(t, os.WriteFile("replay.yaml",
+	require.Contains(x, found, "aligned")
+	x.good(append([]string{"trace", "record", x.yaml, "-o", "ticket.trace"}, one...)...)
+	require.NoError(x, os.WriteFile("replay.yaml",
 		[]byte("name: replay\nmachine: {extends: vortex-1c4w4t, core: {ticket: {delay: 4}}}\nworkload: {trace: "+
 			"ticket.trace}\n"), 0o644))
-	require.Contains(t, good("run", "replay.yaml", "--check"), "│ replayed ")
+	require.Contains(x, x.good("run", "replay.yaml", "--check"), "│ replayed ")
+}
 
-	schema := good("config", "schema")
+// lists checks that pages and lists have the additions.
+func (x *extended) lists() {
+	schema := x.good("config", "schema")
 	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, aligned", ", widest",
 		"machine.core.ticket.delay"} {
-		require.Contains(t, schema, line)
+		require.Contains(x, schema, line)
 	}
-	pages := good("config", "schema", "--markdown")
+	pages := x.good("config", "schema", "--markdown")
 	for _, text := range []string{
 		"`vector`: a warp walks the row of a vertex, its lanes side by side.", "`ticket`: each thread walks the row of the next vertex that nobody of its core has taken.",
 		"`aligned`: rows by source that each begin at a multiple of 16 words", "`widest`: widest paths from the source", "A dispenser of numbers in every core; absent: none.",
 	} {
-		require.Contains(t, pages, text)
+		require.Contains(x, pages, text)
 	}
-	require.Contains(t, good("isa", "ticket.next"), "rd = the core's next number")
-	require.Contains(t, good("isa", "--markdown"), "bit 16 ticket present")
-	described := good("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.ticket.delay=2",
+	require.Contains(x, x.good("isa", "ticket.next"), "rd = the core's next number")
+	require.Contains(x, x.good("isa", "--markdown"), "bit 16 ticket present")
+	described := x.good("stats", "describe", "--machine", "vortex-1c4w4t", "--set", "core.ticket.delay=2",
 		"ticket|bytes_per_edge")
-	require.Contains(t, described, "Requests answered, each of a warp.")
-	require.Contains(t, described, "Bytes over the DRAM's data buses for each edge handled.")
-	require.Contains(t, good("stats", "describe", "--markdown"), "`dram.bytes_per_edge` | bytes/edge")
-	require.Contains(t, good("kernel", "choices"), "widest paths from the source")
-	require.Contains(t, good("kernel", "show", "widest/vector/aligned/push/queue+none"), "kernel gather-push")
-	require.Contains(t, good("exec", "--help"), "--ticket")
+	require.Contains(x, described, "Requests answered, each of a warp.")
+	require.Contains(x, described, "Bytes over the DRAM's data buses for each edge handled.")
+	require.Contains(x, x.good("stats", "describe", "--markdown"), "`dram.bytes_per_edge` | bytes/edge")
+	require.Contains(x, x.good("kernel", "choices"), "widest paths from the source")
+	require.Contains(x, x.good("kernel", "show", "widest/vector/aligned/push/queue+none"), "kernel gather-push")
+	require.Contains(x, x.good("exec", "--help"), "--ticket")
+}
 
-	// Others' algorithms under ours, ours on others' units, all that goes together.
-	good("run", yaml, "--check", "--set", "name=all", "--set", "graph.rmat.scale=6", "--set",
+// refuses runs heddle's algorithms under the additions, these on heddle's units, and combinations that are refused.
+func (x *extended) refuses() {
+	x.good("run", x.yaml, "--check", "--set", "name=all", "--set", "graph.rmat.scale=6", "--set",
 		"compare={workload.schedule: [warp, vector, ticket]}", "--set", "graph.clean.symmetrise=true",
 		"--set", "sweep={workload.algorithm: [bfs, cc, widest]}")
-	good("run", yaml, "--check", "--set", "name=units", "--set", "machine=vortex-1c4w4t-weaver", "--set",
+	x.good("run", x.yaml, "--check", "--set", "name=units", "--set", "machine=vortex-1c4w4t-weaver", "--set",
 		"workload.layout=auto", "--set", "compare={}",
 		"--set", "sweep={workload.schedule: [weaver, vector, edge], workload.direction: [push, pull], workload.algorithm: "+
 			"[widest]}")
 
-	again := []string{"run", yaml, "--set", "name=x", "--set", "compare={}", "--set", "sweep={}"}
-	refused("did you mean vector?", append(again, "--set", "workload.schedule=vectr")...)
-	refused("did you mean widest?", append(again, "--set", "workload.algorithm=widset")...)
-	refused("did you mean aligned?", append(again, "--set", "workload.layout=alined")...)
-	refused("the layout leaves some out", append(again, "--set", "workload.schedule=edge", "--set",
+	again := []string{"run", x.yaml, "--set", "name=x", "--set", "compare={}", "--set", "sweep={}"}
+	x.refused("did you mean vector?", append(again, "--set", "workload.schedule=vectr")...)
+	x.refused("did you mean widest?", append(again, "--set", "workload.algorithm=widset")...)
+	x.refused("did you mean aligned?", append(again, "--set", "workload.layout=alined")...)
+	x.refused("the layout leaves some out", append(again, "--set", "workload.schedule=edge", "--set",
 		"workload.algorithm=widest", "--set", "workload.frontier=bytemap")...)
-	refused("the layout has only the others",
+	x.refused("the layout has only the others",
 		append(again, "--set", "workload.direction=pull", "--set", "workload.frontier=bytemap")...)
-	refused("ticket: the machine's cores have no ticket dispenser; give machine.core.ticket",
+	x.refused("ticket: the machine's cores have no ticket dispenser; give machine.core.ticket",
 		append(again, "--set", "machine=vortex-1c4w4t", "--set", "workload.schedule=ticket")...)
-	refused("core.ticket.delay: expected an integer 1..1000 (cycles)", "config", "show", yaml, "--set",
+	x.refused("core.ticket.delay: expected an integer 1..1000 (cycles)", "config", "show", x.yaml, "--set",
 		"machine.core.ticket.delay=0")
 }
 

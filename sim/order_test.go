@@ -426,18 +426,7 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 		add("l1d.line_bytes=%d", line)
 		add("l1i.line_bytes=%d", line)
 	}
-	for _, l := range []string{"l1d", "l2"} {
-		if l == "l2" && name == "vortex-1c4w4t" {
-			continue
-		}
-		add("%s.bytes=%dKiB", l, 2<<r.IntN(3))
-		add("%s.mshrs=%d", l, 1+r.IntN(6))
-		add("%s.memory_queue=%d", l, 3+r.IntN(3))
-		add("%s.response_queue=%d", l, 1+r.IntN(2))
-		if r.IntN(3) == 0 {
-			add("%s.write_policy=back", l)
-		}
-	}
+	randomCaches(r, name, add)
 	switch r.IntN(8) {
 	case 0:
 		add("atomics.mode=simx24")
@@ -464,6 +453,22 @@ func randomShape(r *rand.Rand) (name string, set []string) {
 	add("to_memory.request=%d", 1+r.IntN(60))
 	add("memory.preset=%s", []string{"hbm2-2gbps", "ddr4-3200", "ideal", "vortex-harness"}[r.IntN(4)])
 	return name, set
+}
+
+// randomCaches adds settings of the machine's L1D and, if it has one, L2.
+func randomCaches(r *rand.Rand, name string, add func(format string, args ...any)) {
+	for _, l := range []string{"l1d", "l2"} {
+		if l == "l2" && name == "vortex-1c4w4t" {
+			continue
+		}
+		add("%s.bytes=%dKiB", l, 2<<r.IntN(3))
+		add("%s.mshrs=%d", l, 1+r.IntN(6))
+		add("%s.memory_queue=%d", l, 3+r.IntN(3))
+		add("%s.response_queue=%d", l, 1+r.IntN(2))
+		if r.IntN(3) == 0 {
+			add("%s.write_policy=back", l)
+		}
+	}
 }
 
 // watchEffects collects the order in which the program's operations take effect.
