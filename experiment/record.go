@@ -87,13 +87,13 @@ func (d recordingDevice) Launch(ctx context.Context, p *isa.Program, arg uint32)
 // describeRun adds the host's view of the launches to the header of a trace. Launches and recorded steps correspond one
 // to one.
 func (r *result) describeRun(m *traces.Meta) {
-	if len(m.Launches) != len(r.steps) {
-		panic(fmt.Sprintf("BUG: experiment: %d launches, and %d in steps", len(m.Launches), len(r.steps)))
+	if len(m.Launches) != len(r.records) {
+		panic(fmt.Sprintf("BUG: experiment: %d launches, and %d in steps", len(m.Launches), len(r.records)))
 	}
 	m.Steps = r.superSteps
 	machines := len(new(sim.Result).Statistics())
 	for i := range m.Launches {
-		l, s := &m.Launches[i], &r.steps[i]
+		l, s := &m.Launches[i], &r.records[i]
 		if l.Kernel, l.Step = s.Kernel, s.Step; l.Cycles != s.Cycles {
 			panic(fmt.Sprintf("BUG: experiment: launch %d took %d cycles, and the super-step says %d", i, l.Cycles,
 				s.Cycles))

@@ -97,7 +97,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 	res, err := replayLaunches(ctx, m, player, &f.Meta, shown)
 	o = Outcome{
 		Cycles: res.times.Total(), Replay: verdict(&f.Meta, cfg.Machine, player), Err: err,
-		Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.steps,
+		Stats: stats.Pack(statistics(m.Statistics(), &res, "")), Steps: res.records,
 		Samples: m.EndSamples(),
 	}
 	if o.Err == nil {

@@ -372,7 +372,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 // outcomeOf returns the outcome of a run that ended with err.
 func outcomeOf(res *result, counts stats.Tree, m *sim.Machine, sample *config.Sample, err error) Outcome {
 	o := Outcome{
-		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.steps,
+		Cycles: res.times.Total(), Half: res.times.Half, Verified: res.verified, Steps: res.records,
 		Samples: m.EndSamples(), Building: res.building,
 	}
 	if o.Partial, o.Err = partialEnd(err); err == nil {
@@ -480,8 +480,8 @@ func kindOf(kernel string) string {
 func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 	var all kernelCycles
 	kinds := map[string]kernelCycles{}
-	for i := range res.steps {
-		s := &res.steps[i]
+	for i := range res.records {
+		s := &res.records[i]
 		all.add(s)
 		kind := kindOf(s.Kernel)
 		sum := kinds[kind]

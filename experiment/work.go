@@ -227,7 +227,7 @@ type result struct {
 	region     config.Region
 	times      host.Times   // of the region
 	superSteps int          // in the region
-	steps      []store.Step // of the init kernel and of the super-steps
+	records    []store.Step // of the init kernel and of the super-steps
 	software   stats.Tree   // the host's statistics of the super-steps
 	stopped    string       // the reason if max_iterations stopped the run with vertices active; empty: it was complete
 }
@@ -287,7 +287,7 @@ func (r *result) book() {
 // step records a launch of super-step n if the region has it.
 func (r *result) step(n int, kernel string, s *sim.Result, more ...stats.Stat) {
 	if inRegion(r.region, n) {
-		r.steps = append(r.steps, store.Step{
+		r.records = append(r.records, store.Step{
 			Step: n, Kernel: kernel, Cycles: s.Cycles, Half: s.Half, Stats: append(s.Statistics(), more...).Final(),
 		})
 	}
