@@ -55,7 +55,7 @@ silicon's 1.98 GHz):
 
 - BFS under cta: 27 µs on silicon, 36 here. 1.06 million warp instructions there, 2.25 million here, and 11,600 load
   requests beside 87,500 load instructions: every warp loads up to ten arguments of the kernel through the LSU, which
-  nvcc's code has as operands in constant memory. Counted before gpu-60sm had `core.argument_registers`.
+  nvcc's code has as operands in constant memory. Counted before gpu-60sm had arguments in registers.
 - CC under vertex: 1,270 µs on silicon, 641 here. Load requests are 158,000 and 183,000, but silicon needs six
   super-steps and heddle four: labels that are lowered in a super-step are seen in the same one, and by how many
   vertices depends on the order of warps. A super-step takes 212 µs and 160 µs.
