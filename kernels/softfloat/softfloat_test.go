@@ -26,6 +26,29 @@ var operations = map[string]operation{
 	"inverse": {func(b *ir.Builder, x, _ softfloat.Double) softfloat.Double {
 		return softfloat.Div(b, softfloat.One(b), x)
 	}, func(x, _ float64) float64 { return 1 / x }},
+	"add":      {softfloat.Add, func(x, y float64) float64 { return x + y }},
+	"subtract": {softfloat.Sub, func(x, y float64) float64 { return x - y }},
+	"floor":    {func(b *ir.Builder, x, _ softfloat.Double) softfloat.Double { return softfloat.Floor(b, x) }, floor},
+	"equal":    compared(softfloat.Eq, func(x, y float64) bool { return x == y }),
+	"less":     compared(softfloat.Lt, func(x, y float64) bool { return x < y }),
+	"at most":  compared(softfloat.Le, func(x, y float64) bool { return x <= y }),
+	"from int": {
+		func(b *ir.Builder, x, _ softfloat.Double) softfloat.Double {
+			return softfloat.FromI32(b, b.AsI32(x.Lo))
+		},
+		func(x, _ float64) float64 { return float64(int32(math.Float64bits(x))) },
+	},
+	"to int": {
+		func(b *ir.Builder, x, y softfloat.Double) softfloat.Double {
+			return softfloat.Double{Hi: b.U32(0), Lo: b.AsU32(softfloat.ToI32(b, within(b, x)))}
+		},
+		func(x, _ float64) float64 {
+			bits := math.Float64bits(x)
+			e := 1000 + bits>>52%54
+			x = math.Float64frombits(bits&(1<<63|1<<52-1) | e<<52)
+			return math.Float64frombits(uint64(uint32(int32(x))))
+		},
+	},
 	"convert": {
 		func(b *ir.Builder, x, _ softfloat.Double) softfloat.Double {
 			return softfloat.FromU32(b, b.Max(x.Lo, b.U32(1)))
@@ -49,6 +72,58 @@ var operations = map[string]operation{
 			return math.Float64frombits(uint64(math.Float32bits(float32(x))))
 		},
 	},
+}
+
+// within gives a number an exponent with which an i32 holds it.
+func within(b *ir.Builder, x softfloat.Double) softfloat.Double {
+	e := b.Add(b.Rem(b.Shr(x.Hi, b.U32(20)), b.U32(54)), b.U32(1000))
+	return softfloat.Double{Hi: b.Or(b.And(x.Hi, b.U32(1<<31|1<<20-1)), b.Shl(e, b.U32(20))), Lo: x.Lo}
+}
+
+func floor(x, _ float64) float64 { return math.Floor(x) }
+
+// compared is a comparison, as 1 or 0.
+func compared(emit func(b *ir.Builder, x, y softfloat.Double) ir.Value, want func(x, y float64) bool) operation {
+	return operation{
+		func(b *ir.Builder, x, y softfloat.Double) softfloat.Double {
+			return softfloat.Double{Hi: b.U32(0), Lo: b.ToU32(emit(b, x, y))}
+		},
+		func(x, y float64) float64 {
+			if want(x, y) {
+				return math.Float64frombits(1)
+			}
+			return 0
+		},
+	}
+}
+
+// TestLog: logarithms are as near as LogError says, and exact for 1.
+func TestLog(t *testing.T) {
+	built := kernel(t, operation{emit: func(b *ir.Builder, x, _ softfloat.Double) softfloat.Double { return softfloat.Log(b, x) }})
+	m, r := emittest.New(2, 3, 4), rand.New(rand.NewPCG(4, 3))
+	x := make([]float64, 4000)
+	for i := range x {
+		x[i] = math.Exp(r.Float64()*1400 - 700)
+		if i%2 == 0 {
+			x[i] = 1 + float64(r.IntN(1<<20)-1<<19)*math.Exp2(-float64(21+r.IntN(30)))
+		}
+	}
+	x[0] = 1
+	out := m.Place(make([]uint32, 2*len(x)))
+	m.Run(t, built, map[string]uint32{"n": uint32(len(x)), "x": m.Place(words(x)), "y": m.Place(words(x)), "out": out})
+	got := m.Words(out, 2*len(x))
+	worst := 0.0
+	for i := range x {
+		g, want := math.Float64frombits(uint64(got[2*i+1])<<32|uint64(got[2*i])), math.Log(x[i])
+		if want == 0 {
+			require.Zero(t, g)
+			continue
+		}
+		worst = max(worst, math.Abs(g-want)/math.Abs(want))
+	}
+	require.LessOrEqual(t, worst, softfloat.LogError)
+	require.Greater(t, worst, 0.0, "which would be another function")
+	t.Logf("largest relative error %.2g", worst)
 }
 
 // The canonical NaNs.
