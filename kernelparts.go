@@ -2,6 +2,8 @@ package heddle
 
 import (
 	"heddle/graph"
+	"heddle/graphit"
+	"heddle/graphit/lower"
 	"heddle/internal/registry"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
@@ -176,6 +178,19 @@ func WithFeatures(a *FeatureAlgorithm) Entry {
 func WithLayout(l *Layout) Entry {
 	return registry.New("layout", named(l != nil, func() string { return l.Name }),
 		func() error { return layout.Add(l) })
+}
+
+// Extern is a Go function that GraphIt programs call as an extern function.
+type Extern = graphit.Extern
+
+// ExternCall is a call of an extern function by a program's main.
+type ExternCall = graphit.ExternCall
+
+// WithExtern returns the entry that adds an extern function of GraphIt programs. emitted, which may be nil, is what
+// functions of edges and vertices do on the machine to call it.
+func WithExtern(x *Extern, emitted func(k *emit.Kernel, args []Value) Value) Entry {
+	return registry.New("extern", named(x != nil, func() string { return x.Signature }),
+		func() error { return lower.AddExtern(x, emitted) })
 }
 
 func named(there bool, name func() string) string {

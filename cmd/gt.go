@@ -82,6 +82,10 @@ func linkExterns(f *graphit.File, extern string) error {
 			return nil // Check names the expectation
 		}
 	}
+	switch filepath.Ext(name) {
+	case ".c", ".cc", ".cpp", ".go":
+		return fmt.Errorf("--extern %s: extern functions are GraphIt's, or Go functions that a program of yours adds (heddle.WithExtern): kernels have no calls, and none of C is linked to them", name)
+	}
 	src, err := programs.Extern(name)
 	if err != nil {
 		src, err = readSource(name)
@@ -147,7 +151,7 @@ nothing for a correct program.`,
 	fl.StringVar(&k.machine, "machine", "", "check for this timed machine: a preset's `name` or a YAML file")
 	fl.StringArrayVar(&k.workload, "workload", nil,
 		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
-	fl.BoolVar(&k.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
+	fl.BoolVar(&k.float, "float", false, "compute double as float, which is faster: doubles are computed in software")
 	fl.BoolVar(&k.cpu, "cpu", false, "check for the host's own processors")
 	return c
 }

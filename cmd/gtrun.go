@@ -203,7 +203,7 @@ toolchain (go in PATH), and its timers are seconds.
 		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
 	externFlag(c, &f.extern)
 	fl.StringVar(&f.schedule, "schedule", "", "a `file` with the schedule, in place of the program's own")
-	fl.BoolVar(&f.float, "float", false, "compute double as float: the machine's numbers have 32 bits")
+	fl.BoolVar(&f.float, "float", false, "compute double as float, which is faster: doubles are computed in software")
 	fl.BoolVar(&f.json, "json", false, "print the summary as JSON to stdout, and the program's output to stderr")
 	fl.IntVar(&f.threads, "threads", 1, "processors of the host that simulate the machine, or run the program with "+
 		"--cpu")
@@ -417,8 +417,13 @@ func (f *gtRun) write(r *lower.Result) error {
 
 func vectorText(v *lower.Vector) []byte {
 	var b bytes.Buffer
-	for _, w := range v.Words {
+	for n, w := range v.Words {
 		switch t := v.Var.Type.Of; {
+		case v.High != nil && t.IsReal():
+			bits := uint64(v.High[n])<<32 | uint64(w)
+			b.WriteString(strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64))
+		case v.High != nil:
+			b.WriteString(strconv.FormatUint(uint64(v.High[n])<<32|uint64(w), 10))
 		case t.IsReal():
 			b.WriteString(strconv.FormatFloat(float64(math.Float32frombits(w)), 'g', -1, 32))
 		case t.Kind == graphit.Uint:

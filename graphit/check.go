@@ -270,6 +270,9 @@ func (c *checker) converted(to *Type, x Expr, what string) Expr {
 	case ok && n.Real && to.isInteger() && n.Val == math.Trunc(n.Val) && math.Abs(n.Val) <= math.MaxInt32:
 		n.Real, n.Int, n.Type = false, int64(n.Val), nil
 		n.Text = fmt.Sprint(n.Int)
+	case ok && !n.Real && to.Kind == Int && n.Int == math.MaxUint32: // UINT_MAX, of which C++'s compilers make -1
+		n.Int, n.Type = -1, nil
+		n.Text = fmt.Sprint(n.Int)
 	case ok && n.Real && to.isInteger():
 		c.errorf(n.Pos, "%s is %s: it cannot take %s, which is no whole number", what, to, n.Text)
 	case to.Kind == Bool && c.expr(x).isInteger():
@@ -539,6 +542,11 @@ var builtins = map[string]*builtin{
 	"max":        {[]*Type{tDouble, tDouble}, nil}, // of the wider type
 	"min":        {[]*Type{tDouble, tDouble}, nil},
 	"to_double":  {[]*Type{tDouble}, tDouble},
+	"floor":      {[]*Type{tDouble}, nil}, // of a real argument's type, and double of others, as in C++
+	"ceil":       {[]*Type{tDouble}, nil},
+	"log":        {[]*Type{tDouble}, nil},
+	"exp":        {[]*Type{tDouble}, nil}, // of the host's numbers, as pow
+	"pow":        {[]*Type{tDouble, tDouble}, nil},
 	"writeMin":   nil,
 	"writeMax":   nil,
 	"startTimer": {nil, tNone},
@@ -553,14 +561,8 @@ func (c *checker) call(x *Call) *Type {
 		for i, a := range x.Args {
 			c.want(a, b.params[i], x.Name)
 		}
-		if b.result == nil && len(x.Args) == 2 {
-			return Wider(c.expr(x.Args[0]), c.expr(x.Args[1]))
-		}
 		if b.result == nil {
-			if t := c.expr(x.Args[0]); t.isReal() {
-				return t
-			}
-			return tFloat
+			return c.resultOf(x)
 		}
 		return b.result
 	}
@@ -576,6 +578,21 @@ func (c *checker) call(x *Call) *Type {
 		return tNone
 	}
 	return x.Func.Result.Type
+}
+
+// resultOf is the type of a function of the language's that takes numbers of any type.
+func (c *checker) resultOf(x *Call) *Type {
+	t := c.expr(x.Args[0])
+	if len(x.Args) == 2 {
+		t = Wider(t, c.expr(x.Args[1]))
+	}
+	switch {
+	case t.isReal(), x.Name == "max", x.Name == "min":
+		return t
+	case x.Name == "fabs":
+		return tFloat
+	}
+	return tDouble
 }
 
 // write is writeMin(VECTOR, INDEX, VALUE) or writeMax: whether the element has changed.

@@ -130,7 +130,7 @@ func (e *elaborator) needed() bool {
 
 // elaborated are functions and methods of the language that are replaced.
 var elaborated = map[string]bool{"atomicAdd": true, "intersectNeighbor": true, "intersection": true, "getNgh": true,
-	"getOutDegree": true, "relabel": true}
+	"getOutDegree": true, "relabel": true, updateExtern: true}
 
 // needs reports whether a statement of main is replaced.
 func (e *elaborator) needs(s Stmt) bool {
@@ -207,9 +207,11 @@ func (e *elaborator) prints(fn *Func) (found bool) {
 // externs refuses functions without a body.
 func (e *elaborator) externs() {
 	for _, fn := range e.f.Funcs {
-		if fn.Extern {
-			e.errorf(fn.Pos, "extern %s: expected a function of GraphIt's with this signature, in a file named by --extern, "+
-				"or beside the program (%s)", Signature(fn), ExternFile(e.f.Name))
+		if !fn.Extern {
+			continue
+		}
+		if fn.Native = e.native(fn); fn.Native == nil {
+			e.errorf(fn.Pos, "extern %s: expected a function of GraphIt's with this signature, in a file named by --extern, or beside the program (%s), or a Go function (heddle.WithExtern)", Signature(fn), ExternFile(e.f.Name))
 		}
 	}
 }
@@ -294,7 +296,7 @@ func (e *elaborator) program() {
 	body := h.block(main.Body)
 	main.Body = append(e.first, body...)
 	for _, fn := range e.f.Funcs {
-		if fn == main || len(fn.Captures) > 0 || e.onHost(fn) {
+		if fn == main || len(fn.Captures) > 0 || fn.Native == nil && e.onHost(fn) {
 			continue
 		}
 		e.added = append(e.added, e.function(fn, fn.Name, nil))

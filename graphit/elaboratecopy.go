@@ -113,7 +113,7 @@ func (c *checker) in(fn *Func) func() {
 // function copies a function of edges or vertices, under another name, in which some names stand for others.
 func (e *elaborator) function(fn *Func, name string, stands *names) *Func {
 	defer e.in(fn)()
-	out := &Func{Name: name, Pos: e.pos(fn.Pos), Counts: fn.Counts, File: fn.File}
+	out := &Func{Name: name, Pos: e.pos(fn.Pos), Counts: fn.Counts, File: fn.File, Native: fn.Native}
 	in := &device{e, &names{outer: stands}}
 	for _, p := range fn.Params {
 		in.scope.own(p)

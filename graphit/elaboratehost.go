@@ -394,6 +394,10 @@ func (h *host) do(at stmt, x Expr) {
 		if h.printed(x) {
 			return
 		}
+		if x.Name == updateExtern {
+			h.updated(at, x)
+			return
+		}
 		if x.Name == "apply" || x.Name == "applyModified" {
 			h.launch = true
 			y := h.method(x).(*Method)
@@ -521,10 +525,17 @@ func (h *host) inline(x *Call, fn *Func, drops bool) Expr {
 	if slicesHas(h.calls, fn) || len(h.calls) > maxDepth {
 		h.errorf(x.Pos, "function %s calls itself", fn.Name)
 	}
-	if fn.Counts {
+	if fn.Counts != nil {
 		h.errorf(x.Pos, "%s: expected it in a function of edges or vertices", x.Name)
 	}
 	h.count(x.Pos, x.Name, len(x.Args), len(fn.Params), len(fn.Params))
+	if fn.Native != nil {
+		call := h.parts(&Call{node: x.node, Name: x.Name, Args: x.Args}, h.expr)
+		if drops {
+			h.emit(&ExprStmt{stmt{Pos: x.Pos}, call})
+		}
+		return call
+	}
 	h.count(x.Pos, x.Name+"[]", len(x.Captures), len(fn.Captures), len(fn.Captures))
 	var given []Expr
 	for _, a := range append(slices.Clip(x.Captures), x.Args...) {

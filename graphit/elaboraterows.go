@@ -63,7 +63,7 @@ func (e *elaborator) common(at Pos) string {
 			end
 		end
 	end`, r.counts, element, element, element, r.starts, r.degrees, r.targets)
-	fn.Counts = true
+	fn.Counts = e.intersection(r)
 	return r.counts
 }
 

@@ -31,6 +31,10 @@ func init() {
 			RowTargets: {0, 0, func(*checker, *Method, *Type) *Type {
 				return &Type{Kind: Vector, Of: tInt, PerEdge: true}
 			}},
+			HashStarts:  {0, 0, degrees(tInt)},
+			HashMasks:   {0, 0, degrees(tInt)},
+			RowBits:     {0, 0, returns(&Type{Kind: Vector, Of: tUint, PerEdge: true})},
+			RowHashes:   {0, 0, returns(&Type{Kind: Vector, Of: tUint, PerEdge: true})},
 			"transpose": {0, 0, edges},
 			"from":      {1, 1, selection(true)},
 			"to":        {1, 1, selection(true)},
@@ -83,6 +87,7 @@ func init() {
 			"get_current_priority": {0, 0, func(_ *checker, _ *Method, of *Type) *Type { return of.Of }},
 			"getCurrentPriority":   {0, 0, func(_ *checker, _ *Method, of *Type) *Type { return of.Of }},
 			"updatePriorityMin":    {2, 3, updates},
+			Enqueue:                {1, 1, updates},
 			"updatePrioritySum":    {2, 3, updates},
 		},
 	}
@@ -90,8 +95,7 @@ func init() {
 
 // refusedMethods are GraphIt's that are not there, and why.
 var refusedMethods = map[string]string{
-	"applyUpdatePriorityExtern": "there are no extern functions",
-	"updatePriorityMax":         "expected updatePriorityMin or updatePrioritySum", "getNgh": "neighbours are visited by apply", "getNeighbors": "neighbours are visited by apply",
+	"updatePriorityMax": "expected updatePriorityMin or updatePrioritySum", "getNgh": "neighbours are visited by apply", "getNeighbors": "neighbours are visited by apply",
 }
 
 func (c *checker) method(x *Method) *Type {
@@ -110,6 +114,10 @@ func (c *checker) method(x *Method) *Type {
 	c.count(x.Pos, x.Name, len(x.Args), m.least, m.most)
 	return m.check(c, x, of)
 }
+
+// Enqueue is a method of queues that only Check writes: the vertex waits by its priority, unless that is the greatest
+// number, which is of vertices that never wait.
+const Enqueue = "enqueue"
 
 func degrees(t *Type) func(*checker, *Method, *Type) *Type {
 	return func(_ *checker, _ *Method, of *Type) *Type {
@@ -232,6 +240,11 @@ func (c *checker) made(x *New) *Type {
 				!n.Var.Global {
 				c.errorf(x.Args[2].Position(),
 					"new priority_queue: expected a vector of %s that is a constant of the program", x.Of.Element)
+			}
+		}
+		if len(x.Args) == 7 {
+			if n, ok := x.Args[3].(*Number); !ok || n.Real || n.Int != 0 && n.Int != 1 {
+				c.errorf(x.Args[3].Position(), "new priority_queue: expected the order of its buckets: 1, lower priorities first, or 0, higher ones first")
 			}
 		}
 		args(tBool, tBool, &Type{Kind: Vector, Element: x.Of.Element, Of: x.Of.Of}, tInt, tInt, tBool, tInt)

@@ -47,8 +47,10 @@ type Func struct {
 	File     string // of a function that another file than the program has; "": the program's
 	// Extern marks a function without a body, which another file defines.
 	Extern bool
-	// Counts marks the function that counts the common neighbours of two vertices.
-	Counts bool
+	// Native is the Go function that it is; nil: it has a body.
+	Native *Extern
+	// Counts is how the function that counts the common neighbours of two vertices does that; nil: another function.
+	Counts *Intersection
 }
 
 // Kind is a kind of types.

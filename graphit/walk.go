@@ -192,3 +192,62 @@ func (f *File) Graph() (name string, argument int, weighted bool) {
 	}
 	return "", -1, false
 }
+
+// Descending reports whether a queue that a program makes has higher priorities first: the order of its buckets is 0.
+// The order is a literal.
+func Descending(x *New) bool {
+	n, ok := x.Args[3].(*Number)
+	return ok && n.Int == 0
+}
+
+// Constant is the value of a real expression of literals alone, as C++ computes it: in doubles. false: it is another.
+func Constant(x Expr) (float64, bool) {
+	switch x := x.(type) {
+	case *Number:
+		if x.Real {
+			return x.Val, true
+		}
+		return float64(x.Int), true
+	case *Unary:
+		v, ok := Constant(x.X)
+		if x.Op == "-" {
+			v = -v
+		}
+		return v, ok && (x.Op == "-" || x.Op == "+")
+	case *Binary:
+		a, ok := Constant(x.X)
+		b, also := Constant(x.Y)
+		if !ok || !also || !x.TypeOf().isReal() {
+			return 0, false
+		}
+		switch x.Op {
+		case "+":
+			return a + b, true
+		case "-":
+			return a - b, true
+		case "*":
+			return a * b, true
+		case "/":
+			return a / b, true
+		}
+	}
+	return 0, false
+}
+
+// Literal reports whether a float's operation has reals that are literals alone, with which C++ computes in doubles: it
+// is a double's where a double is wanted.
+func Literal(x Expr) bool {
+	switch x := x.(type) {
+	case *Number:
+		return true
+	case *Unary:
+		return x.Op != "not" && Literal(x.X)
+	case *Binary:
+		switch x.Op {
+		case "+", "-", "*", "/":
+			return x.TypeOf().Kind == Float && Literal(x.X) && Literal(x.Y) || x.TypeOf().isInteger()
+		}
+		return false
+	}
+	return x.TypeOf().isInteger() || x.TypeOf().isCount()
+}

@@ -226,6 +226,9 @@ func (w *writer) load(v *graphit.Var, place string) string {
 }
 
 func (w *writer) call(x *graphit.Call) string {
+	if x.Func != nil && x.Func.Native != nil {
+		w.g.refuse(x.Pos, "%s is a Go function, which simulated machines' programs call: expected a function of GraphIt's", x.Name)
+	}
 	if x.Func != nil {
 		if !w.kernel {
 			w.g.refuse(x.Pos, "%s: functions are called for edges and vertices; main calls none", x.Name)
@@ -243,6 +246,14 @@ func (w *writer) call(x *graphit.Call) string {
 	case "max", "min":
 		t := x.TypeOf()
 		return x.Name + "(" + w.as(x.Args[0], t) + ", " + w.as(x.Args[1], t) + ")"
+	case "floor", "ceil", "log", "exp":
+		t := x.TypeOf()
+		return fmt.Sprintf("%s(math.%s(float64(%s)))", w.g.goType(t), strings.ToUpper(x.Name[:1])+x.Name[1:],
+			w.as(x.Args[0], t))
+	case "pow":
+		t := x.TypeOf()
+		return fmt.Sprintf("%s(math.Pow(float64(%s), float64(%s)))", w.g.goType(t), w.as(x.Args[0], t),
+			w.as(x.Args[1], t))
 	case "to_double":
 		return w.as(x.Args[0], x.TypeOf())
 	case "writeMin", "writeMax":

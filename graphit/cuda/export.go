@@ -70,10 +70,15 @@ func Export(s host.Shape, g *graph.Graph, f *graphit.File, o lower.Options) (*Pr
 // Expected returns the file with what the program's vectors should hold on a graph with arguments from argv[0] on,
 // computed by the evaluator. max bounds the operators over edges; 0: more than any program needs.
 func (p *Program) Expected(ctx context.Context, g *graph.Graph, args []string) ([]byte, error) {
-	ir, err := lower.Build(p.file, p.options.Schedule, p.options.Float)
+	schedule := p.options.Schedule
+	if schedule == nil {
+		schedule = p.file.Schedule
+	}
+	ir, err := lower.Build(p.file, schedule.Unfused(), p.options.Float)
 	if err != nil {
 		return nil, err
 	}
+	ir.Narrow = true
 	if args, err = eval.ArgumentsOn(g, p.file, p.options.Schedule, args); err != nil {
 		return nil, err
 	}

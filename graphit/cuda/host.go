@@ -489,12 +489,19 @@ func (w *writer) element(x *graphit.Index) string {
 }
 
 func (w *writer) call(x *graphit.Call) string {
+	if x.Func != nil && x.Func.Native != nil {
+		w.refuse(x.Pos, "%s is a Go function, which simulated machines' programs call: expected a function of GraphIt's", x.Name)
+	}
 	switch x.Name {
 	case "fabs":
 		return "std::fabs(" + w.as(x.Args[0], x.TypeOf()) + ")"
 	case "max", "min":
 		t := x.TypeOf()
 		return fmt.Sprintf("std::%s<%s>(%s, %s)", x.Name, w.typeOf(t, x.Pos), w.as(x.Args[0], t), w.as(x.Args[1], t))
+	case "floor", "ceil", "log", "exp":
+		return "std::" + x.Name + "(" + w.as(x.Args[0], x.TypeOf()) + ")"
+	case "pow":
+		return "std::pow(" + w.as(x.Args[0], x.TypeOf()) + ", " + w.as(x.Args[1], x.TypeOf()) + ")"
 	case "to_double":
 		return w.as(x.Args[0], x.TypeOf())
 	case "atoi":

@@ -503,6 +503,10 @@ func (w *writer) contents(v *graphit.Var) (text string, given bool) {
 		case graphit.RowTargets:
 			return "heddle::row_targets(graph)", true
 		}
+		switch m.Name {
+		case graphit.RowBits, graphit.RowHashes, graphit.HashStarts, graphit.HashMasks:
+			w.refuse(v.Pos, "configIntersection by bits or a hash table is for simulated machines: expected HiroshiIntersection")
+		}
 		return "heddle::out_degrees(graph)", true
 	}
 	if v.Init == nil {

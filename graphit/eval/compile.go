@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"heddle/graphit"
+	"heddle/graphit/graphir"
 )
 
 // ErrStopped marks the error of a program that does not terminate.
@@ -31,7 +32,7 @@ func endless(pos graphit.Pos, format string, args ...any) {
 // tooLarge refuses a value outside its type's range: the program has C++'s types, for which this is undefined.
 func tooLarge(pos graphit.Pos, what string, n int64, t *graphit.Type) {
 	if t.Wide {
-		fail(pos, "%s is %d: a uint_64 is computed in 32 bits, and holds 0 to %d", what, n, uint32(math.MaxUint32))
+		fail(pos, "%s is beyond 0 to %d, which is what is checked of a uint_64 (in 32 bits, as on a GPU and the host: 0 to %d)", what, int64(math.MaxInt64), uint32(math.MaxUint32))
 	}
 	if t.Kind == graphit.Uint {
 		fail(pos, "%s is %d: a uint holds 0 to %d", what, n, uint32(math.MaxUint32))
@@ -41,9 +42,12 @@ func tooLarge(pos graphit.Pos, what string, n int64, t *graphit.Type) {
 
 // scope is the context in which an expression is evaluated.
 type scope struct {
-	locals map[*graphit.Var]int
-	names  names
+	locals  map[*graphit.Var]int
+	names   names
+	program *graphir.Program // whose types' widths count
 }
+
+func (s *scope) wide(t *graphit.Type) bool { return s.program.Wide(t) }
 
 // names resolves variables that are not local to a function.
 type names interface {
@@ -166,6 +170,12 @@ func (s *scope) name(x *graphit.Name) code {
 
 // as compiles an expression to a value of another type.
 func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
+	if f, ok := graphit.Constant(x); ok && t.IsReal() && s.wide(t) {
+		return func(*frame) Value { return Value{F: f} }
+	}
+	if y, ok := x.(*graphit.Binary); ok && t.IsReal() && s.wide(t) && y.TypeOf().Kind == graphit.Float && graphit.Literal(y) {
+		return s.arithmetic(y, t)
+	}
 	c, from := s.expr(x), x.TypeOf()
 	if from.Kind == graphit.VertexSet { // all vertices: their number
 		from = &graphit.Type{Kind: graphit.Int}
@@ -181,6 +191,16 @@ func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
 			}
 			return v
 		}
+	case from.Wide && !t.Wide && !t.IsReal() && t.Kind != graphit.Bool:
+		return func(f *frame) Value {
+			v := c(f)
+			if n := v.I; !holdsInteger(t, n) {
+				tooLarge(x.Position(), graphit.Source(x), n, t)
+			}
+			return v
+		}
+	case s.wide(from) && from.IsReal() && t.IsReal() && !s.wide(t):
+		return func(f *frame) Value { v := c(f); return rounded(v.F, v.E) }
 	case from.Kind == t.Kind || from.IsReal() && t.IsReal():
 		return c
 	case from.IsReal() && t.Kind != graphit.Bool:
@@ -193,10 +213,11 @@ func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
 					tooLarge(x.Position(), graphit.Source(x), n, t)
 				}
 			}
-			return convert(v, from, t)
+			return convert(v, from, t, s.wide(t))
 		}
 	}
-	return func(f *frame) Value { return convert(c(f), from, t) }
+	wide := s.wide(t)
+	return func(f *frame) Value { return convert(c(f), from, t, wide) }
 }
 
 // truncated is a real number as an integer, which its rounding must not decide.
@@ -247,7 +268,7 @@ func (s *scope) binary(x *graphit.Binary) code {
 		}
 		return func(f *frame) Value { return logic(op, a(f), b(f)) }
 	case "+", "-", "*", "/":
-		return s.arithmetic(x)
+		return s.arithmetic(x, x.TypeOf())
 	}
 	if x.X.TypeOf().Kind == graphit.Bool {
 		a, b := s.expr(x.X), s.expr(x.Y)
@@ -270,17 +291,18 @@ func calls(x graphit.Expr) (found bool) {
 	return found
 }
 
-// arithmetic is an operation on two numbers.
-func (s *scope) arithmetic(x *graphit.Binary) code {
-	op, t := x.Op, x.TypeOf()
+// arithmetic is an operation on two numbers, in a type.
+func (s *scope) arithmetic(x *graphit.Binary, t *graphit.Type) code {
+	op := x.Op
 	a, b := s.as(x.X, t), s.as(x.Y, t)
+	wide := s.wide(t)
 	if t.IsReal() {
 		return func(f *frame) Value {
 			v, w := a(f), b(f)
 			if v.Any != nil || w.Any != nil {
 				racing(x.Pos)
 			}
-			return realArithmetic(op, v, w)
+			return realArithmetic(op, v, w, wide)
 		}
 	}
 	return func(f *frame) Value {
@@ -291,12 +313,21 @@ func (s *scope) arithmetic(x *graphit.Binary) code {
 		case op == "/" && w.I == 0:
 			fail(x.Pos, "%s divides %d by 0", graphit.Source(x), v.I)
 		}
-		n, ok := inType(t, integerArithmetic(op, v.I, w.I))
+		n, ok := s.integer(t, op, v.I, w.I)
 		if !ok {
 			tooLarge(x.Pos, fmt.Sprintf("%s, of %d and %d,", graphit.Source(x), v.I, w.I), n, t)
 		}
 		return Value{I: n, Unreached: v.Unreached || w.Unreached}
 	}
+}
+
+// integer is an operation on integers of a type; false: the type does not hold the result.
+func (s *scope) integer(t *graphit.Type, op string, x, y int64) (int64, bool) {
+	if !t.Wide {
+		return inType(t, integerArithmetic(op, x, y))
+	}
+	n, ok := wideArithmetic(op, x, y)
+	return n, ok && (s.wide(t) || n <= math.MaxUint32)
 }
 
 func racing(pos graphit.Pos) {
@@ -313,11 +344,13 @@ func numeric(x graphit.Expr) *graphit.Type {
 
 func (s *scope) called(x *graphit.Call) code {
 	switch {
-	case x.Func != nil && x.Func.Counts:
+	case x.Func != nil && x.Func.Counts != nil:
 		a, b, last := s.expr(x.Args[0]), s.expr(x.Args[1]), s.expr(x.Args[2])
 		return func(f *frame) Value {
 			return Int(s.names.common(index(a(f), x.Pos), index(b(f), x.Pos), index(last(f), x.Pos)))
 		}
+	case x.Func != nil && x.Func.Native != nil:
+		return s.native(x)
 	case x.Func != nil:
 		fn := s.function(x.Func)
 		var args []code
@@ -336,6 +369,8 @@ func (s *scope) called(x *graphit.Call) code {
 		return func(f *frame) Value { v := c(f); v.F = math.Abs(v.F); return v }
 	case x.Name == "max" || x.Name == "min":
 		return s.extreme(x)
+	case functions[x.Name] != nil:
+		return s.computed(x)
 	case x.Name == "to_double":
 		return s.as(x.Args[0], x.TypeOf())
 	case x.Name == "writeMin" || x.Name == "writeMax":
@@ -364,7 +399,7 @@ func (s *scope) extreme(x *graphit.Call) code {
 				return Value{F: w.F, E: max(v.E, w.E)}
 			}
 			return Value{F: v.F, E: max(v.E, w.E)}
-		case holds(op, float64(w.I), float64(v.I)):
+		case holds(op, w.I, v.I):
 			return w
 		}
 		return v
@@ -413,7 +448,7 @@ func (s *scope) atoi(x *graphit.Call) Value {
 
 // function compiles a function that operators apply, or one that such a function calls.
 func (s *scope) function(fn *graphit.Func) func(args []Value, tells func()) Value {
-	in := &scope{locals: map[*graphit.Var]int{}, names: s.names}
+	in := &scope{locals: map[*graphit.Var]int{}, names: s.names, program: s.program}
 	for _, p := range fn.Params {
 		in.locals[p] = len(in.locals)
 	}
@@ -556,16 +591,16 @@ func (s *scope) combined(x *graphit.Assign, old, new Value) Value {
 	case x.Op == "=":
 		return new
 	case x.Op == "+=" && t.IsReal():
-		return realArithmetic("+", old, new)
+		return realArithmetic("+", old, new, s.wide(t))
 	case x.Op == "+=":
-		n, ok := inType(t, old.I+new.I)
+		n, ok := s.integer(t, "+", old.I, new.I)
 		if !ok {
 			tooLarge(x.Pos, fmt.Sprintf("%s += %s, of %d and %d,", graphit.Source(x.X), graphit.Source(x.Value), old.I,
 				new.I), n, t)
 		}
 		return Int(n)
 	}
-	d := newData(t, 1)
+	d := newData(t, 1, s.wide(t))
 	d.set(0, old)
 	d.least(0, new, x.Op == "max=")
 	return d.get(0)

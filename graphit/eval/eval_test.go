@@ -212,18 +212,18 @@ func TestCompare(t *testing.T) {
 	a, f := p.Vectors[0], p.Vectors[1]
 	none := uint32(math.MaxUint32)
 	for _, ok := range [][]uint32{{1, 2, none, none}, {1, 3, none, none}} {
-		require.NoError(t, r.Compare(a, ok))
+		require.NoError(t, r.Compare(a, ok, nil))
 	}
 	for _, wrong := range [][]uint32{{1, 0, none, none}, {2, 2, none, none}, {1, 2, none, 0}, {1, 2, none}} {
-		require.ErrorIs(t, r.Compare(a, wrong), eval.ErrCheck)
+		require.ErrorIs(t, r.Compare(a, wrong, nil), eval.ErrCheck)
 	}
 	bits := func(first float32) []uint32 {
 		tenth := math.Float32bits(0.1)
 		return []uint32{math.Float32bits(first), math.Float32bits(float32(0.1) + float32(0.1) + float32(0.1)), tenth,
 			tenth}
 	}
-	require.NoError(t, r.Compare(f, bits(0.2)))
-	require.ErrorIs(t, r.Compare(f, bits(0.2000002)), eval.ErrCheck, "some units in the last place")
+	require.NoError(t, r.Compare(f, bits(0.2), nil))
+	require.ErrorIs(t, r.Compare(f, bits(0.2000002), nil), eval.ErrCheck, "some units in the last place")
 }
 
 // TestInfinities: an infinity is compared as one, whatever its origin, and values derived from a division by something
@@ -245,7 +245,7 @@ func TestInfinities(t *testing.T) {
 		r := eval.NewReference(h)
 		require.NoError(t, h.Run(context.Background(), r))
 		check := func(x float32) error {
-			return r.Compare(p.Vectors[1], slices.Repeat([]uint32{math.Float32bits(x)}, 4))
+			return r.Compare(p.Vectors[1], slices.Repeat([]uint32{math.Float32bits(x)}, 4), nil)
 		}
 		for _, x := range c.right {
 			require.NoError(t, check(x), "%s %v", c.body, x)

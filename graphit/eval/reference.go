@@ -50,7 +50,7 @@ func NewReference(h *Host) *Reference {
 
 // Declare creates a vector.
 func (r *Reference) Declare(v *graphit.Var, initial Value, degrees []uint32) error {
-	d := newData(v.Type.Of, r.host.length(v))
+	d := newData(v.Type.Of, r.host.length(v), r.host.program.Wide(v.Type.Of))
 	d.epoch = r.epoch
 	for n := range d.len() {
 		if degrees != nil {
@@ -143,6 +143,12 @@ func (r functionNames) method(x *graphit.Method, args []Value) Value {
 		}
 		r.update(x, args)
 		return Value{}
+	case graphit.Enqueue:
+		q := r.host.queue(x.X)
+		v := args[0].I
+		r.bound(q.Vector, v, x.Pos)
+		r.waiting[q][v] = r.vectors[q.Vector].i[v] != greatest(q.Vector.Type.Of)
+		return Value{}
 	case "sum", "max", "pop", "finishedNode":
 		fail(x.Pos, "%s: expected it in main", x.Name)
 	}
@@ -160,7 +166,7 @@ func (r functionNames) argument(n int64, pos graphit.Pos) string { return r.host
 func (r *Reference) function(f *graphit.Func) func(args []Value, tells func()) Value {
 	c := r.funcs[f]
 	if c == nil {
-		c = (&scope{names: functionNames{r}}).function(f)
+		c = (&scope{names: functionNames{r}, program: r.host.program}).function(f)
 		r.funcs[f] = c
 	}
 	return c
@@ -198,6 +204,7 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 	r.falls = r.mayFall(op, rows)
 	r.host.where = r.edgeText
 	weights := rows.Weights
+	double := len(op.Apply.Params) == 3 && r.host.program.Wide(op.Apply.Params[2].Type)
 	visit := func(v uint32) {
 		if !src(v) {
 			return
@@ -211,7 +218,7 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 			r.at, r.rounds = edge{v, w}, 0
 			args[0], args[1] = Int(int64(v)), Int(int64(w))
 			if len(args) == 3 {
-				args[2] = weight(weights, first+i, r.graph.WeightKind(), op.Apply.Params[2].Type)
+				args[2] = weight(weights, first+i, r.graph.WeightKind(), op.Apply.Params[2].Type, double)
 			}
 			apply(args, tells)
 		}
@@ -233,7 +240,7 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 }
 
 // weight is an edge's; 1 without weights.
-func weight(words []uint32, i int, k graph.WeightKind, t *graphit.Type) Value {
+func weight(words []uint32, i int, k graph.WeightKind, t *graphit.Type, double bool) Value {
 	switch {
 	case k == graph.NoWeights && t.IsReal():
 		return Value{F: 1}
@@ -242,9 +249,9 @@ func weight(words []uint32, i int, k graph.WeightKind, t *graphit.Type) Value {
 	case k == graph.FloatWeights && t.IsReal():
 		return Value{F: float64(math.Float32frombits(words[i]))}
 	case k == graph.FloatWeights:
-		return convert(Int(int64(math.Float32frombits(words[i]))), &graphit.Type{Kind: graphit.Int}, t)
+		return convert(Int(int64(math.Float32frombits(words[i]))), &graphit.Type{Kind: graphit.Int}, t, double)
 	}
-	return convert(Int(int64(int32(words[i]))), &graphit.Type{Kind: graphit.Int}, t)
+	return convert(Int(int64(int32(words[i]))), &graphit.Type{Kind: graphit.Int}, t, double)
 }
 
 func setOf(in []bool) *Set {
@@ -327,7 +334,7 @@ func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, i
 func (r *Reference) Queue(_ context.Context, q *Queue) error {
 	waits := make([]bool, r.graph.Vertices())
 	for v := range waits {
-		waits[v] = q.All || uint32(v) == q.Source
+		waits[v] = q.Waits(v, r.vectors[q.Vector].i[v])
 	}
 	r.waiting[q] = waits
 	return nil
@@ -344,10 +351,13 @@ func (r *Reference) Waiting(_ context.Context, q *Queue) (bool, error) {
 
 // first is the first bucket in which a vertex waits; false: none does.
 func (r *Reference) first(q *Queue) (bucket int64, any bool) {
-	bucket, d := math.MaxInt64, r.vectors[q.Vector]
+	d := r.vectors[q.Vector]
 	for v, yes := range r.waiting[q] {
-		if yes {
-			bucket, any = min(bucket, Bucket(d.i[v], q.Delta)), true
+		if !yes {
+			continue
+		}
+		if b := Bucket(d.i[v], q.Delta); !any || (b < bucket) != q.Descending {
+			bucket, any = b, true
 		}
 	}
 	return bucket, any
@@ -438,21 +448,32 @@ func Kept(kept []map[uint32]bool) func(n int, v uint32) (bool, error) {
 
 // Compare compares a vector of another backend with the reference's: integers must be the same, or one of those that a
 // race may leave; reals may be as far off as their roundings make possible.
-func (r *Reference) Compare(v *graphit.Var, words []uint32) error {
+//
+// high are the upper words of numbers that have two; nil: they have one.
+func (r *Reference) Compare(v *graphit.Var, words, high []uint32) error {
 	d := r.vectors[v]
+	if d.wide != (high != nil) || d.wide && len(high) != len(words) {
+		panic(fmt.Sprintf("BUG: eval: %d and %d words of %s", len(words), len(high), v.Name))
+	}
 	if len(words) != d.len() {
 		return fmt.Errorf("%w: %s has %d elements: expected %d", ErrCheck, v.Name, len(words), d.len())
 	}
 	for n, w := range words {
 		if d.f != nil {
 			got := float64(math.Float32frombits(w))
+			if d.wide {
+				got = math.Float64frombits(uint64(high[n])<<32 | uint64(w))
+			}
 			if want := d.f[n]; !tolerance.Within(got, want, d.e[n]) {
 				return fmt.Errorf("%w: %s[%d] = %v: expected %v, %s", ErrCheck, v.Name, n, got, want, reach(d.e[n]))
 			}
 			continue
 		}
 		got := int64(int32(w))
-		if d.of.Kind == graphit.Uint {
+		switch {
+		case d.wide:
+			got = int64(uint64(high[n])<<32 | uint64(w))
+		case d.of.Kind == graphit.Uint:
 			got = int64(w)
 		}
 		if any := all(d.get(n)); !slices.Contains(any, got) {

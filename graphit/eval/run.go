@@ -26,6 +26,9 @@ type Queue struct {
 	Vector *graphit.Var // the vertices' priorities
 	All    bool         // every vertex waits at first; otherwise Source
 	Source uint32
+	// Descending is set if the bucket of the highest priorities comes first. Vertices whose priority is the greatest
+	// number do not wait then.
+	Descending bool
 	// Delta is the number of priorities per bucket.
 	Delta int64
 	// Current is the bucket's that was dequeued last.
@@ -33,6 +36,17 @@ type Queue struct {
 	// Next is the least priority of the first bucket in which a vertex waits, when the backend has been asked whether
 	// any does.
 	Next int64
+	// Asked is set until an operator runs after a bucket has been dequeued: the queue is finished then if that was
+	// empty, Empty.
+	Asked, Empty bool
+}
+
+// Waits reports whether a vertex of a priority waits at first.
+func (q *Queue) Waits(v int, priority int64) bool {
+	if q.Descending && priority == greatest(q.Vector.Type.Of) {
+		return false
+	}
+	return q.All || uint32(v) == q.Source
 }
 
 // Backend executes a host program's operations.
@@ -100,6 +114,7 @@ type Host struct {
 	where   func() string   // of an operator's function that runs: its edge or vertex; nil: main runs
 	ctx     context.Context // of the run
 	cache   map[graphit.Expr]code
+	state   any // of Go functions
 }
 
 // NewHost returns the host side of a run. Options' Args[0] and [1] stand for the program and the graph.
@@ -111,7 +126,7 @@ func NewHost(p *graphir.Program, g *graph.Graph, opt Options) *Host {
 	if opt.Output == nil {
 		h.opt.Output = io.Discard
 	}
-	h.scope = &scope{locals: map[*graphit.Var]int{}, names: h}
+	h.scope = &scope{locals: map[*graphit.Var]int{}, names: h, program: p}
 	return h
 }
 
@@ -218,7 +233,13 @@ func (h *Host) vector(v *graphit.Var) {
 		h.must(h.back.Declare(v, h.initial(v, v.Type.Of), nil))
 		return
 	}
-	h.must(h.back.Declare(v, Value{}, rows(h.graph, m.Name)))
+	switch m.Name {
+	case graphit.RowBits, graphit.RowHashes, graphit.HashStarts, graphit.HashMasks:
+		distinct(v, h.graph)
+		h.must(h.back.Declare(v, Value{}, intersectionNumbers(m.Name, h.graph)))
+	default:
+		h.must(h.back.Declare(v, Value{}, rows(h.graph, m.Name)))
+	}
 }
 
 // rows are numbers of the graph's rows, by the method of edges that returns them.
@@ -240,6 +261,8 @@ func rows(g *graph.Graph, method string) []uint32 {
 // Length is the number of a vector's numbers, on a graph.
 func Length(v *graphit.Var, g *graph.Graph) int {
 	switch t := v.Type; {
+	case rowMethod(v) != "":
+		return intersectionLength(rowMethod(v), g)
 	case t.PerEdge:
 		return g.Edges()
 	case t.Element != "":
@@ -311,14 +334,23 @@ func (h *Host) statement(s graphir.Stmt) {
 		rounds.end()
 	case *graphir.EdgeSetIterator:
 		h.step(s.Pos)
+		h.operator()
 		out, err := h.back.Edges(h.ctx, s, h.input(s.Input))
 		h.must(err)
 		h.keep(s.To, s.Declares, out)
 	case *graphir.VertexSetIterator:
 		h.rounds = 0
+		h.operator()
 		out, err := h.back.Vertices(h.ctx, s, h.input(s.Input))
 		h.must(err)
 		h.keep(s.To, s.Declares, out)
+	}
+}
+
+// operator precedes one: queues are then as it leaves them.
+func (h *Host) operator() {
+	for _, q := range h.queues {
+		q.Asked = false
 	}
 }
 
@@ -409,6 +441,18 @@ func (h *Host) set(x graphit.Expr) *Set {
 			return h.everything()
 		}
 		fail(x.Pos, "%s has been deleted, or was never given a set", x.Name)
+	case *graphit.Call:
+		if x.Func != nil && x.Func.Native != nil {
+			args := make([]Value, len(x.Args))
+			for i, a := range x.Args {
+				if k := x.Func.Params[i].Type.Kind; k != graphit.VertexSet && k != graphit.String {
+					args[i] = h.as(a, x.Func.Params[i].Type)
+				}
+			}
+			if _, set := h.external(x, args); set != nil {
+				return set
+			}
+		}
 	case *graphit.New:
 		n := h.value(x.Args[0]).I
 		switch {
@@ -423,8 +467,10 @@ func (h *Host) set(x graphit.Expr) *Set {
 		case "pop":
 			return h.pop(x)
 		case "dequeue_ready_set":
-			s, err := h.back.Ready(h.ctx, h.queue(x.X))
+			q := h.queue(x.X)
+			s, err := h.back.Ready(h.ctx, q)
 			h.must(err)
+			q.Asked, q.Empty = true, len(s.Vertices) == 0
 			return s
 		case "getVertices":
 			return h.everything()
@@ -548,11 +594,9 @@ func (h *Host) newQueue(v *graphit.Var, x graphit.Expr) {
 	if !ok {
 		fail(x.Position(), "expected new priority_queue")
 	}
-	if order := h.value(made.Args[3]).I; order != 1 {
-		fail(made.Pos, "new priority_queue: buckets in descending order are not supported: expected 1, found %d", order)
-	}
 	source := h.value(made.Args[6]).I
-	q := &Queue{Var: v, Vector: made.Args[2].(*graphit.Name).Var, All: source < 0, Delta: 1}
+	q := &Queue{Var: v, Vector: made.Args[2].(*graphit.Name).Var, All: source < 0, Delta: 1,
+		Descending: graphit.Descending(made)}
 	if source >= int64(h.graph.Vertices()) {
 		fail(made.Pos, "new priority_queue: there is no vertex %d: the graph has vertices 0 to %d", source,
 			h.graph.Vertices()-1)
@@ -591,7 +635,7 @@ func (h *Host) do(x graphit.Expr) {
 		h.lists[n.Var] = append(h.lists[n.Var], h.set(m.Args[0]))
 	case "retrieve":
 		h.sets[m.Args[0].(*graphit.Name).Var] = h.pop(m)
-	case "updatePriorityMin", "updatePrioritySum":
+	case "updatePriorityMin", "updatePrioritySum", graphit.Enqueue:
 		fail(m.Pos, "%s: expected it in a function that applyUpdatePriority applies", m.Name)
 	default:
 		h.value(x)
@@ -706,6 +750,9 @@ func (h *Host) method(x *graphit.Method, args []Value) Value {
 		return h.greatest(x)
 	case "finishedNode":
 		q := h.queue(x.X)
+		if q.Descending {
+			fail(x.Pos, "%s: expected a queue with lower priorities first", x.Name)
+		}
 		waits, err := h.back.Waiting(h.ctx, q)
 		h.must(err)
 		if !waits {
@@ -725,7 +772,11 @@ func (h *Host) method(x *graphit.Method, args []Value) Value {
 	case "pop":
 		return h.popNumber(x)
 	case "finished":
-		waits, err := h.back.Waiting(h.ctx, h.queue(x.X))
+		q := h.queue(x.X)
+		if q.Asked && !q.Empty {
+			return Truth(false)
+		}
+		waits, err := h.back.Waiting(h.ctx, q)
 		h.must(err)
 		return Truth(!waits)
 	case "get_current_priority", "getCurrentPriority":
@@ -741,7 +792,7 @@ func (h *Host) greatest(x *graphit.Method) Value {
 	if !ok || h.length(n.Var) == 0 || n.Var.Type.Of.Kind == graphit.Bool {
 		fail(x.Pos, "expected a variable that is a vector of numbers, and is not empty")
 	}
-	d := newData(x.TypeOf(), 1)
+	d := newData(x.TypeOf(), 1, h.program.Wide(x.TypeOf()))
 	for i := range h.length(n.Var) {
 		v := h.back.Element(n.Var, i)
 		switch {
@@ -762,7 +813,7 @@ func (h *Host) sum(x *graphit.Method) Value {
 	if !ok {
 		fail(x.Pos, "expected a variable that is a vector")
 	}
-	d := newData(x.TypeOf(), 1)
+	d := newData(x.TypeOf(), 1, h.program.Wide(x.TypeOf()))
 	for i := range h.length(n.Var) {
 		d.add(0, h.back.Element(n.Var, i), x.Pos)
 	}

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"heddle/graphit"
@@ -11,7 +12,7 @@ import (
 type Value struct {
 	// I is an integer that its type holds, or a truth value: 0 or 1.
 	I int64
-	// F is a real number, computed in float64, and E the error bound of a computation in float32, whatever the order of
+	// F is a real number, computed in float64, and E the error bound of a computation in float32 or float64, whatever the order of
 	// sums and whether or not a product and a sum are fused. For a truth value, E above 0 means that rounding decides
 	// it.
 	F, E float64
@@ -36,6 +37,7 @@ func Int(n int64) Value { return Value{I: n} }
 // u is the unit roundoff of float32, and tiny the largest error of a result that is subnormal.
 const (
 	u    = 0x1p-24
+	u64  = 0x1p-53 // of float64
 	tiny = 0x1p-150
 )
 
@@ -50,6 +52,17 @@ func rounded(f, e float64) Value {
 	return Value{F: f, E: e + u*(math.Abs(f)+e) + tiny}
 }
 
+// round is rounded, or of a computation in float64 that does the same as this one.
+func round(double bool, f, e float64) Value {
+	switch {
+	case !double:
+		return rounded(f, e)
+	case e == 0:
+		return Value{F: f}
+	}
+	return Value{F: f, E: e + 2*u64*(math.Abs(f)+e)} // of the two computations
+}
+
 // distance returns the distance from a number to the nearest float32.
 func distance(f float64) float64 {
 	near := float64(float32(f))
@@ -59,14 +72,24 @@ func distance(f float64) float64 {
 	return math.Abs(near - f)
 }
 
-// exact reports whether a computation in float32 has the same whole number.
-func exact(v Value) bool { return v.E == 0 && v.F == math.Trunc(v.F) && math.Abs(v.F) < 1<<24 }
+// wholes is the number from which on not every whole number is one of a type.
+func wholes(double bool) float64 {
+	if double {
+		return 1 << 53
+	}
+	return 1 << 24
+}
 
-// convert converts a value between types.
-func convert(v Value, from, to *graphit.Type) Value {
+// exact reports whether a computation in float32, or in float64, has the same whole number.
+func exact(double bool, v Value) bool {
+	return v.E == 0 && v.F == math.Trunc(v.F) && math.Abs(v.F) < wholes(double)
+}
+
+// convert converts a value between types. double is set if the second has two words.
+func convert(v Value, from, to *graphit.Type, double bool) Value {
 	switch {
 	case to.IsReal() && !from.IsReal():
-		return rounded(float64(v.I), 0)
+		return round(double, float64(v.I), 0)
 	case to.Kind == graphit.Uint && v.I < 0: // -1 is the greatest
 		v.I = int64(uint32(v.I))
 		v.Unreached = v.I == math.MaxUint32
@@ -76,6 +99,9 @@ func convert(v Value, from, to *graphit.Type) Value {
 
 // greatest is an integer type's greatest number.
 func greatest(t *graphit.Type) int64 {
+	if t.Wide {
+		return math.MaxInt64
+	}
 	if t.Kind == graphit.Uint {
 		return math.MaxUint32
 	}
@@ -84,6 +110,9 @@ func greatest(t *graphit.Type) int64 {
 
 // holdsInteger reports whether an integer type has a number.
 func holdsInteger(t *graphit.Type, n int64) bool {
+	if t.Wide {
+		return n >= 0
+	}
 	if t.Kind == graphit.Uint {
 		return n == int64(uint32(n))
 	}
@@ -96,6 +125,20 @@ func inType(t *graphit.Type, n int64) (int64, bool) {
 		return int64(uint32(n)), true
 	}
 	return n, holdsInteger(t, n)
+}
+
+// wideArithmetic is an operation on integers of 64 bits from 0 on; false: the result is beyond them.
+func wideArithmetic(op string, x, y int64) (int64, bool) {
+	switch op {
+	case "+":
+		return x + y, x+y >= 0
+	case "-":
+		return x - y, x >= y
+	case "*":
+		high, low := bits.Mul64(uint64(x), uint64(y))
+		return int64(low), high == 0 && int64(low) >= 0
+	}
+	return x / y, true
 }
 
 // integerArithmetic is an operation on integers of 32 bits, exactly: none of the results is beyond 64 bits.
@@ -111,23 +154,23 @@ func integerArithmetic(op string, x, y int64) int64 {
 	return x / y
 }
 
-func realArithmetic(op string, x, y Value) Value {
+func realArithmetic(op string, x, y Value, double bool) Value {
 	switch op {
 	case "+":
-		return rounded(x.F+y.F, x.E+y.E)
+		return round(double, x.F+y.F, x.E+y.E)
 	case "-":
-		return rounded(x.F-y.F, x.E+y.E)
+		return round(double, x.F-y.F, x.E+y.E)
 	case "*":
-		return rounded(x.F*y.F, math.Abs(x.F)*y.E+math.Abs(y.F)*x.E+x.E*y.E)
+		return round(double, x.F*y.F, math.Abs(x.F)*y.E+math.Abs(y.F)*x.E+x.E*y.E)
 	}
 	f := x.F / y.F
 	switch {
 	case x.E == 0 && y.E == 0:
-		return rounded(f, 0)
+		return round(double, f, 0)
 	case math.Abs(y.F) <= y.E:
 		return Value{F: f, E: math.Inf(1)}
 	}
-	return rounded(f, (x.E+math.Abs(f)*y.E)/(math.Abs(y.F)-y.E))
+	return round(double, f, (x.E+math.Abs(f)*y.E)/(math.Abs(y.F)-y.E))
 }
 
 // compare is a comparison of numbers, of reals or integers. Racing writes and errors may leave it undecided.
@@ -139,10 +182,10 @@ func compare(op string, real bool, x, y Value) Value {
 		}
 		return v
 	}
-	v := Truth(holds(op, float64(x.I), float64(y.I)))
+	v := Truth(holds(op, x.I, y.I))
 	for _, a := range all(x) {
 		for _, b := range all(y) {
-			if holds(op, float64(a), float64(b)) != (v.I == 1) {
+			if holds(op, a, b) != (v.I == 1) {
 				v.E = 1
 			}
 		}
@@ -157,7 +200,7 @@ func all(v Value) []int64 {
 	return v.Any
 }
 
-func holds(op string, x, y float64) bool {
+func holds[T int64 | float64](op string, x, y T) bool {
 	switch op {
 	case "==":
 		return x == y
@@ -193,6 +236,7 @@ func logic(op string, x, y Value) Value {
 // data is a vector of the reference: the fields of Value, by element.
 type data struct {
 	of   *graphit.Type
+	wide bool  // its numbers take two words
 	most int64 // the greatest integer
 	i    []int64
 	f, e []float64
@@ -211,8 +255,11 @@ type data struct {
 	over map[int]graphit.Pos
 }
 
-func newData(t *graphit.Type, n int) *data {
-	d := &data{of: t, most: greatest(t), raced: map[int][]int64{}, wrote: make([]uint32, n)}
+func newData(t *graphit.Type, n int, wide bool) *data {
+	d := &data{of: t, wide: wide, most: greatest(t), raced: map[int][]int64{}, wrote: make([]uint32, n)}
+	if t.Wide && !wide {
+		d.most = math.MaxUint32
+	}
 	if t.IsReal() {
 		d.f, d.e = make([]float64, n), make([]float64, n)
 		d.added, d.terms, d.size, d.whole = make([]uint32, n), make([]uint32, n), make([]float64, n), make([]bool, n)
@@ -230,6 +277,9 @@ func ElementBytes(t *graphit.Type) int {
 	}
 	return integer
 }
+
+// holds reports whether an element may be a number.
+func (d *data) holds(n int64) bool { return holdsInteger(d.of, n) && n <= d.most }
 
 func (d *data) len() int { return len(d.wrote) }
 
@@ -287,6 +337,10 @@ func (d *data) race(n int, v Value) bool {
 func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 	if d.f == nil {
 		sum, ok := inType(d.of, d.i[n]+v.I)
+		ok = ok && d.holds(sum)
+		if d.of.Wide && sum < 0 {
+			tooLarge(pos, "the sum", math.MaxInt64, d.of)
+		}
 		if !ok {
 			if d.over == nil {
 				d.over = map[int]graphit.Pos{}
@@ -299,12 +353,12 @@ func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 	if d.added[n] != d.epoch {
 		d.added[n] = d.epoch
 		d.terms[n], d.size[n] = 0, math.Abs(d.f[n])+d.e[n]
-		d.whole[n] = exact(Value{F: d.f[n], E: d.e[n]})
+		d.whole[n] = exact(d.wide, Value{F: d.f[n], E: d.e[n]})
 		d.sums = append(d.sums, n)
 	}
 	d.terms[n]++
 	d.size[n] += math.Abs(v.F) + v.E
-	d.whole[n] = d.whole[n] && exact(v)
+	d.whole[n] = d.whole[n] && exact(d.wide, v)
 	d.f[n] += v.F
 	d.e[n] += v.E
 	return v.F != 0
@@ -313,7 +367,7 @@ func (d *data) add(n int, v Value, pos graphit.Pos) bool {
 // tooLarge returns the first element outside its range when an operator ends; false: none.
 func (d *data) tooLarge() (n int, pos graphit.Pos, found bool) {
 	for at, p := range d.over {
-		if (!found || at < n) && !holdsInteger(d.of, d.i[at]) {
+		if (!found || at < n) && !d.holds(d.i[at]) {
 			n, pos, found = at, p, true
 		}
 	}
@@ -324,10 +378,13 @@ func (d *data) tooLarge() (n int, pos graphit.Pos, found bool) {
 func (d *data) settle() {
 	clear(d.over)
 	for _, n := range d.sums {
-		if d.whole[n] && d.size[n] < 1<<24 {
+		if d.whole[n] && d.size[n] < wholes(d.wide) {
 			continue
 		}
 		k := float64(d.terms[n]) * u
+		if d.wide {
+			k = float64(d.terms[n]) * 2 * u64 // of the two computations
+		}
 		d.e[n] += k/(1-k)*d.size[n] + tiny
 	}
 	d.sums = d.sums[:0]

@@ -218,7 +218,7 @@ func (b *builder) noOperator(s graphit.Stmt) {
 				b.errorf(x.Pos, "%s within an expression: expected a statement of its own, or VARIABLE = …", x.Name)
 			}
 		case *graphit.Call:
-			if x.Func != nil {
+			if x.Func != nil && x.Func.Native == nil {
 				b.errorf(x.Pos, "%s: functions are called for edges and vertices; main calls none", x.Name)
 			}
 		}

@@ -21,6 +21,13 @@ type Program struct {
 	Edges    []*EdgeSetIterator   // in source order
 	Vertices []*VertexSetIterator // in source order
 	Notes    []Note               // schedule settings that have no meaning here
+	// Float computes doubles as floats, and Narrow integers of 64 bits in 32, where larger ones are refused.
+	Float, Narrow bool
+}
+
+// Wide reports whether a type's numbers take two words of the machine.
+func (p *Program) Wide(t *graphit.Type) bool {
+	return t.Kind == graphit.Double && !p.Float || t.Wide && !p.Narrow
 }
 
 // Note is a remark on the schedule.

@@ -114,7 +114,7 @@ func TestPassesKeep(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ function, after, schedule, says string }{
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; program->applyGPUSchedule("s1", s);`, "there is no operator over edges or loop s1: expected one of s0, s0:s1"},
-		{"applyModified(shorten, A)", "", `program->fuseForLoop("s0", "s0", "s1");`, "fuseForLoop is for CPUs: loops are not fused"},
+		{"applyModified(shorten, A)", "", `program->fuseForLoop("s0", "s0", "s1");`, "fuseForLoop: there is no loop s0 that counts"},
 		{"applyModified(shorten, A)", "", `program->configApplyDirection("s0:s1", "Sideways");`, "expected SparsePush"},
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configKernelFusion(ENABLED); program->applyGPUSchedule("s0:s1", s);`, "s0:s1 is no loop"},
 		{"applyModified(shorten, A)", "", `SimpleGPUSchedule s; s.configDelta(2); program->applyGPUSchedule("s0:s1", s);`, "a delta is for applyUpdatePriority"},

@@ -112,10 +112,24 @@ func dequeued(s Stmt, q *graphit.Var) *graphit.Var {
 // vectors.
 func (p *Program) QueueVector(q *graphit.Var) *graphit.Var {
 	var found []*graphit.Var
+	p.made(q, func(x *graphit.New) { found = append(found, variable(x.Args[2])) })
+	if found = slices.Compact(found); len(found) != 1 {
+		return nil
+	}
+	return found[0]
+}
+
+// Descends reports whether main makes a queue with higher priorities first.
+func (p *Program) Descends(q *graphit.Var) (descends bool) {
+	p.made(q, func(x *graphit.New) { descends = descends || graphit.Descending(x) })
+	return descends
+}
+
+// made calls f with each queue that main makes for a variable.
+func (p *Program) made(q *graphit.Var, f func(x *graphit.New)) {
 	add := func(v *graphit.Var, x graphit.Expr) {
-		made, ok := x.(*graphit.New)
-		if ok && v == q && made.Of.Kind == graphit.PriorityQueue {
-			found = append(found, variable(made.Args[2]))
+		if made, ok := x.(*graphit.New); ok && v == q && made.Of.Kind == graphit.PriorityQueue {
+			f(made)
 		}
 	}
 	p.Visit(func(s Stmt) {
@@ -130,10 +144,6 @@ func (p *Program) QueueVector(q *graphit.Var) *graphit.Var {
 			add(s.Var, s.Var.Init)
 		}
 	})
-	if found = slices.Compact(found); len(found) != 1 {
-		return nil
-	}
-	return found[0]
 }
 
 // relaxes reports whether the operator's function only lowers the destination's priority to the source's plus an

@@ -53,8 +53,8 @@ func scheduleError(s *graphit.Schedule, at graphit.Pos, format string, args ...a
 // schedules is the first pass.
 func schedules(b *builder, s *graphit.Schedule) {
 	for i := range s.CPU {
-		if s.CPU[i].Name == "splitForLoop" {
-			b.split(s, &s.CPU[i])
+		if change := changes[s.CPU[i].Name]; change != nil {
+			change(b, s, &s.CPU[i])
 		}
 	}
 	for _, op := range b.p.Edges {
@@ -231,27 +231,35 @@ var cpuNotes = map[string]string{
 	"configApplyNUMA":            "the machine has one memory",
 	"configApplyNumSSG":          "configLoadBalance(EDGE_ONLY, BLOCKED, vertices) cuts the graph into segments",
 	"fuseFields":                 "vectors are arrays of their own",
-	"configIntersection":         "intersections merge sorted rows",
 	"setApply":                   "load balance and frontiers are configLoadBalance's and configFrontierCreation's",
 	"configBucketMergeThreshold": "buckets are not merged",
 	"configNumOpenBuckets":       "how many buckets are open is workload.order.buckets",
 	"configApplyPriorityUpdate":  "buckets are filled as workload.order says",
 }
 
+// changes are the options that change the host program.
+var changes = map[string]func(b *builder, s *graphit.Schedule, o *graphit.CPUOption){
+	"splitForLoop": (*builder).split, "fuseForLoop": (*builder).merge, "fuseApplyFunctions": (*builder).mergeFunctions,
+}
+
 // cpuRefused are options that are not supported here, and the remedy.
 var cpuRefused = map[string]string{
-	"fuseForLoop":        "loops are not fused",
-	"fuseApplyFunctions": "functions are not fused",
-	"setVertexSet":       "sets are laid out by configFrontierCreation",
+	"setVertexSet": "sets are laid out by configFrontierCreation",
 }
 
 // cpu applies a CPU option, or notes that it has no meaning here, or refuses it.
 func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
-	if o.Name == "splitForLoop" {
+	if changes[o.Name] != nil {
 		return // done before
 	}
 	if why := cpuRefused[o.Name]; why != "" {
 		scheduleError(s, o.Pos, "%s is for CPUs: %s", o.Name, why)
+	}
+	if o.Name == "configIntersection" {
+		if _, ok := graphit.Intersects(o); !ok {
+			scheduleError(s, o.Pos, "%s: expected NaiveIntersection (or Hiroshi, Multiskip, Combined: merges all), BinarySearchIntersection, HashIntersection or BitmapIntersection", o.Name)
+		}
+		return // done by Check
 	}
 	label := o.Args[0].Text
 	if why := cpuNotes[o.Name]; why != "" {

@@ -45,6 +45,10 @@ type writer struct {
 	changed func(p ir.Value) // p: the lanes with a change
 	loops   []*ir.Loop
 	queues  map[*graphit.Var]*graphit.Var // the queues' priority vectors; nil: the function must not change priorities
+
+	program  *graphir.Program
+	pairs    map[*graphit.Var]pair // of numbers of two words: those of values
+	pairVars map[*graphit.Var]*pairVariable
 }
 
 // typeOf returns the machine's representation of a type.
@@ -66,7 +70,13 @@ func typeOf(t *graphit.Type) ir.Type {
 // call emits a function's body for arguments, and returns its result; nil: none.
 func (w *writer) call(f *graphit.Func, args []ir.Value) ir.Value {
 	for i, p := range f.Params {
-		w.values[p] = args[i]
+		if args[i] != nil { // else it has two words
+			w.values[p] = args[i]
+		}
+	}
+	if f.Result != nil && w.isWide(f.Result.Type) {
+		w.callWide(f)
+		return nil
 	}
 	if f.Result != nil {
 		if x := f.Single(); x != nil { // a single assignment to the output
@@ -115,6 +125,10 @@ func (w *writer) block(list []graphit.Stmt, assigned map[*graphit.Var]bool) {
 func (w *writer) statement(s graphit.Stmt, assigned map[*graphit.Var]bool) {
 	switch s := s.(type) {
 	case *graphit.VarStmt:
+		if w.isWide(s.Var.Type) {
+			w.declareWide(s.Var, assigned[s.Var])
+			return
+		}
 		value := w.Zero(typeOf(s.Var.Type))
 		if s.Var.Init != nil {
 			value = w.as(s.Var.Init, s.Var.Type)
@@ -128,6 +142,10 @@ func (w *writer) statement(s graphit.Stmt, assigned map[*graphit.Var]bool) {
 		w.assign(s)
 	case *graphit.ExprStmt:
 		if m, ok := s.X.(*graphit.Method); ok && w.queues != nil && w.priority(m) {
+			return
+		}
+		if w.isWide(s.X.TypeOf()) {
+			w.wideExpr(s.X)
 			return
 		}
 		if _, ok := s.X.(*graphit.Call); !ok {
@@ -187,9 +205,18 @@ func (w *writer) place(x *graphit.Index) ir.Value {
 }
 
 // index returns an element's number.
-func (w *writer) index(x graphit.Expr) ir.Value { return w.convert(w.expr(x), ir.U32) }
+func (w *writer) index(x graphit.Expr) ir.Value {
+	if w.isWide(x.TypeOf()) {
+		return w.wideExpr(x).Lo
+	}
+	return w.convert(w.expr(x), ir.U32)
+}
 
 func (w *writer) assign(s *graphit.Assign) {
+	if w.isWide(s.X.TypeOf()) {
+		w.assignWide(s)
+		return
+	}
 	if n, ok := s.X.(*graphit.Name); ok {
 		v := w.vars[n.Var]
 		if v == nil {
@@ -236,6 +263,10 @@ func (w *writer) priority(x *graphit.Method) bool {
 	at, array := w.index(x.Args[0]), w.Addr(vectorName(v))
 	value := func(i int) ir.Value { return w.as(x.Args[i], v.Type.Of) }
 	switch x.Name {
+	case graphit.Enqueue:
+		now := w.load(v, at)
+		yes := w.Ne(now, w.convert(w.U32(uint32(greatest(v.Type.Of))), now.Type))
+		w.Store(w.Addr(waits(n.Var)), at, w.ToU32(yes))
 	case "updatePriorityMin":
 		now := value(len(x.Args) - 1)
 		w.When(w.Lt(now, w.Load(now.Type, array, at)), func() {
@@ -313,6 +344,9 @@ func (w *writer) atomically(s *graphit.Assign, array, at, value ir.Value, tracke
 
 // written emits writeMin or writeMax, and returns whether the element has changed.
 func (w *writer) written(x *graphit.Call) ir.Value {
+	if w.isWide(x.Args[0].TypeOf().Of) {
+		return w.wideWritten(x)
+	}
 	v, op := x.Args[0].(*graphit.Name).Var, graphit.Writes(x)
 	at, array := w.index(x.Args[1]), w.Addr(vectorName(v))
 	value := w.as(x.Args[2], v.Type.Of)
@@ -353,7 +387,12 @@ func (w *writer) combine(op string, old, value ir.Value) ir.Value {
 }
 
 // as evaluates an expression as a value of a type.
-func (w *writer) as(x graphit.Expr, t *graphit.Type) ir.Value { return w.convert(w.expr(x), typeOf(t)) }
+func (w *writer) as(x graphit.Expr, t *graphit.Type) ir.Value {
+	if from := x.TypeOf(); w.isWide(from) {
+		return w.convert(w.narrowed(w.wideExpr(x), from, t), typeOf(t))
+	}
+	return w.convert(w.expr(x), typeOf(t))
+}
 
 func (w *writer) convert(v ir.Value, t ir.Type) ir.Value {
 	switch {
@@ -454,6 +493,9 @@ func (w *writer) binary(x *graphit.Binary) ir.Value {
 	if x.X.TypeOf().Kind == graphit.Vertex && x.Y.TypeOf().Kind == graphit.Vertex && x.Op != "/" {
 		return w.compared(x.Op, w.expr(x.X), w.expr(x.Y)) // both are not negative
 	}
+	if t := graphit.Wider(x.X.TypeOf(), x.Y.TypeOf()); w.isWide(t) {
+		return w.comparedWide(x.Op, w.wideAs(x.X, t), w.wideAs(x.Y, t), t)
+	}
 	t := typeOf(graphit.Wider(x.X.TypeOf(), x.Y.TypeOf()))
 	if m, ok := product(x.X); ok && t == ir.F32 && x.Op == "+" {
 		return w.FMA(w.convert(w.expr(m.X), t), w.convert(w.expr(m.Y), t), w.convert(w.expr(x.Y), t))
@@ -525,12 +567,12 @@ func (w *writer) compared(op string, a, b ir.Value) ir.Value {
 
 func (w *writer) called(x *graphit.Call) ir.Value {
 	switch {
+	case x.Func != nil && x.Func.Native != nil:
+		return w.native(x)
+	case x.Func != nil && x.Func.Counts != nil && x.Func.Counts.By != graphit.Merge:
+		return w.intersection(x)
 	case x.Func != nil:
-		var args []ir.Value
-		for i, a := range x.Args {
-			args = append(args, w.as(a, x.Func.Params[i].Type))
-		}
-		return w.call(x.Func, args)
+		return w.call(x.Func, w.arguments(x))
 	case x.Name == "fabs":
 		return w.Abs(w.as(x.Args[0], x.TypeOf()))
 	case x.Name == "max":
@@ -539,6 +581,12 @@ func (w *writer) called(x *graphit.Call) ir.Value {
 		return w.Min(w.as(x.Args[0], x.TypeOf()), w.as(x.Args[1], x.TypeOf()))
 	case x.Name == "to_double":
 		return w.as(x.Args[0], x.TypeOf())
+	case x.Name == "log":
+		return w.Log(w.as(x.Args[0], x.TypeOf()))
+	case x.Name == "floor":
+		return w.floor(w.as(x.Args[0], x.TypeOf()))
+	case x.Name == "ceil":
+		return w.Neg(w.floor(w.Neg(w.as(x.Args[0], x.TypeOf()))))
 	case graphit.Writes(x) != "":
 		return w.written(x)
 	}
@@ -546,13 +594,21 @@ func (w *writer) called(x *graphit.Call) ir.Value {
 	return nil
 }
 
+// floor returns the greatest whole number that is not above x. From 2^23 on all numbers are whole.
+func (w *writer) floor(x ir.Value) ir.Value {
+	whole := w.ToF32(w.ToI32(x))
+	below := w.Sub(whole, w.ToF32(w.ToU32(w.Gt(whole, x))))
+	return w.Select(w.Lt(w.Abs(x), w.F32(1<<23)), below, x)
+}
+
 // priorityName is the parameter that holds the current priority of an operator's queue.
 const priorityName = "queue.current"
 
-// newWriter begins a function in a kernel.
-func newWriter(k *emit.Kernel, list []graphir.Access) *writer {
+// writer begins a function in a kernel.
+func (l *lowering) writer(k *emit.Kernel, list []graphir.Access) *writer {
 	return &writer{
-		Kernel: k, values: map[*graphit.Var]ir.Value{}, vars: map[*graphit.Var]*ir.Variable{},
+		Kernel: k, program: l.program, pairs: map[*graphit.Var]pair{}, pairVars: map[*graphit.Var]*pairVariable{},
+		values: map[*graphit.Var]ir.Value{}, vars: map[*graphit.Var]*ir.Variable{},
 		atomic: func(pos graphit.Pos) bool {
 			for _, a := range list {
 				if a.Pos == pos && a.Op != "" {

@@ -45,6 +45,7 @@ type fuser struct {
 	reads    bool                   // an operator over edges has read the active set
 	made     bool
 	dequeued bool
+	numbers  map[*graphit.Var]bool // of main, that operators of the loop read
 }
 
 // notFused is the panic value with the reason why a loop stays on the host.
@@ -130,6 +131,9 @@ func notEmpty(x graphit.Expr) *graphit.Var {
 
 // buckets makes the loop dequeue its sets from a queue.
 func (f *fuser) buckets(q *graphit.Var) {
+	if f.program.Descends(q) {
+		f.no("%s has higher priorities first", q.Name)
+	}
 	vector := f.queues[q]
 	if f.takes[q] == nil || vector == nil {
 		f.no("%s is not made", q.Name)
@@ -152,6 +156,7 @@ func (f *fuser) buckets(q *graphit.Var) {
 }
 
 func (f *fuser) body(list []graphir.Stmt) {
+	f.numbers = numbersOf(list)
 	for _, s := range list {
 		switch s := s.(type) {
 		case *graphir.Host:
@@ -185,6 +190,9 @@ func (f *fuser) hosts(s graphit.Stmt) {
 		if s.X.TypeOf().Kind == graphit.VertexSet {
 			return
 		}
+	}
+	if !f.program.Narrow && f.deferred(s) { // another host than heddle's has no rounds to go along with
+		return
 	}
 	f.no("%s, in line %d, is the host's", graphit.SourceOf(s), s.Position().Line)
 }
@@ -363,4 +371,73 @@ func Loops(f *graphit.File, o Options, weights graph.WeightKind, shape host.Shap
 		}
 	})
 	return loops, nil
+}
+
+// deferred reports whether the host can do a statement when the launch has ended, since it follows from the number of
+// rounds: it computes or prints numbers of main, and no operator of the loop reads what it assigns.
+func (f *fuser) deferred(s graphit.Stmt) bool {
+	switch s := s.(type) {
+	case *graphit.VarStmt:
+		if !isNumber(s.Var.Type) || f.numbers[s.Var] {
+			return false
+		}
+	case *graphit.Assign:
+		n, ok := s.X.(*graphit.Name)
+		if !ok || !isNumber(n.TypeOf()) || f.numbers[n.Var] {
+			return false
+		}
+	case *graphit.Print:
+	default:
+		return false
+	}
+	ok := true
+	graphit.WalkStmt(s, func(x graphit.Expr) {
+		switch x := x.(type) {
+		case *graphit.Method, *graphit.Index, *graphit.New, *graphit.Load:
+			ok = false
+		case *graphit.Call:
+			ok = ok && x.Func == nil && (x.Name == "min" || x.Name == "max" || x.Name == "fabs" || x.Name == "to_double")
+		case *graphit.Name:
+			ok = ok && isNumber(x.TypeOf())
+		}
+	})
+	return ok
+}
+
+func isNumber(t *graphit.Type) bool {
+	switch t.Kind {
+	case graphit.Int, graphit.Uint, graphit.Float, graphit.Double, graphit.Bool, graphit.Vertex:
+		return true
+	}
+	return false
+}
+
+// numbersOf are the numbers of main that operators' functions in a block read.
+func numbersOf(list []graphir.Stmt) map[*graphit.Var]bool {
+	read := map[*graphit.Var]bool{}
+	var function func(fn *graphit.Func)
+	function = func(fn *graphit.Func) {
+		if fn == nil {
+			return
+		}
+		graphit.Walk(fn.Body, func(x graphit.Expr) {
+			switch x := x.(type) {
+			case *graphit.Name:
+				read[x.Var] = true
+			case *graphit.Call:
+				function(x.Func)
+			}
+		})
+	}
+	for _, s := range list {
+		switch s := s.(type) {
+		case *graphir.EdgeSetIterator:
+			function(s.Apply)
+			function(s.SrcFilter)
+			function(s.DstFilter)
+		case *graphir.VertexSetIterator:
+			function(s.Apply)
+		}
+	}
+	return read
 }

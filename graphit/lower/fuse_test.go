@@ -1,6 +1,7 @@
 package lower_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"maps"
@@ -137,7 +138,7 @@ func TestNotFused(t *testing.T) {
 		workload []string
 		why      string
 	}{
-		{body(`print "round";`), nil, `print "round", in line 66, is the host's`},
+		{body("print frontier.size();"), nil, "print frontier.size(), in line 66, is the host's"},
 		{body("startTimer();"), nil, "startTimer(), in line 66, is the host's"},
 		{body("seen[0] = 7;"), nil, "seen[0] = 7, in line 66, is the host's"},
 		{body("if frontier.size() > 100 break; end"), nil, "the host decides the if in line 66"},
@@ -167,6 +168,34 @@ func TestNotFused(t *testing.T) {
 		require.Contains(t, one.Program.Notes[0].Text, c.why)
 		require.Equal(t, hosts.Times.Launches, one.Times.Launches, c.why)
 	}
+}
+
+// TestFusedNumbers: main's numbers, and prints of them, do not keep a loop on the host, unless an operator reads them.
+func TestFusedNumbers(t *testing.T) {
+	g := undirected(t)
+	src := func(number string) string {
+		s := looptest.Programs["its vertices and the next ones"]
+		s = strings.Replace(s, "    #loop# while", "    var turn : int = 7;\n    #loop# while", 1)
+		return strings.Replace(s, "delete frontier;", "turn += 1; var twice : int = 2 * turn; print \"turn\", twice; "+number, 1)
+	}
+	w := testWorkload(t)
+	var out, fused bytes.Buffer
+	run := func(src string, to *bytes.Buffer) lower.Result {
+		r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p", src),
+			lower.Options{Args: []string{"p", "g", "3"}, Output: to, Workload: w})
+		require.NoError(t, err)
+		return r
+	}
+	hosts, one := run(src(""), &out), run(looptest.Fused(src("")), &fused)
+	require.Empty(t, one.Program.Notes)
+	require.Less(t, one.Times.Launches, hosts.Times.Launches)
+	require.Contains(t, out.String(), "turn 16\n")
+	require.Equal(t, out.String(), fused.String())
+
+	read := strings.Replace(src("offset = turn;"), "func count(", "const offset : int = 0;\nfunc count(", 1)
+	read = strings.Replace(read, "rounds[v] += 1;", "rounds[v] += 1 + offset - offset;", 1)
+	one = run(looptest.Fused(read), &fused)
+	require.Contains(t, one.Program.Notes[0].Text, "offset = turn")
 }
 
 // interrupted is a machine whose user has had enough behind some parts of a loop.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -239,17 +240,24 @@ func TestGuide(t *testing.T) {
 	require.Equal(t, []string{"loop:step/twce/csr/push/queue+monotonic/shuffle"}, r.Plans)
 }
 
-// TestNoDouble: numbers that the machine does not have are refused, unless they may be floats.
-func TestNoDouble(t *testing.T) {
+// TestFloat: --float saves as many instructions of a program with doubles as the note says.
+func TestFloat(t *testing.T) {
 	f := parse(t, "p.gt", strings.ReplaceAll(program(t, "pagerank"), "float", "double"))
 	w, g := testWorkload(t), undirected(t)
-	_, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w})
-	require.ErrorContains(t, err, "p.gt:7:17: inverse is double, and the machine's numbers have 32 bits: expected "+
-		"float, or --float")
-	r, err := lower.Run(context.Background(), device(t, w), g, f,
-		lower.Options{Args: args("pagerank", g), Workload: w, Float: true})
-	require.NoError(t, err)
-	require.True(t, r.Verified)
+	var taken [2]uint64
+	for i, float := range []bool{false, true} {
+		r, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w, Float: float})
+		require.NoError(t, err)
+		require.True(t, r.Verified)
+		wide := slices.ContainsFunc(r.Vectors, func(v lower.Vector) bool { return v.High != nil })
+		require.Equal(t, !float, wide)
+		for k := range r.Launched {
+			taken[i] += r.Launched[k].WarpInstrs
+		}
+	}
+	ratio := float64(taken[0]) / float64(taken[1])
+	t.Logf("doubles take %.1f times the instructions", ratio)
+	require.InDelta(t, 20, ratio, 5)
 }
 
 // TestHybrid: two schedules of one operator, which are entirely different.

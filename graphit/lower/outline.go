@@ -62,10 +62,14 @@ func WaitsName(q *graphit.Var) string  { return waits(q) }
 // NewOutline plans a checked program's operators and loops.
 func NewOutline(s host.Shape, g *graph.Graph, f *graphit.File, o Options) (x *Outline, err error) {
 	defer catch(f.Name, &err)
+	if !o.Float {
+		refuseDouble(f)
+	}
 	p, err := Build(f, o.Schedule, o.Float)
 	if err != nil {
 		return nil, err
 	}
+	p.Narrow = true
 	if err := accepts(p, g); err != nil {
 		return nil, err
 	}

@@ -126,6 +126,9 @@ func queueVectors(p *graphir.Program) map[*graphit.Var]*graphit.Var {
 			return
 		}
 		v := made.Args[2].(*graphit.Name).Var
+		if p.Wide(v.Type.Of) {
+			refuse(at, "%s: priorities of type %s are not supported: expected int or uint", q.Name, v.Type.Of)
+		}
 		if of[q] != nil && of[q] != v {
 			refuse(at, "%s: a queue has one vector of priorities", q.Name)
 		}
@@ -170,13 +173,13 @@ func (l *lowering) algorithm(op *graphir.EdgeSetIterator, name string) *algorith
 		Silent: op.Output != graphir.Modified}
 	if f := op.SrcFilter; f != nil {
 		a.EdgeFilter = func(k *emit.Kernel, e *layout.Edge) ir.Value {
-			return newWriter(k, nil).call(f,
+			return l.writer(k, nil).call(f,
 				[]ir.Value{e.Src})
 		}
 	}
 	if f := op.DstFilter; f != nil {
 		a.Asked = true
-		a.DstFilter = func(k *emit.Kernel, v ir.Value) ir.Value { return newWriter(k, nil).call(f, []ir.Value{v}) }
+		a.DstFilter = func(k *emit.Kernel, v ir.Value) ir.Value { return l.writer(k, nil).call(f, []ir.Value{v}) }
 	}
 	if !l.sum(op, a) {
 		l.body(op, a)
@@ -191,7 +194,7 @@ func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool
 		return false
 	}
 	t := g.Into.Type.Of
-	if t.Kind == graphit.Bool {
+	if t.Kind == graphit.Bool || l.program.Wide(t) {
 		return false
 	}
 	a.Into = vectorName(g.Into)
@@ -204,7 +207,7 @@ func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool
 		return false
 	}
 	a.Gather = func(k *emit.Kernel, e *layout.Edge) ir.Value {
-		w := newWriter(k, op.Accesses)
+		w := l.writer(k, op.Accesses)
 		l.edge(w, op.Apply, e)
 		w.block(g.Before, assignedIn(op.Apply.Body))
 		return w.convert(w.as(g.Value, t), a.Sum.Type)
@@ -219,6 +222,13 @@ func (l *lowering) edge(w *writer, f *graphit.Func, e *layout.Edge) {
 	if len(f.Params) == 3 {
 		p := f.Params[2]
 		of := ir.I32
+		if w.isWide(p.Type) {
+			if l.weights == graph.FloatWeights && p.Type.IsReal() {
+				of = ir.F32
+			}
+			w.pairs[p] = w.widened(e.Weight(of), p.Type)
+			return
+		}
 		if t := typeOf(p.Type); t == ir.F32 {
 			of = t
 		}
@@ -263,7 +273,7 @@ func (l *lowering) body(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) {
 	a.Sum = reduction("min=", &graphit.Type{Kind: graphit.Int}, true, op.Pos)
 	a.Into = "none"
 	a.Body = func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value)) {
-		w := newWriter(k, op.Accesses)
+		w := l.writer(k, op.Accesses)
 		l.edge(w, op.Apply, e)
 		if op.Output == graphir.Modified {
 			w.tracked = op.Tracked
@@ -285,10 +295,21 @@ func (l *lowering) vertices(op *graphir.VertexSetIterator, name string) *compose
 	return &compose.VertexOperator{
 		Name: name, Listed: !op.IsAllVertices, Keeps: op.Filters,
 		Emit: func(k *emit.Kernel, v ir.Value) ir.Value {
-			w := newWriter(k, op.Accesses)
+			w := l.writer(k, op.Accesses)
+			w.queues = l.waiting(op.Apply)
 			return w.call(op.Apply, []ir.Value{w.convert(v, typeOf(op.Apply.Params[0].Type))})
 		},
 	}
+}
+
+// waiting returns the queues that a function of vertices has vertices wait in; nil: none.
+func (l *lowering) waiting(f *graphit.Func) (queues map[*graphit.Var]*graphit.Var) {
+	graphit.Walk(f.Body, func(x graphit.Expr) {
+		if m, ok := x.(*graphit.Method); ok && m.Name == graphit.Enqueue {
+			queues = l.queues
+		}
+	})
+	return queues
 }
 
 // Names of a queue's state on the machine.
@@ -301,7 +322,7 @@ const (
 func waits(q *graphit.Var) string { return "queue.waits." + q.Name }
 
 // ready dequeues the vertices in the queue's current bucket.
-func ready(q, vector *graphit.Var) *compose.VertexOperator {
+func ready(q, vector *graphit.Var, descending bool) *compose.VertexOperator {
 	return &compose.VertexOperator{
 		Name: "ready." + q.Name, Keeps: true,
 		Emit: func(k *emit.Kernel, v ir.Value) ir.Value {
@@ -309,7 +330,14 @@ func ready(q, vector *graphit.Var) *compose.VertexOperator {
 			flags := k.Addr(waits(q))
 			took := k.Var(k.U32(0))
 			k.When(k.Ne(k.Load(ir.U32, flags, v), k.U32(0)), func() {
-				k.When(k.Lt(k.Load(t, k.Addr(vectorName(vector)), v), k.Param(below, t)), func() {
+				priority := k.Load(t, k.Addr(vectorName(vector)), v)
+				var here ir.Value
+				if descending {
+					here = k.Ge(priority, k.Param(priorityName, t))
+				} else {
+					here = k.Lt(priority, k.Param(below, t))
+				}
+				k.When(here, func() {
 					k.Store(flags, v, k.U32(0))
 					took.Set(k.U32(1))
 				})
@@ -319,16 +347,20 @@ func ready(q, vector *graphit.Var) *compose.VertexOperator {
 	}
 }
 
-// first finds the least waiting priority.
-func first(q, vector *graphit.Var) *compose.VertexOperator {
+// first finds the least waiting priority; the greatest, of a queue with higher priorities first.
+func first(q, vector *graphit.Var, descending bool) *compose.VertexOperator {
 	return &compose.VertexOperator{
 		Name: "first." + q.Name,
 		Emit: func(k *emit.Kernel, v ir.Value) ir.Value {
 			t := typeOf(vector.Type.Of)
 			k.When(k.Ne(k.Load(ir.U32, k.Addr(waits(q)), v), k.U32(0)), func() {
 				priority := k.Load(t, k.Addr(vectorName(vector)), v)
-				k.When(k.Lt(priority, k.Load(t, k.Addr(least), k.U32(0))),
-					func() { k.AtomicMin(k.Addr(least), k.U32(0), priority) })
+				best := k.Load(t, k.Addr(least), k.U32(0))
+				if descending {
+					k.When(k.Gt(priority, best), func() { k.AtomicMax(k.Addr(least), k.U32(0), priority) })
+				} else {
+					k.When(k.Lt(priority, best), func() { k.AtomicMin(k.Addr(least), k.U32(0), priority) })
+				}
 				k.Store(k.Addr(least), k.U32(1), k.U32(1)) // a vertex waits
 			})
 			return nil

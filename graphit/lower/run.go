@@ -45,13 +45,14 @@ type Result struct {
 	Plans    []string // of the operators over edges
 }
 
-// Vector is a vector's contents at the end of the program, floats as their bits.
+// Vector is a vector's contents at the end of the program, reals as their bits.
 type Vector struct {
 	Var   *graphit.Var
 	Words []uint32
+	High  []uint32 // the upper words of numbers that have two; nil: they have one
 }
 
-// Build returns the representation of a checked program for a machine that has only float32.
+// Build returns the representation of a checked program for a machine, with doubles as floats or in software.
 func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program, err error) {
 	if p, err = BuildAny(f, s, float); err != nil {
 		return nil, err
@@ -66,11 +67,12 @@ func Build(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program
 // BuildAny is Build for programs that may have no operator, and run on the host alone.
 func BuildAny(f *graphit.File, s *graphit.Schedule, float bool) (p *graphir.Program, err error) {
 	defer catch(f.Name, &err)
-	if !float {
-		refuseDouble(f)
-	}
 	if p, err = graphir.Build(f); err != nil {
 		return nil, err
+	}
+	p.Float = float
+	if at, found := hasDouble(f); found && !float {
+		p.Notes = append(p.Notes, graphir.Note{Pos: at, Text: slowDoubles, Program: true})
 	}
 	return p, p.Run(s, nil)
 }
@@ -86,13 +88,15 @@ func (o *Options) build(f *graphit.File) (*graphir.Program, error) {
 	return Build(f, o.Schedule, o.Float)
 }
 
-// refuseDouble refuses doubles, which the machine lacks.
-func refuseDouble(f *graphit.File) {
+// slowDoubles is the note on a program with doubles.
+const slowDoubles = "double is computed in software, in about twenty times the instructions: --float computes it as float"
+
+// hasDouble returns the first double that a program declares for a machine; false: it declares none.
+func hasDouble(f *graphit.File) (at graphit.Pos, found bool) {
 	check := func(v *graphit.Var) {
-		if t := v.Type; t.Kind == graphit.Double || t.Of != nil && t.Of.Kind == graphit.Double ||
-			t.Weight != nil && t.Weight.Kind == graphit.Double {
-			refuse(t.Pos, "%s is double, and the machine's numbers have 32 bits: expected float, or --float, which computes "+
-				"double as float", v.Name)
+		if t := v.Type; !found && (t.Kind == graphit.Double || t.Of != nil && t.Of.Kind == graphit.Double ||
+			t.Weight != nil && t.Weight.Kind == graphit.Double) {
+			at, found = t.Pos, true
 		}
 	}
 	for _, v := range f.Globals {
@@ -102,6 +106,14 @@ func refuseDouble(f *graphit.File) {
 		if fn.Name != "main" {
 			graphit.Declared(fn, check)
 		}
+	}
+	return at, found
+}
+
+// refuseDouble refuses doubles where they are not computed in software.
+func refuseDouble(f *graphit.File) {
+	if at, found := hasDouble(f); found {
+		refuse(at, "double, and the machine's numbers have 32 bits: expected float, or --float, which computes double as float")
 	}
 }
 
@@ -126,7 +138,11 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 		s.Close()
 		r.Launched, r.Steps, r.Times, r.Layout = s.Launched, s.Steps, s.Times, s.Layout()
 		for _, v := range p.Vectors {
-			r.Vectors = append(r.Vectors, Vector{v, s.Array(vectorName(v))})
+			x := Vector{Var: v, Words: s.Array(vectorName(v))}
+			if p.Wide(v.Type.Of) {
+				x.High = s.Array(highName(v))
+			}
+			r.Vectors = append(r.Vectors, x)
 		}
 	}
 	for _, op := range p.Edges {
@@ -142,7 +158,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 	}
 	if b.session == nil {
 		for _, v := range p.Vectors {
-			r.Vectors = append(r.Vectors, Vector{v, b.initial[v]})
+			r.Vectors = append(r.Vectors, Vector{v, b.initial[v], b.high[v]})
 		}
 	}
 	err = b.check(ctx, &r)
@@ -155,7 +171,7 @@ func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*
 		AnyArguments: o.anyArguments})
 	return h, &backend{
 		host: h, program: p, graph: g, device: d, options: o,
-		initial: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{},
+		initial: map[*graphit.Var][]uint32{}, high: map[*graphit.Var][]uint32{}, frontiers: map[*eval.Set]*compose.Frontier{},
 		ready: map[*eval.Queue]*eval.Set{},
 	}
 }
@@ -265,6 +281,7 @@ type backend struct {
 	session   *compose.Session
 	reference *eval.Reference           // nil: not run yet
 	initial   map[*graphit.Var][]uint32 // initial contents of vectors, until there is a session
+	high      map[*graphit.Var][]uint32 // and upper words
 	loops     map[graphir.Stmt]*fusedLoop
 	looping   bool // the device is inside a fused loop
 
@@ -284,7 +301,31 @@ func (b *backend) Declare(v *graphit.Var, initial eval.Value, degrees []uint32) 
 		words = slices.Repeat([]uint32{word(initial, v.Type.Of)}, n)
 	}
 	b.initial[v] = slices.Clone(words)
+	if b.program.Wide(v.Type.Of) {
+		lo, hi := wideWords(initial, v.Type.Of)
+		if degrees == nil {
+			b.initial[v] = slices.Repeat([]uint32{lo}, n)
+		}
+		b.high[v] = slices.Repeat([]uint32{hi}, n)
+	}
 	return nil
+}
+
+// wideWords are the words of a number that has two.
+func wideWords(v eval.Value, t *graphit.Type) (lo, hi uint32) {
+	bits := uint64(v.I)
+	if t.IsReal() {
+		bits = math.Float64bits(v.F)
+	}
+	return uint32(bits), uint32(bits >> 32)
+}
+
+func wideValue(lo, hi uint32, t *graphit.Type) eval.Value {
+	bits := uint64(hi)<<32 | uint64(lo)
+	if t.IsReal() {
+		return eval.Value{F: math.Float64frombits(bits)}
+	}
+	return eval.Int(int64(bits))
 }
 
 // word converts a value to the machine's representation.
@@ -307,6 +348,12 @@ func value(w uint32, t *graphit.Type) eval.Value {
 
 // Element returns an element for the host.
 func (b *backend) Element(v *graphit.Var, n int) eval.Value {
+	if t := v.Type.Of; b.program.Wide(t) {
+		if b.session == nil {
+			return wideValue(b.initial[v][n], b.high[v][n], t)
+		}
+		return wideValue(b.session.Read(vectorName(v), n), b.session.Read(highName(v), n), t)
+	}
 	if b.session == nil {
 		return value(b.initial[v][n], v.Type.Of)
 	}
@@ -315,6 +362,16 @@ func (b *backend) Element(v *graphit.Var, n int) eval.Value {
 
 // SetElement writes an element for the host.
 func (b *backend) SetElement(v *graphit.Var, n int, x eval.Value) {
+	if t := v.Type.Of; b.program.Wide(t) {
+		lo, hi := wideWords(x, t)
+		if b.session == nil {
+			b.initial[v][n], b.high[v][n] = lo, hi
+			return
+		}
+		b.session.Write(vectorName(v), n, lo)
+		b.session.Write(highName(v), n, hi)
+		return
+	}
 	if b.session == nil {
 		b.initial[v][n] = word(x, v.Type.Of)
 		return
@@ -388,7 +445,8 @@ func (l *lowering) operators(mutate func(op *graphir.EdgeSetIterator)) (o operat
 	}
 	for _, q := range l.program.Scalars {
 		if v := l.queues[q]; v != nil {
-			o.takes[q], o.finds[q] = ready(q, v), first(q, v)
+			down := l.program.Descends(q)
+			o.takes[q], o.finds[q] = ready(q, v, down), first(q, v, down)
 			o.parts.Vertices = append(o.parts.Vertices, o.takes[q], o.finds[q])
 		}
 	}
@@ -412,6 +470,12 @@ func (b *backend) open() (err error) {
 	parts := b.parts
 	for _, v := range b.program.Vectors {
 		parts.Arrays = append(parts.Arrays, graph.Array{Name: vectorName(v), Data: b.initial[v]})
+		if high := b.high[v]; high != nil {
+			parts.Arrays = append(parts.Arrays, graph.Array{Name: highName(v), Data: high})
+			if l.locked(v) {
+				parts.Arrays = append(parts.Arrays, graph.Array{Name: lockName(v), Data: make([]uint32, len(high))})
+			}
+		}
 	}
 	for _, q := range b.program.Scalars {
 		if b.queues[q] != nil {
@@ -452,9 +516,15 @@ func (b *backend) start(ctx context.Context) error {
 	return err
 }
 
-// checked returns the program for the reference, built afresh so that it does not depend on the operators' lowering.
+// checked returns the program for the reference, built afresh so that it does not depend on the operators' lowering, nor
+// on fusions of loops and functions, whose results it judges.
 func (b *backend) checked() (*graphir.Program, eval.Options, error) {
-	p, err := b.options.build(b.program.File)
+	o, f := b.options, b.program.File
+	if o.Schedule == nil {
+		o.Schedule = f.Schedule
+	}
+	o.Schedule = o.Schedule.Unfused()
+	p, err := o.build(f)
 	return p, eval.Options{Args: b.options.Args, MaxSteps: b.options.MaxSteps}, err
 }
 
@@ -462,7 +532,11 @@ func (b *backend) checked() (*graphir.Program, eval.Options, error) {
 func (b *backend) words() map[string]uint32 {
 	words := map[string]uint32{priorityName: b.current, below: b.bound}
 	for _, v := range b.program.Scalars {
-		if v.Type.Kind != graphit.PriorityQueue {
+		switch {
+		case v.Type.Kind == graphit.PriorityQueue:
+		case b.program.Wide(v.Type):
+			words[scalarName(v)], words[scalarHigh(v)] = wideWords(b.host.Scalar(v), v.Type)
+		default:
 			words[scalarName(v)] = word(b.host.Scalar(v), v.Type)
 		}
 	}
@@ -552,7 +626,7 @@ func (b *backend) Queue(ctx context.Context, q *eval.Queue) error {
 	name := waits(q.Var)
 	for v := range b.graph.Vertices() {
 		w := uint32(0)
-		if q.All || uint32(v) == q.Source {
+		if q.Waits(v, b.Element(q.Vector, v).I) {
 			w = 1
 		}
 		b.session.Write(name, v, w)
@@ -625,7 +699,14 @@ func greatest(t *graphit.Type) int64 {
 
 // least finds the least waiting priority.
 func (b *backend) least(ctx context.Context, q *eval.Queue) (priority int64, any bool, err error) {
-	b.session.Write(least, 0, uint32(greatest(q.Vector.Type.Of)))
+	start := greatest(q.Vector.Type.Of)
+	if q.Descending {
+		start = -1 - start // of an int the least
+		if q.Vector.Type.Of.Kind == graphit.Uint {
+			start = 0
+		}
+	}
+	b.session.Write(least, 0, uint32(start))
 	b.session.Write(least, 1, 0)
 	if _, err := b.session.Vertices(ctx, b.finds[q.Var], nil); err != nil {
 		return 0, false, err
@@ -647,7 +728,7 @@ func (b *backend) check(ctx context.Context, r *Result) error {
 		}
 	}
 	for _, v := range r.Vectors {
-		if err := ref.Compare(v.Var, v.Words); err != nil {
+		if err := ref.Compare(v.Var, v.Words, v.High); err != nil {
 			return err
 		}
 	}

@@ -147,8 +147,8 @@ var docs = map[string]string{
 		"list; for two schedules by the size of the input, {threshold: 0.1, below: {…}, above: " +
 		"{…}}. Properties of an operator without a schedule follow workload's choices. " +
 		"docs/guide/graphit.md.",
-	"graphit.float": "true: a GraphIt program's double is computed as float, since the machine " +
-		"has 32-bit numbers only. false: such a program is refused.",
+	"graphit.float": "true: a GraphIt program's double is computed as float, which is faster. false: in " +
+		"software, since the machine has 32-bit numbers only.",
 	"host": "The host side of workload.program. It has no effect without a program.",
 	"kernel": "compiled: composed of the choices below. handwritten: assembly, as a yardstick; " +
 		"only pagerank under vertex, edge and weaver, with the other choices at auto.",
