@@ -96,17 +96,34 @@ func (u Unit) Write(dir string) (names []string, err error) {
 	return names, nil
 }
 
-// Digest identifies the unit's sources.
-func (u Unit) Digest() (string, error) {
-	h := sha256.New()
-	err := fs.WalkDir(sources, u.Top, func(path string, d fs.DirEntry, err error) error {
+// Lines returns the number of lines of the unit's sources that are neither empty nor a comment alone.
+func (u Unit) Lines() (n int, err error) {
+	err = u.each(func(_ string, text []byte) {
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				n++
+			}
+		}
+	})
+	return n, err
+}
+
+// each calls f with each of the unit's files.
+func (u Unit) each(f func(path string, text []byte)) error {
+	return fs.WalkDir(sources, u.Top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := sources.ReadFile(path)
-		fmt.Fprintf(h, "%s %d\n%s", path, len(text), text)
+		f(path, text)
 		return err
 	})
+}
+
+// Digest identifies the unit's sources.
+func (u Unit) Digest() (string, error) {
+	h := sha256.New()
+	err := u.each(func(path string, text []byte) { fmt.Fprintf(h, "%s %d\n%s", path, len(text), text) })
 	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 

@@ -65,8 +65,8 @@ func (PackHead) Docs() map[string]string {
 
 // Quantity is a number computed from points.
 type Quantity struct {
-	Metric  string          `key:"metric" default:"cycles" doc:"A statistic, or a sum: a + b."`
-	Per     string          `key:"per" default:"" doc:"A statistic to divide by."`
+	Metric  string          `key:"metric" default:"cycles" doc:"A statistic, a cost (docs/guide/cost.md), or a sum: a + b."`
+	Per     string          `key:"per" default:"" doc:"A statistic or a number to divide by."`
 	Measure workload.Choice `key:"measure" default:"value" oneof:"value,ratio,speedup,difference"`
 	Of      []string        `key:"of" default:""`
 	Over    []string        `key:"over" default:"" doc:"Conditions on the partners of ratio, speedup and difference."`

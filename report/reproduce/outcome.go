@@ -116,6 +116,9 @@ type FigureOutcome struct {
 // Evaluate checks a pack's statements, given the points of a variant, of all readings.
 func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error) {
 	o := &Outcome{Format: withIntervals, Pack: p.Name, Variant: v, Checks: []CheckOutcome{}, Figures: []FigureOutcome{}}
+	if err := addCosts(p, points); err != nil {
+		return nil, err
+	}
 	under := map[string][]Point{}
 	for i := range points {
 		under[points[i].Reading] = append(under[points[i].Reading], points[i])

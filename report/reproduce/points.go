@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"heddle/configs/schema"
@@ -34,6 +35,8 @@ type Point struct {
 	Stats      map[string]float64
 	Sampled    bool               // cycles and statistics are estimates
 	Halves     map[string]float64 // half the widths of their intervals, where they have any
+
+	cost cost
 }
 
 // NewPoints makes points of an experiment's under a reading. Without outcomes they have no results, but can be chosen
@@ -58,6 +61,7 @@ func NewPoints(reading string, e *config.Experiment, points []experiment.Point, 
 		}
 		if outcomes != nil {
 			p.add(&outcomes[i])
+			p.cost = cost{&points[i].Config.Machine, outcomes[i].Stats.Tree()}
 		}
 		list = append(list, p)
 	}
@@ -151,6 +155,9 @@ func (p *Point) metric(names string) (sum estimate, ok bool) {
 func (p *Point) statistic(name string) (float64, bool) {
 	if name == "cycles" {
 		return float64(p.Cycles), p.Cycles > 0
+	}
+	if v, err := strconv.ParseFloat(name, 64); err == nil {
+		return v, true
 	}
 	v, ok := p.Stats[name]
 	return v, ok

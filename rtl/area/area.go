@@ -55,6 +55,14 @@ func (m *Mapping) Total() (t Part) {
 	return t
 }
 
+// MemoryBits returns the bits of all memories.
+func (m *Mapping) MemoryBits() (n int) {
+	for _, b := range m.Memories {
+		n += b.Banks * b.Bits
+	}
+	return n
+}
+
 // ErrNoYosys says that Yosys is not installed.
 var ErrNoYosys = errors.New("yosys is not installed (Debian: apt-get install yosys)")
 

@@ -54,10 +54,7 @@ func TestMap(t *testing.T) {
 		{"weaver_fifo", 1, 2 * answer}, {"weaver_fifo", 1, 2 * request}, {"weaver_st", lanes, 2 * entry},
 	}, m.Memories)
 
-	bits := 0
-	for _, b := range m.Memories {
-		bits += b.Banks * b.Bits
-	}
+	bits := m.MemoryBits()
 	silicon := m.Silicon()
 	assert.InDelta(t, (total.Gates/3.9+0.127*float64(bits))*1e-6, silicon.Low, 1e-9)
 	assert.InDelta(t, (total.Gates/3.9*2+0.127*3*1.3*float64(bits))*1e-6, silicon.High, 1e-9)
