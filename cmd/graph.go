@@ -335,6 +335,7 @@ var generators = []struct{ section, example string }{
 	{"erdos_renyi", "--vertices 10000 --edges 80000 -o er.txt"},
 	{"grid", "--width 300 --height 300 --remove 0.35 -o road.gr --weights random --weight-max 1000"},
 	{"bipartite", "--left 5000 --right 20000 --edges 300000 -o ratings.txt.gz --symmetrise"},
+	{"like", "--name soc-orkut --shrink 1000 -o orkut-like.hgr"},
 }
 
 func newGraphGen() *cobra.Command {

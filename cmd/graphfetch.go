@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/graph/fetch"
+	"heddle/graph/graphspec"
 	"heddle/internal/fit"
 )
 
@@ -56,6 +57,11 @@ func listFetchable(w io.Writer) error {
 		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s listed edges\n", g.Name, g.Page, grouped(g.Vertices),
 			grouped(g.Lines))
 	}
+	b.WriteString("\nof papers; graph: {like: {name: NAME}} generates a stand-in with the counts that they print:\n")
+	for _, o := range graphspec.Originals {
+		fmt.Fprintf(&b, "%-18s  %s; %s vertices, %s directed edges (%s)\n", o.Name, o.Get, grouped(o.Vertices),
+			grouped(o.Edges), o.Source)
+	}
 	return fit.Print(w, b.String())
 }
 
@@ -69,6 +75,10 @@ func (f *graphFetch) fetch(c *cobra.Command, name string) error {
 					grouped(g.Vertices),
 					grouped(g.Lines), g.Cite)
 			}
+		}
+		if o, ok := (&graphspec.Like{Name: name}).Original(); ok {
+			return fmt.Errorf("%s is not fetched: take it from %s. graph: {like: {name: %s}} generates a stand-in",
+				name, o.Get, name)
 		}
 		var names []string
 		for _, g := range fetch.Catalogue {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/graph/fetch"
+	"heddle/graph/graphspec"
 )
 
 // TestGraphFetch: a graph is fetched from a server, its counts are compared with the published ones, and an experiment
@@ -58,7 +59,10 @@ func TestGraphFetch(t *testing.T) {
 	}
 	out, _, code = heddle(t, "graph", "fetch")
 	require.Equal(t, exitOK, code)
-	require.Equal(t, len(fetch.Catalogue)+2+len(fetch.NotFetched), strings.Count(out, "\n"))
+	require.Equal(t, len(fetch.Catalogue)+2+len(fetch.NotFetched)+2+len(graphspec.Originals), strings.Count(out, "\n"))
+	_, errs, code = heddle(t, "graph", "fetch", "soc-orkut")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "take it from https://")
 	for _, g := range fetch.NotFetched {
 		_, errs, code = heddle(t, "graph", "fetch", g.Name)
 		require.Equal(t, exitUsage, code)

@@ -133,15 +133,25 @@ func generate(spec *graphspec.Graph) (*Graph, error) {
 		how, l = *spec.Grid, grid(spec.Grid)
 	case spec.Bipartite != nil:
 		how, l = *spec.Bipartite, bipartite(spec.Bipartite)
+	case spec.Like != nil:
+		l = like(spec.Like)
 	default:
 		return nil, errors.New("BUG: graph: no source after it was validated")
 	}
 	g := l.build()
 	g.Record = Record{
-		Source: spec.Sources()[0] + parameters(how), FileVertices: g.Vertices(), FileEdges: g.Edges(),
+		Source: origin(spec, how), FileVertices: g.Vertices(), FileEdges: g.Edges(),
 		IDs: "generated", Weights: "none", Warnings: []string{},
 	}
 	return g, nil
+}
+
+// origin describes how a generated graph came about.
+func origin(spec *graphspec.Graph, how any) string {
+	if spec.Like != nil {
+		return likeSource(spec.Like)
+	}
+	return spec.Sources()[0] + parameters(how)
 }
 
 // parameters writes a generator's section as YAML would.

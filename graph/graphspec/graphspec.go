@@ -28,6 +28,7 @@ type Graph struct {
 	ErdosRenyi      *ErdosRenyi      `key:"erdos_renyi" doc:"G(n, m): m different edges without self-loops, all sets equally likely; both directions of every edge."`
 	Grid            *Grid            `key:"grid" doc:"2-D grid with noise, road-like; both directions of every edge."`
 	Bipartite       *Bipartite       `key:"bipartite" doc:"Random bipartite graph: different edges from left to right, all sets equally likely."`
+	Like            *Like            `key:"like" doc:"Stand-in for a graph of the papers: a random graph with its published counts, labelled as a stand-in wherever it is named. Source: Chung and Lu, Annals of Combinatorics 6, 2002; road networks: a perturbed lattice."`
 
 	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep,names"`
 	Clean   Clean   `key:"clean" doc:"Clean-up, in the order of its keys."`
@@ -125,7 +126,7 @@ var Schema = schema.Deferred[Graph]("", func() {})
 // Sources lists those of the package's Sources that are given.
 func (g *Graph) Sources() []string {
 	given := []bool{g.File != "", g.RMAT != nil, g.PowerlawCluster != nil, g.ErdosRenyi != nil, g.Grid != nil,
-		g.Bipartite != nil}
+		g.Bipartite != nil, g.Like != nil}
 	var names []string
 	for i, name := range Sources() {
 		if given[i] {
@@ -137,7 +138,7 @@ func (g *Graph) Sources() []string {
 
 // Sources returns the keys of a Graph of which exactly one must be given.
 func Sources() []string {
-	return []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite"}
+	return []string{"file", "rmat", "powerlaw_cluster", "erdos_renyi", "grid", "bipartite", "like"}
 }
 
 // Validate returns an error for a graph with several sources.
@@ -233,6 +234,8 @@ func (g *Graph) SetSeed(seed uint64) (random bool) {
 		random = g.Grid.Remove > 0 || g.Grid.Rewire > 0
 	case g.Bipartite != nil:
 		g.Bipartite, random = seeded(g.Bipartite, func(x *Bipartite) { x.Seed = seed })
+	case g.Like != nil:
+		g.Like, random = seeded(g.Like, func(x *Like) { x.Seed = seed })
 	}
 	if g.Weights.From == RandomWeights {
 		g.Weights.Seed, random = seed, true
@@ -265,6 +268,9 @@ func (g *Graph) NominalEdges() (edges uint64, ok bool) {
 		return uint64(float64(2*(2*w*h-w-h)) * (1 - g.Grid.Remove)), true
 	case g.Bipartite != nil:
 		return uint64(g.Bipartite.Edges), true
+	case g.Like != nil:
+		o, _ := g.Like.Original()
+		return uint64(o.Edges / g.Like.Shrink), true
 	}
 	return 0, false
 }
@@ -282,6 +288,9 @@ func (g *Graph) NominalVertices() uint64 {
 		return uint64(g.Grid.Width) * uint64(g.Grid.Height)
 	case g.Bipartite != nil:
 		return uint64(g.Bipartite.Left) + uint64(g.Bipartite.Right)
+	case g.Like != nil:
+		n, _ := g.Like.Size()
+		return uint64(n)
 	}
 	return 0
 }

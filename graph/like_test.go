@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/graph/graphspec"
+)
+
+// A stand-in has the published numbers of vertices and edges, divided, and says what it is.
+func TestStandInsHaveThePublishedCounts(t *testing.T) {
+	for _, o := range graphspec.Originals {
+		shrink := max(1, min(o.Edges/100_000, o.Vertices/200))
+		for shrink > 1 && (&graphspec.Like{Name: o.Name, Shrink: shrink}).Validate() != nil {
+			shrink /= 2
+		}
+		if o.Edges/shrink > 3_000_000 {
+			continue // dense: only whole, or nearly
+		}
+		g := load(t, "like.name="+o.Name, fmt.Sprintf("like.shrink=%d", shrink))
+		require.Equal(t, o.Vertices/shrink, g.Vertices(), o.Name)
+		require.InDelta(t, o.Edges/shrink, g.Edges(), 2, o.Name)
+		require.Contains(t, g.Record.Source, "stand-in for "+o.Name)
+		require.Contains(t, g.Record.Source, "not that graph")
+
+		clean := load(t, "like.name="+o.Name, fmt.Sprintf("like.shrink=%d", shrink), "clean.drop_duplicates=true",
+			"clean.drop_self_loops=true", fmt.Sprintf("clean.symmetrise=%v", !o.Directed))
+		require.Equal(t, g.Hash(), clean.Hash(), "%s: simple, and symmetric where the original is", o.Name)
+	}
+}
+
+// Where the maximum degree is published, the whole stand-in's is near it: within a quarter, as it is expected to be.
+func TestStandInsHaveThePublishedMaximum(t *testing.T) {
+	for _, name := range []string{"com-amazon", "amazon0601"} {
+		o, _ := (&graphspec.Like{Name: name}).Original()
+		s := load(t, "like.name="+name).Summarise()
+		require.InEpsilon(t, o.MaxDegree, s.Out.Max, 0.25, name)
+	}
+}
+
+// A road network is a lattice's: connected as far as its edges reach, of bounded degree and long ways.
+func TestRoadStandIns(t *testing.T) {
+	g := load(t, "like.name=roadNet-CA", "like.shrink=200")
+	s := g.Summarise()
+	require.LessOrEqual(t, s.Out.Max, 8)
+	require.InDelta(t, 5533214.0/1971281, s.Out.Mean, 0.01)
+	depth := bfsDepth(g)
+	require.Greater(t, depth, 60, "about the root of the number of vertices, or more")
+	require.Less(t, bfsDepth(load(t, "like.name=soc-orkut", "like.shrink=1000")), 6)
+}
+
+// bfsDepth is the eccentricity of vertex 0 in its component.
+func bfsDepth(g *Graph) (depth int) {
+	seen, level := map[uint32]bool{0: true}, []uint32{0}
+	for ; len(level) > 0; depth++ {
+		var next []uint32
+		for _, v := range level {
+			for _, u := range g.out.IDs[g.out.Offsets[v]:g.out.Offsets[v+1]] {
+				if !seen[u] {
+					seen[u], next = true, append(next, u)
+				}
+			}
+		}
+		level = next
+	}
+	return depth - 1
+}
+
+// The ends of edges are drawn in proportion to the weights.
+func TestLottery(t *testing.T) {
+	weights := []float64{1, 0.5, 0.25, 0.125, 0.125}
+	d, r, count := newLottery(weights), newRNG(1, "test"), make([]float64, len(weights))
+	const draws = 100_000
+	for range draws {
+		count[d.draw(&r)]++
+	}
+	for i, w := range weights {
+		require.InDelta(t, w/2, count[i]/draws, 0.01)
+	}
+}
+
+// Whatever the schema allows is refused with the key, or generated.
+func TestAnyStandIn(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		o := graphspec.Originals[r.IntN(len(graphspec.Originals))]
+		s := graphspec.Like{Name: o.Name, Shrink: 1 + r.IntN(1<<(1+r.IntN(20))), Seed: r.Uint64()}
+		n, m := s.Size()
+		err := s.Validate()
+		if err != nil {
+			require.ErrorContains(t, err, "expected")
+			continue
+		}
+		if m < 50_000 {
+			g, err := Load(graphspec.Graph{Like: &s})
+			require.NoError(t, err)
+			require.Equal(t, n, g.Vertices())
+		}
+	}
+	err := (&graphspec.Like{Name: "nowhere", Shrink: 1}).Validate()
+	require.ErrorContains(t, err, "soc-orkut")
+}
