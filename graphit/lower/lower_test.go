@@ -93,7 +93,7 @@ var axes = []struct {
 	{"schedule", []string{"vertex", "edge", "warp", "cta", "twc", "twce", "strict", "weaver", "peg", "hwwl", "eghw"}},
 	{"direction", []string{"auto", "push", "pull", "hybrid"}},
 	{"active_set", []string{"auto", "queue", "bitmap", "bytemap", "list", "qnb-bitmap", "qnb-bytemap", "rqnb-bitmap"}},
-	{"layout", []string{"auto", "csr", "csc", "csr-csc", "coo", "block-coo", "virtual", "virtual-coalesced", "ell-csr", "ell-coo", "dia-coo", "gshard"}},
+	{"layout", []string{"auto", "csr", "csc", "csr-csc", "coo", "block-coo", "edge-blocking", "virtual", "virtual-coalesced", "ell-csr", "ell-coo", "dia-coo", "gshard"}},
 	{"dedup", []string{"auto", "none", "bitmap", "bytemap", "monotonic"}},
 	{"sum", []string{"register", "memory", "atomic"}},
 	{"ahead", []string{"true", "false"}},

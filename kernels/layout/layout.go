@@ -224,7 +224,7 @@ func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value
 }
 
 // layouts holds every layout, one file each, followed by registered ones.
-var layouts = []*Layout{csr, csc, both, coo, blockCOO, split, coalesced, ellCSR, ellCOO, diaCOO, gShard}
+var layouts = []*Layout{csr, csc, both, coo, blockCOO, edgeBlocking, split, coalesced, ellCSR, ellCOO, diaCOO, gShard}
 
 // Own is the number of built-in layouts, which come first in Layouts.
 var Own = len(layouts)

@@ -201,7 +201,7 @@ func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, vertex ir.Value
 // every edge is there once.
 func TestBlocks(t *testing.T) {
 	g := sample(t, "integer")
-	for _, name := range []string{"block-coo", "gshard"} {
+	for _, name := range []string{"block-coo", "edge-blocking", "gshard"} {
 		byName, err := layout.ByName(name)
 		require.NoError(t, err)
 		for _, vertices := range []int{1, 2, 3, 7, g.Vertices(), 1 << 27} {
@@ -230,6 +230,27 @@ func TestBlocks(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestSegments: a segment begins where the block changes, and nowhere else.
+func TestSegments(t *testing.T) {
+	g := sample(t, "integer")
+	byName, err := layout.ByName("edge-blocking")
+	require.NoError(t, err)
+	for _, n := range []uint32{1, 2, 3, 7, 1 << 20} {
+		l := byName.Sized(layout.Sizes{BlockVertices: int(n), BlockBy: layout.ByDestination})
+		for _, order := range []string{"by-source", "by-destination"} {
+			array := func(part string) []uint32 { return l.Array("edge-blocking-" + order + "." + part).Words(g) }
+			ends, want := array("destinations"), []uint32{}
+			for e := range ends {
+				if e == 0 || ends[e]/n != ends[e-1]/n {
+					want = append(want, uint32(e))
+				}
+			}
+			require.Equal(t, append(want, uint32(g.Edges())), array("segments"))
+			require.EqualValues(t, len(want), l.NumbersOf(g)["edge-blocking-"+order+".blocks"])
 		}
 	}
 }

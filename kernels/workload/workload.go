@@ -192,7 +192,8 @@ var docs = map[string]string{
 	"layout.name": "Layout of the edges in memory. csr: rows by source. csc: by destination. " +
 		"csr-csc: both. coo: both ends of every edge. block-coo: both ends, block by block of " +
 		"destinations, sources or both (EdgeBlocking: UGF §5.2.3); a vertex has a row in each " +
-		"block. gshard: both ends, shard by shard of destinations, with the value that each edge " +
+		"block. edge-blocking: the same without rows, for edge; all threads of the device finish " +
+		"a block before any begins the next (UGF's Algorithm 3). gshard: both ends, shard by shard of destinations, with the value that each edge " +
 		"brings, which a kernel writes before each gather (CuSha, HPDC 2014, as in GRAssembler " +
 		"§6.5: without its sums in the scratchpad). virtual: csr or csc with rows split into " +
 		"virtual vertices of at most virtual_degree edges; virtual-coalesced: the same with " +
@@ -274,10 +275,10 @@ var docs = map[string]string{
 		"and 1,550. Source: ours. SparseWeaver §V-I says that the coefficient is costly, but " +
 		"neither which one nor by which code; the software readings were chosen after the " +
 		"outcome of hardware was known to be far from the published 6.15.",
-	"layout.block_vertices": "Vertices of a block, by number, under the layout block-coo; other " +
-		"layouts refuse any value but the default. The values of a block's vertices should fit a " +
+	"layout.block_vertices": "Vertices of a block, by number, under the layouts block-coo and " +
+		"edge-blocking; other layouts refuse any value but the default. The values of a block's vertices should fit a " +
 		"cache: 16,384 words are 64 KiB. Source: UGF, Algorithm 2, where the programmer chooses.",
-	"layout.block_by": "The vertices that blocks of the layout block-coo divide: destinations, " +
+	"layout.block_by": "The vertices that blocks of block-coo and edge-blocking divide: destinations, " +
 		"as in UGF's Algorithm 2, so that sums stay in a cache; sources, so that the values that " +
 		"edges bring do; or both, in blocks of equal size at either end, grouped by blocks of " +
 		"the end that the direction walks. Within a block, edges are sorted by the other end; " +
