@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -29,6 +30,7 @@ type reproduceFlags struct {
 	graphs      string
 	record      string
 	strict      bool
+	sensitivity bool
 }
 
 func newReproduce() *cobra.Command {
@@ -57,7 +59,8 @@ not hold wholly; 130 interrupted.`,
   heddle reproduce sparseweaver/fig10 --full --graphs ~/graphs --time-limit 2h
   heddle reproduce sparseweaver/fig13 --json | jq .holds
   heddle reproduce ./my-pack.yaml --jobs 1
-  heddle reproduce sparseweaver/fig13 --record docs/results`,
+  heddle reproduce sparseweaver/fig13 --record docs/results
+  heddle reproduce sparseweaver/fig10 --sensitivity`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -75,7 +78,10 @@ not hold wholly; 130 interrupted.`,
 	fl.StringVar(&f.record, "record", "", "write the outcome and its data to a `directory` of documentation, and "+
 		"generate reproduction.md from it; refused of a build with changes that are not committed")
 	fl.BoolVar(&f.strict, "strict", false, "exit code 4 unless the statement holds wholly")
+	fl.BoolVar(&f.sensitivity, "sensitivity", false, "instead of the readings, run what the paper leaves open at the "+
+		"ends of its plausible range, one knob at a time (sensitivity.yaml beside the pack), and show what moves most")
 	c.MarkFlagsMutuallyExclusive("quick", "full")
+	c.MarkFlagsMutuallyExclusive("sensitivity", "strict")
 	c.MarkFlagsMutuallyExclusive("set", "record")
 	return c
 }
@@ -135,6 +141,12 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	var knobs []config.Knob
+	if f.sensitivity {
+		if knobs, err = f.knobs(p); err != nil {
+			return err
+		}
+	}
 	parts, absent, err := f.layOut(p)
 	if err != nil {
 		return err
@@ -146,7 +158,7 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 		debug.SetMemoryLimit(int64(f.memoryLimit))
 	}
 	f.out = f.dir(p)
-	r := &reproduction{flags: f, pack: p, outcomes: map[string]experiment.Outcome{},
+	r := &reproduction{flags: f, pack: p, knobs: knobs, outcomes: map[string]experiment.Outcome{},
 		known: map[string]experiment.GraphSummary{}}
 	for i := range parts {
 		if err := r.run(c, &parts[i]); err != nil {
@@ -154,6 +166,31 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 		}
 	}
 	return r.end(c, absent)
+}
+
+// knobs replaces a pack's readings by the ends of its knobs' ranges. An end that changes no point is left out.
+func (f *reproduceFlags) knobs(p *config.Pack) ([]config.Knob, error) {
+	knobs, err := p.SensitivityKnobs()
+	if err != nil {
+		return nil, err
+	}
+	v := f.variant()
+	p.Readings[v] = p.Readings[v][:1:1]
+	for i := range knobs {
+		for _, end := range knobs[i].Ends() {
+			alone := *p
+			alone.Readings = map[config.Variant][]config.Reading{v: {p.Readings[v][0], end}}
+			parts, _, err := layOut(&alone, v, config.PackOptions{Graphs: f.graphs, Set: f.overrides.set,
+				Exists: config.FileExists})
+			if err != nil {
+				return nil, err
+			}
+			if slices.ContainsFunc(parts, func(q part) bool { return q.reading == end.Name && slices.Contains(q.same, false) }) {
+				p.Readings[v] = append(p.Readings[v], end)
+			}
+		}
+	}
+	return knobs, nil
 }
 
 // dir returns the directory of a variant's results.
@@ -274,6 +311,7 @@ type reproduction struct {
 	version  string
 	resumed  bool  // some points were stored already
 	failed   error // error of the first point that failed
+	knobs    []config.Knob
 
 	outcomes map[string]experiment.Outcome // by configuration
 	known    map[string]experiment.GraphSummary
@@ -284,7 +322,7 @@ func (r *reproduction) run(c *cobra.Command, p *part) error {
 	run := r.flags.runner(p.points)
 	flags := r.flags.runFlags
 	flags.steps = true // for readings that adopt them
-	flags.out = filepath.Join(flags.out, p.reading)
+	flags.out = filepath.Join(flags.out, strings.ReplaceAll(p.reading, " ", "-"))
 	s, err := newSession(c, &flags, p.loaded, run, r.flags.limitMemory())
 	if err != nil {
 		return err
@@ -335,6 +373,9 @@ func (r *reproduction) end(c *cobra.Command, absent []string) error {
 	if o.Host.Jobs = r.flags.jobs; !r.resumed {
 		o.Host.Processor = resources.ProcessorSeconds()
 	}
+	if r.flags.sensitivity {
+		return errors.Join(r.failed, r.study(c, o))
+	}
 	if err := o.Save(r.flags.out); err != nil {
 		return err
 	}
@@ -351,6 +392,25 @@ func (r *reproduction) end(c *cobra.Command, absent []string) error {
 		return &codeError{exitStatement, fmt.Errorf("the statement holds: %s", o.Holds)}
 	}
 	return errors.Join(r.failed, err)
+}
+
+// study prints what knobs move.
+func (r *reproduction) study(c *cobra.Command, o *reproduce.Outcome) error {
+	s := reproduce.NewSensitivity(r.pack, r.knobs, o)
+	if err := s.Save(r.flags.out); err != nil {
+		return err
+	}
+	if r.flags.record != "" && r.failed == nil {
+		if err := errors.Join(s.Save(filepath.Join(r.flags.record, recorded)), r.flags.write()); err != nil {
+			return err
+		}
+	}
+	if r.flags.json {
+		return printJSON(c.OutOrStdout(), s)
+	}
+	s.Write(c.OutOrStdout())
+	_, err := fmt.Fprintf(c.OutOrStdout(), "study and chart in %s\n", r.flags.out)
+	return err
 }
 
 // recorded is the directory of outcomes beside reproduction.md.

@@ -31,6 +31,35 @@ func TestReproduceListsPacks(t *testing.T) {
 	require.NotEmpty(t, list[0].Statement)
 }
 
+// A study runs the ends of each knob's range, and shows what they move.
+func TestReproduceSensitivity(t *testing.T) {
+	dir := t.TempDir()
+	out, errs, code := heddle(t, "reproduce", tinyPack, "--sensitivity", "--out", dir)
+	require.Equal(t, exitOK, code, errs)
+	require.Contains(t, out, "loads of a core")
+	require.NotContains(t, out, "of another pack")
+	results := filepath.Join(dir, "reproduce", "packs", "tiny", "quick")
+	require.FileExists(t, filepath.Join(results, "packs-tiny-quick-sensitivity.svg"))
+	require.FileExists(t, filepath.Join(results, "loads-of-a-core-high", "schedules", "results.sqlite"))
+	out, _, code = heddle(t, "reproduce", tinyPack, "--sensitivity", "--out", dir, "--json")
+	require.Equal(t, exitOK, code)
+	var s reproduce.Sensitivity
+	require.NoError(t, json.Unmarshal([]byte(out), &s))
+	require.Len(t, s.Knobs, 1)
+	require.Len(t, s.Knobs[0].Ends, 2)
+
+	bare := filepath.Join(dir, "bare")
+	require.NoError(t, os.Mkdir(bare, 0o755))
+	for _, name := range []string{"tiny.yaml", "published.yaml", "readings.yaml"} {
+		text, err := os.ReadFile(filepath.Join("testdata/packs", name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(bare, name), text, 0o644))
+	}
+	_, errs, code = heddle(t, "reproduce", filepath.Join(bare, "tiny.yaml"), "--sensitivity")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "no sensitivity.yaml beside it")
+}
+
 // A pack from the command line to its files; the second time nothing is run again.
 func TestReproduce(t *testing.T) {
 	dir := t.TempDir()

@@ -18,8 +18,8 @@ import (
 // Pack compares one published statement with simulation: experiments, in a quick and a full variant, and checks of
 // their results.
 //
-// Its file has the keys of PackHead and five more: common, the base of all experiments of the pack; quick and full,
-// lists of experiments; checks; figures.
+// Its file has the keys of PackHead and six more: common, the base of all experiments of the pack; quick and full,
+// lists of experiments; checks; figures; cells.
 type Pack struct {
 	Name string // paper/pack
 	File string
@@ -30,8 +30,13 @@ type Pack struct {
 	Published map[string]Published
 	Readings  map[Variant][]Reading // the chosen readings, Described first
 
+	Cells  []Cells
+	Tables []PublishedTable
+	Items  []Item
+
 	common *schema.Node
 	lists  map[Variant]*schema.Node
+	read   func(file string) ([]byte, error) // of the files beside it; nil: none
 }
 
 // PackHead describes a pack.
@@ -98,7 +103,8 @@ type Check struct {
 	Among     []string          `key:"among" default:""`
 	Options   int               `key:"options" default:"2" min:"2" max:"1000000" unit:"options"`
 	Differs   string            `key:"differs" default:"" doc:"For second-differs: the key of among to compare."`
-	Reduce    workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last,slowest,second,most-second,second-differs"`
+	Reduce    workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last,slowest,second,most-second,second-differs,restricted"`
+	Within    []string          `key:"within" default:"" doc:"For restricted: conditions on the options of the restricted search."`
 	Published string            `key:"published" default:"" doc:"Name of the published value to compare with."`
 	Direction string            `key:"direction" default:""`
 	Holds     string            `key:"holds" required:"true"`
@@ -114,7 +120,7 @@ func (Check) Docs() map[string]string {
 		"along": "A numeric axis: points that differ in it alone form a series. Needed for r2, tau, spread, first " +
 			"and last.",
 		"among": "Keys whose values are the options of a problem; points with equal values of the keys in across " +
-			"belong to one problem. Needed for slowest, second, most-second and second-differs.",
+			"belong to one problem. Needed for slowest, second, most-second, second-differs and restricted.",
 		"options": "With among: the least number of options of each problem, problems being distinguished by across. " +
 			"The check counts as not run if a problem has fewer.",
 		"reduce": "Reduction of values to one number. geomean, mean, min, max: over all values. Over each series, " +
@@ -123,7 +129,8 @@ func (Check) Docs() map[string]string {
 			"(highest). first, last: at the end of the axis, the geometric mean over series. Over the options of " +
 			"each problem: slowest, second: the largest, or the second smallest, over the smallest (geometric " +
 			"mean). most-second: the same as second (highest). second-differs: 1 if the second smallest has another " +
-			"value of differs than the smallest, else 0 (mean).",
+			"value of differs than the smallest, else 0 (mean). restricted: the smallest among the options that meet " +
+			"within, over the smallest of all (geometric mean).",
 		"direction": "Rule by which the statement holds at least in direction. Default: an effect of 5 % on the " +
 			"published value's side of 1, or, without one, on the side that the rule in holds asks for. A statement " +
 			"whose value or rule has no such effect has no direction.",
@@ -201,7 +208,7 @@ func PackNames() (names []string) {
 		panic(fmt.Sprintf("BUG: config: %v", err))
 	}
 	for _, f := range files {
-		if b := path.Base(f); b != publishedFile && b != readingsFile {
+		if b := path.Base(f); !slices.Contains([]string{publishedFile, readingsFile, sensitivityFile}, b) {
 			names = append(names, packName(f))
 		}
 	}
@@ -244,8 +251,8 @@ func LoadPack(name string) (*Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	beside = path.Join(path.Dir(file), readingsFile)
-	readings, err := read(beside)
+	p.read = read
+	beside, readings, err := p.beside(readingsFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return p, p.chooseReadings(beside, nil)
@@ -253,6 +260,16 @@ func LoadPack(name string) (*Pack, error) {
 		return nil, fmt.Errorf("the pack's readings: %w", err)
 	}
 	return p, p.AddReadings(beside, readings)
+}
+
+// beside reads a file of the pack's directory.
+func (p *Pack) beside(name string) (file string, text []byte, err error) {
+	file = path.Join(path.Dir(filepath.ToSlash(p.File)), name)
+	if p.read == nil {
+		return file, nil, fs.ErrNotExist
+	}
+	text, err = p.read(file)
+	return file, text, err
 }
 
 // ParsePack parses the texts of a pack and of its published values. The pack has only the reading Described.
@@ -286,7 +303,8 @@ func (p *Pack) parse(file string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	parts, head, err := split(file, top, "common", string(Quick), string(Full), "checks", "figures")
+	parts, head, err := split(file, top, "common", string(Quick), string(Full), "checks", "figures",
+		"cells")
 	if err != nil {
 		return err
 	}
@@ -319,6 +337,7 @@ func (p *Pack) parse(file string, text []byte) error {
 		present(f.Value.Series)
 		p.Figures = append(p.Figures, f.Value)
 	}
+	p.loadCells(file, parts["cells"], &bad)
 	for _, v := range []Variant{Quick, Full} {
 		if _, err := elements(file, string(v), p.lists[v]); err != nil {
 			bad = append(bad, err)
@@ -332,7 +351,7 @@ func (p *Pack) parsePublished(file string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	parts, head, err := split(file, top, "values")
+	parts, head, err := split(file, top, "values", "tables", "items")
 	if err != nil {
 		return err
 	}
@@ -347,6 +366,7 @@ func (p *Pack) parsePublished(file string, text []byte) error {
 		}
 		p.Published[v.Name] = v
 	}
+	p.loadTables(file, parts, &bad)
 	return errors.Join(bad...)
 }
 

@@ -182,7 +182,7 @@ func (q *Quantity) validate() error {
 var alongs = []workload.Choice{"r2", "tau", "spread", "first", "last"}
 
 // ofOptions lists the reductions over options, which need the key among.
-var ofOptions = []workload.Choice{"slowest", "second", "most-second", "second-differs"}
+var ofOptions = []workload.Choice{"slowest", "second", "most-second", "second-differs", "restricted"}
 
 // options returns an error for inconsistent keys of options.
 func (c *Check) options() error {
@@ -196,6 +196,12 @@ func (c *Check) options() error {
 		return &schema.FieldError{Key: "differs", Msg: "expected one of the keys of among"}
 	case c.Reduce != "second-differs" && c.Differs != "":
 		return &schema.FieldError{Key: "differs", Msg: fmt.Sprintf("means nothing with reduce %s", c.Reduce)}
+	}
+	if (c.Reduce == "restricted") != (len(c.Within) > 0) {
+		return &schema.FieldError{Key: "within", Msg: "expected conditions with reduce restricted, and none else"}
+	}
+	if _, err := ParseConditions(c.Within); err != nil {
+		return &schema.FieldError{Key: "within", Msg: err.Error()}
 	}
 	for _, k := range c.Among {
 		if err := checkKey(k); err != nil {

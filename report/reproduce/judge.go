@@ -35,7 +35,11 @@ func (c *CheckOutcome) counted() bool { return c.Decides && c.Mark != ByConstruc
 
 // digest identifies the quantity of a check, whatever it is compared with.
 func digest(c *config.Check) string {
-	text, err := json.Marshal([]any{c.Quantity, c.Along, c.Among, c.Options, c.Differs, c.Reduce})
+	parts := []any{c.Quantity, c.Along, c.Among, c.Options, c.Differs, c.Reduce}
+	if len(c.Within) > 0 {
+		parts = append(parts, c.Within)
+	}
+	text, err := json.Marshal(parts)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: reproduce: %v", err))
 	}
@@ -161,7 +165,7 @@ func null(c *config.Check) (v float64, ok bool) {
 	switch c.Reduce {
 	case "tau":
 		return 0, true
-	case "r2", "spread", "slowest", "second", "most-second":
+	case "r2", "spread", "slowest", "second", "most-second", "restricted":
 		return 1, true
 	case "second-differs":
 		return 0, false

@@ -30,16 +30,21 @@ func Pages(packs []*config.Pack, dir, link string) (map[string][]byte, error) {
 				return nil, err
 			}
 			all[i].outcomes[k] = o
+			if v == config.Quick {
+				if all[i].sensitivity, err = ReadSensitivity(dir, p.Name, v); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
-	list := claims(all)
-	main, err := overview(all, list, link)
+	list, tables := claims(all), tablesOf(all)
+	main, err := overview(all, list, tables, link)
 	if err != nil {
 		return nil, err
 	}
 	pages := map[string][]byte{mainPage: main, path.Join(link, scatterFile): scatterOf(list)}
 	for i := range all {
-		pages[path.Join(link, all[i].page())] = all[i].details()
+		pages[path.Join(link, all[i].page())] = all[i].details(tables)
 	}
 	return pages, nil
 }
@@ -51,6 +56,8 @@ const mainPage = "reproduction.md"
 type recorded struct {
 	pack     *config.Pack
 	outcomes [2]*Outcome
+
+	sensitivity *Sensitivity // nil: none is recorded
 }
 
 // page names the details' file.
@@ -77,12 +84,14 @@ paper's statement, or by construction.
 `
 
 // overview is reproduction.md.
-func overview(all []recorded, list []claim, link string) ([]byte, error) {
+func overview(all []recorded, list []claim, tables []tableOf, link string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(head)
 	agreements(&b, list, link)
 	tally(&b, list)
 	misses(&b, list)
+	everyCell(&b, tables)
+	items(&b, all)
 	b.WriteString(about)
 	contents(&b, all)
 	choices(&b, list)
@@ -264,6 +273,7 @@ func (r *recorded) section(b *bytes.Buffer, link string) error {
 			o.table(b)
 		}
 	}
+	r.largest(b, link)
 	d, err := r.filled(flow(p.Discussion))
 	if d != "" {
 		b.WriteString("\n<details><summary>Why</summary>\n\n" + wrapped(d) + "\n</details>\n")
@@ -271,7 +281,21 @@ func (r *recorded) section(b *bytes.Buffer, link string) error {
 	return err
 }
 
-// reference matches a placeholder for a number in a pack's discussion: {{STATEMENT}}, {{STATEMENT | READING}}, or
+// largest names the knobs that move most.
+func (r *recorded) largest(b *bytes.Buffer, link string) {
+	s := r.sensitivity
+	if s == nil || len(s.Knobs) == 0 {
+		return
+	}
+	var names []string
+	for _, k := range s.Knobs[:min(3, len(s.Knobs))] {
+		names = append(names, fmt.Sprintf("%s (× %s: %s)", k.Name, fixed(k.Moves), k.Of))
+	}
+	b.WriteString("\n" + wrapped(fmt.Sprintf("What the paper leaves open moves its numbers most by %s "+
+		"([sensitivity](%s/%s#sensitivity)).", strings.Join(names, "; "), link, r.page())))
+}
+
+// reference matches what stands for a number in a pack's discussion: {{STATEMENT}}, {{STATEMENT | READING}}, or
 // {{STATEMENT | READING | VARIANT}}.
 var reference = regexp.MustCompile(`\{\{(.*?)\}\}`)
 
@@ -341,7 +365,7 @@ func (o *Outcome) table(b *bytes.Buffer) {
 }
 
 // details is a pack's own page.
-func (r *recorded) details() []byte {
+func (r *recorded) details(tables []tableOf) []byte {
 	var b bytes.Buffer
 	p := r.pack
 	fmt.Fprintf(&b, "# %s: figures, tables, machines and graphs\n\n", p.Name)
@@ -356,6 +380,10 @@ func (r *recorded) details() []byte {
 			o.Figures[i].markdown(&b)
 		}
 		o.about(&b)
+	}
+	r.cellTables(&b, tables)
+	if r.sensitivity != nil {
+		r.sensitivity.markdown(&b)
 	}
 	return b.Bytes()
 }

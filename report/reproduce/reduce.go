@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -162,6 +163,10 @@ func problems(across []string, list []sample) (out [][]sample) {
 // has fewer.
 func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 	var all []float64
+	within, err := config.ParseConditions(c.Within)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
+	}
 	for _, of := range problems(c.Across, list) {
 		if len(of) < max(2, c.Options) {
 			return 0, false
@@ -172,6 +177,12 @@ func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 			all = append(all, of[len(of)-1].value/best.value)
 		case "second", "most-second":
 			all = append(all, second.value/best.value)
+		case "restricted":
+			i := slices.IndexFunc(of, func(s sample) bool { return s.point.meets(within) })
+			if i < 0 {
+				return 0, false
+			}
+			all = append(all, of[i].value/best.value)
 		case "second-differs":
 			differs := 0.0
 			if best.point.value(c.Differs) != second.point.value(c.Differs) {

@@ -250,8 +250,8 @@ func TestClaims(t *testing.T) {
 	quick, full := 2.0, 1.0
 	p, again := &config.Pack{Name: "p/x", Checks: []config.Check{rules}}, &config.Pack{Name: "p/y"}
 	again.Checks, again.Repeats = p.Checks, "p/x"
-	all := []recorded{{p, [2]*Outcome{outcome(p, &quick), outcome(p, &full)}},
-		{again, [2]*Outcome{outcome(again, &quick)}}}
+	all := []recorded{{pack: p, outcomes: [2]*Outcome{outcome(p, &quick), outcome(p, &full)}},
+		{pack: again, outcomes: [2]*Outcome{outcome(again, &quick)}}}
 	list := claims(all)
 	require.Len(t, list, 1)
 	require.Equal(t, No, list[0].number().Holds)
