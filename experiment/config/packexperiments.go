@@ -105,6 +105,7 @@ func (g *graphFiles) fill(n *schema.Node, inList bool) (gone bool) {
 	if n.Kind == schema.ScalarNode {
 		return g.file(n)
 	}
+	g.original(n)
 	var left []*schema.Node
 	for _, e := range n.Content {
 		if g.fill(e, n.Kind == schema.SequenceNode) {
@@ -117,6 +118,38 @@ func (g *graphFiles) fill(n *schema.Node, inList bool) (gone bool) {
 		n.Content, gone = left, false
 	}
 	return gone
+}
+
+// endings are those of a graph's file, the first that exists being taken.
+var endings = []string{".hgr", ".mtx", ".mtx.gz", ".txt.gz", ".edges.gz", ".gr.gz"}
+
+// original replaces a whole stand-in (graph.like) by the graph itself, if the directory has it.
+func (g *graphFiles) original(n *schema.Node) {
+	for _, s := range schema.Sections(n) {
+		if s.Key != "like" || len(s.Value.Content) != 2 || s.Value.Content[0].Value != "name" {
+			continue
+		}
+		for _, end := range endings {
+			file := filepath.Join(g.dir, s.Value.Content[1].Value+end)
+			if !strings.ContainsAny(file, `/\`) {
+				file = "./" + file
+			}
+			if g.exists(file) {
+				s.Value.Kind, s.Value.Tag, s.Value.Content, s.Value.Value = schema.ScalarNode, "!!str", nil, file
+				rename(n, "like", "file")
+				return
+			}
+		}
+	}
+}
+
+// rename renames a key of a mapping.
+func rename(n *schema.Node, from, to string) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == from {
+			n.Content[i].Value = to
+		}
+	}
 }
 
 func (g *graphFiles) file(n *schema.Node) (gone bool) {

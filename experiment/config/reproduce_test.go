@@ -58,6 +58,12 @@ func TestBadPacks(t *testing.T) {
 		{"no section", "- 1\n", published, []string{"expected a section"}},
 		{"empty", "", published, []string{"expected a section"}},
 		{"checks", packHead + "checks: yes\n", published, []string{"pack.yaml:6:9", "checks", "expected a list"}},
+		{"restricted without conditions", check("holds: '>= 1', reduce: restricted, among: [workload.schedule]"), published,
+			[]string{"pack.yaml:9", "checks[0].within"}},
+		{"cells of no table", packHead + packQuick + "cells:\n  - {table: t, figure: f}\n", published,
+			[]string{"pack.yaml:9", "cells[0].table", "no table", "cells[0].figure", "no figure"}},
+		{"a table's rows", packHead + packQuick, published + "tables:\n  - {name: t, of: T, quantity: q, where: w, columns: [a, b], rows: [x 1]}\n",
+			[]string{"published.yaml:6", "tables[0].rows", "expected a name that no other row has, and 2 words"}},
 		{"check's key", check("holds: '>= 1', masure: ratio"), published, []string{"pack.yaml:9:30", "checks[0].masure", "did you mean measure?"}},
 		{"no rule", check("holds: about 1"), published, []string{"pack.yaml:9:22", "checks[0].holds", "expected '>= X'"}},
 		{"rule's number", check("holds: '>= NaN'"), published, []string{"checks[0].holds", "no number"}},
@@ -250,4 +256,55 @@ func TestReadings(t *testing.T) {
 		require.ErrorContains(t, err, c.says)
 		require.ErrorContains(t, err, ".yaml")
 	}
+}
+
+// Knobs are the pack's alone, and each end of a range is a reading.
+func TestSensitivityKnobs(t *testing.T) {
+	file := writePack(t, packHead+packQuick, published)
+	p, err := config.LoadPack(file)
+	require.NoError(t, err)
+	_, err = p.SensitivityKnobs()
+	require.ErrorContains(t, err, "no sensitivity.yaml beside it")
+	write := func(text string) {
+		beside := filepath.Join(filepath.Dir(file), "sensitivity.yaml")
+		require.NoError(t, os.WriteFile(beside, []byte(text), 0o644))
+	}
+	const mine = "knobs:\n  - {name: warps, low: [machine.core.warps=2], high: [machine.core.warps=8], source: s}\n"
+	write(mine + "  - {name: other, packs: [paper/other], low: [machine.core.warps=2], source: s}\n")
+	list, err := p.SensitivityKnobs()
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	ends := list[0].Ends()
+	require.Equal(t, []string{"warps low", "warps high"}, []string{ends[0].Name, ends[1].Name})
+	require.Equal(t, []string{"machine.core.warps=8"}, ends[1].Rules[0].Set)
+	for text, says := range map[string]string{
+		mine + "  - {name: warps, low: [machine.core.warps=4], source: s}\n": "stands twice",
+		"knobs:\n  - {name: warps, low: [machine.core.warp=2], source: s}\n": "machine.core.warp",
+		"knobs: []\nreadings: []\n": "expected knobs alone",
+	} {
+		write(text)
+		_, err := p.SensitivityKnobs()
+		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, err, "sensitivity.yaml:")
+	}
+}
+
+// A whole stand-in gives way to the graph itself, where that is in the directory; one that is shrunk does not.
+func TestOriginals(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "com-amazon.mtx.gz"), nil, 0o644))
+	pack := packHead + `quick:
+  - {name: here, graph: {like: {name: com-amazon}, clean: {symmetrise: true}}}
+  - {name: small, graph: {like: {name: com-amazon, shrink: 10}}}
+  - {name: gone, graph: {like: {name: soc-orkut}}}
+`
+	p, err := config.LoadPack(writePack(t, pack, published))
+	require.NoError(t, err)
+	list, absent, err := p.Experiments(config.Quick, config.PackOptions{Graphs: dir, Exists: config.FileExists})
+	require.NoError(t, err)
+	require.Empty(t, absent)
+	require.Nil(t, list[0].Value.Graph.Like)
+	require.Equal(t, filepath.Join(dir, "com-amazon.mtx.gz"), list[0].Value.Graph.File)
+	require.NotNil(t, list[1].Value.Graph.Like)
+	require.Equal(t, "soc-orkut", list[2].Value.Graph.Like.Name)
 }

@@ -113,10 +113,12 @@ func everyCell(b *bytes.Buffer, tables []tableOf) {
 		return
 	}
 	b.WriteString(cellsHead)
+	all := tableOf{PublishedTable: &config.PublishedTable{}, paper: "**all**"}
 	for i := range tables {
-		t := &tables[i]
-		t.row(b)
+		tables[i].row(b)
+		all.cells = append(all.cells, tables[i].cells...)
 	}
+	all.row(b)
 	b.WriteString("\n")
 }
 
