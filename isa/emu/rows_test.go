@@ -235,6 +235,8 @@ var unitRows = []struct {
 	{"eghw.get.wt", "eghw.get.wt a4", "eghw", isa.EghwGetWt, "", true},
 	{"hwwl.pop", "hwwl.pop a4", "hwwl", isa.HwwlPop, "", true},
 	{"hwwl.push", "hwwl.push a1", "hwwl", isa.HwwlPush, "A", false},
+	{"swarm.enqueue", "swarm.enqueue a1, a2", "swarm", isa.SwarmEnqueue, "AB", false},
+	{"swarm.finish", "swarm.finish", "swarm", isa.SwarmFinish, "", false},
 }
 
 const rowLanes = 4
