@@ -30,8 +30,27 @@ type (
 	Core = schedule.Core
 	// Scan selects the means by which lanes exchange values.
 	Scan = schedule.Scan
+	// Rows is a schedule's use of the layout's rows.
+	Rows = schedule.Rows
+	// Sharing describes threads of a schedule that exchange values to divide their rows' edges.
+	Sharing = schedule.Sharing
+	// UnitUse describes the part of a graph unit in a schedule.
+	UnitUse = schedule.UnitUse
+	// UnitLists describes a graph unit's lists of vertices.
+	UnitLists = schedule.Lists
+	// Preparation is a kernel of a schedule that precedes gathers.
+	Preparation = schedule.Preparation
 	// ScheduleArray is an array that a schedule's kernels fill and read.
 	ScheduleArray = schedule.Array
+)
+
+// Uses of the layout's rows by a schedule.
+const (
+	NoRows       = schedule.NoRows
+	RowsShared   = schedule.RowsShared
+	RowsMixed    = schedule.RowsMixed
+	RowsOwned    = schedule.RowsOwned
+	RowsByNumber = schedule.RowsByNumber
 )
 
 // Types of a layout: how edges lie in memory.
@@ -144,7 +163,7 @@ func Compressed(s LayoutSite) View { return layout.Compressed(s) }
 func GoOn() { schedule.GoOn() }
 
 // WithSchedule returns the entry that adds a schedule, for cmd.Main or Register: workload.schedule then accepts its
-// name, with every algorithm, layout and active set that is compatible. The schedule of a graph unit names it in Unit.
+// name, with every algorithm, layout and active set that is compatible. The schedule of a graph unit has a Unit that names it.
 func WithSchedule(s *Schedule) Entry {
 	return registry.New("schedule", named(s != nil, func() string { return s.Name }),
 		func() error { return schedule.Add(s) })

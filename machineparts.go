@@ -41,7 +41,10 @@ func WithUnit(u *Unit, schedules ...*Schedule) Entry {
 			if s == nil {
 				return errors.New("one of its schedules is nil")
 			}
-			s.Unit = u.Instructions.Name
+			if s.Unit == nil {
+				s.Unit = new(UnitUse)
+			}
+			s.Unit.Name = u.Instructions.Name
 			if err := schedule.Add(s); err != nil {
 				return fmt.Errorf("schedule %q: %w", s.Name, err)
 			}

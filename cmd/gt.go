@@ -221,8 +221,8 @@ func (k *gtCheck) device(p *graphir.Program, w *workload.Workload) (*host.Rehear
 	}
 	if k.machine == "" {
 		for _, name := range lower.Schedules(p, w.Schedule) {
-			if s, err := schedule.ByName(string(name)); err == nil && s.Unit != "" {
-				l.Value.Core.Unit.Spec = configs.DefaultUnit(accel.KindNamed(s.Unit))
+			if s, err := schedule.ByName(string(name)); err == nil && s.Unit != nil {
+				l.Value.Core.Unit.Spec = configs.DefaultUnit(accel.KindNamed(s.UnitName()))
 			}
 		}
 	}

@@ -19,8 +19,8 @@ func TestThreadsChangeNothing(t *testing.T) {
 	for n, s := range schedule.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			machine := "vortex-6c32w32t"
-			if s.Unit != "" {
-				machine = machineWith(t, s.Unit)
+			if s.Unit != nil {
+				machine = machineWith(t, s.UnitName())
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=5", "machine.core.warps=4", "machine.core.threads=8",

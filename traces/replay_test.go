@@ -189,7 +189,7 @@ func TestReplayEqualsExecution(t *testing.T) {
 				"direction: pull", "direction: push", "direction: push, order: near-far",
 				"direction: push, order: buckets, active_set: qnb-bytemap", "direction: pull, active_set: rqnb-bitmap",
 			} {
-				p, err := point(s.Unit, fmt.Sprintf("algorithm: %s, schedule: %s, %s", a.Name, s.Name, as))
+				p, err := point(s.UnitName(), fmt.Sprintf("algorithm: %s, schedule: %s, %s", a.Name, s.Name, as))
 				if err == nil {
 					_, err = compose.NewPlan(p.Workload)
 				}

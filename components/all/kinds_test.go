@@ -37,7 +37,7 @@ func TestRows(t *testing.T) {
 		require.Equal(t, memory, says, "%s: its Spec says that it uses memory", u.Name)
 		require.NotEmpty(t, schedule.OfUnit(u.Name), u.Name)
 		for _, s := range schedule.OfUnit(u.Name) {
-			require.Equal(t, u.Name, s.Unit)
+			require.Equal(t, u.Name, s.UnitName())
 		}
 	}
 	require.Regexp(t, "^weaver peg hwwl eghw ", names)

@@ -6,7 +6,7 @@ import "heddle"
 var vector = &heddle.Schedule{
 	Name: "vector",
 	Doc:  "a warp walks the row of a vertex, its lanes side by side",
-	Rows: true, // it asks the layout for rows
+	Rows: heddle.RowsShared, // several lanes walk a row
 	EachEdge: func(s *heddle.Site, v *heddle.Visitor) {
 		warps := s.Mul(s.NumCores(), s.U32(uint32(s.Core.Warps)))
 		s.For(s.SpreadNumber(), s.Set.Places(), warps, func(place heddle.Value) {

@@ -31,8 +31,7 @@ var ticketInstructions = isa.UnitExtension("ticket", "A dispenser of numbers.", 
 var dynamic = &heddle.Schedule{
 	Name: "ticket",
 	Doc:  "each thread walks the row of the next vertex that nobody of its core has taken",
-	Rows: true,
-	Owns: true, // one thread walks a row
+	Rows: heddle.RowsOwned, // one thread walks a row
 	EachEdge: func(s *heddle.Site, v *heddle.Visitor) {
 		places := s.Set.Places()
 		s.Loop(func(l *heddle.Loop) {

@@ -111,7 +111,7 @@ func TestSchedulesAreHeddles(t *testing.T) {
 	for _, name := range Schedules {
 		s, err := schedule.ByName(name)
 		require.NoError(t, err)
-		require.Empty(t, s.Unit)
+		require.Empty(t, s.UnitName())
 	}
 }
 

@@ -68,9 +68,9 @@ const (
 
 // has reports whether a schedule is selected on a machine.
 func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
-	own := s.Unit != "" && m.Core.Unit.Is(s.Unit)
+	own := s.Unit != nil && m.Core.Unit.Is(s.UnitName())
 	switch {
-	case s.Unit != "":
+	case s.Unit != nil:
 		return own && k != Software
 	case k == Suited:
 		return m.Core.Unit.Spec == nil

@@ -88,7 +88,7 @@ func TestFused(t *testing.T) {
 		require.True(t, try(), name)
 		for _, s := range axes[0].values {
 			if u, err := schedule.ByName(s); err != nil ||
-				!u.Lists && !(u.Reads && strings.Contains(of[name], "edges.apply(there)")) {
+				!u.Unit.HasLists() && !(u.Unit.ReadsRows() && strings.Contains(of[name], "edges.apply(there)")) {
 				require.True(t, try("schedule="+s), "%s under %s", name, s)
 			}
 		}

@@ -54,8 +54,8 @@ func program(t testing.TB, name string) string {
 // device is a functional machine, with the unit that a schedule needs.
 func device(t testing.TB, w workload.Workload) host.Device {
 	var unit accel.Spec
-	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
-		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
+	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != nil {
+		unit = configs.DefaultUnit(accel.KindNamed(s.UnitName()))
 	}
 	d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 50_000_000, Quantum: 7}, unit)
 	require.NoError(t, err)

@@ -70,13 +70,13 @@ var (
 
 func untimed(t testing.TB, p *Plan) *host.Functional {
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}
-	d, err := host.NewFunctional(cfg, smallUnit(p.Schedule.Unit).untimed)
+	d, err := host.NewFunctional(cfg, smallUnit(p.Schedule.UnitName()).untimed)
 	require.NoError(t, err)
 	return d
 }
 
 func timed(t testing.TB, p *Plan) *host.Timed {
-	u := smallUnit(p.Schedule.Unit)
+	u := smallUnit(p.Schedule.UnitName())
 	l, err := configs.LoadMachine(u.preset, nil, append([]string{
 		fmt.Sprintf("sockets=%d", cores), fmt.Sprintf("core.warps=%d", warps), fmt.Sprintf("core.threads=%d", threads),
 		"l1d.bytes=2KiB", "l2.bytes=16KiB",

@@ -118,11 +118,11 @@ func (c *Counted) count(p *Plan) {
 		return
 	}
 	c.Choices++
-	if p.Schedule.Unit != "" || p.Set.OfUnit {
+	if p.Schedule.Unit != nil || p.Set.OfUnit {
 		return
 	}
 	n := 1
-	if p.Schedule.Blocks {
+	if p.Schedule.Sharing.ByBlocks() {
 		n *= 2
 	}
 	for range p.Layout.Keys {

@@ -83,7 +83,7 @@ func (p *Plan) exportable(w workload.Workload) error {
 		is  bool
 		why string
 	}{
-		{p.Schedule.Unit != "", "schedule " + p.Schedule.Name + " needs a graph unit, which the host sets up"},
+		{p.Schedule.Unit != nil, "schedule " + p.Schedule.Name + " needs a graph unit, which the host sets up"},
 		{p.Registers(), "schedule " + p.Schedule.Name + " has a kernel of its own before each gather"},
 		{p.Set.Queue, "frontier " + p.Set.Name + " has a kernel of its own before each gather, and the host read " +
 			"what it listed"},

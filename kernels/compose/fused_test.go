@@ -55,7 +55,7 @@ func timedOf(t testing.TB, p *Plan, shape string, options sim.Options, set ...st
 	var cores, warps, threads int
 	_, err := fmt.Sscanf(shape, "%d/%d/%d", &cores, &warps, &threads)
 	require.NoError(t, err)
-	u := smallUnit(p.Schedule.Unit)
+	u := smallUnit(p.Schedule.UnitName())
 	l, err := configs.LoadMachine(u.preset, nil, append(append([]string{
 		fmt.Sprintf("sockets=%d", cores), fmt.Sprintf("core.warps=%d", warps), fmt.Sprintf("core.threads=%d", threads),
 		"core.issue.slices=1", "l1d.bytes=2KiB", "l2.bytes=16KiB",

@@ -173,7 +173,7 @@ func TestAllOnTheInterpreter(t *testing.T) {
 			q, err := NewPlan(w)
 			require.NoError(t, err)
 			q.Weights = g.WeightKind()
-			m := newInterpreter(t, p.Schedule.Unit, 2, 3, 4)
+			m := newInterpreter(t, p.Schedule.UnitName(), 2, 3, 4)
 			ks, err := q.Build(coreOf(m.shape))
 			require.NoError(t, err)
 			r, err := newRun(m, q, ks, g, w)

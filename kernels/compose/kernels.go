@@ -119,7 +119,7 @@ func (p *Plan) before(d direction.Direction, core schedule.Core) (topology, regi
 func (p *Plan) kernel(name string) *emit.Kernel {
 	k := emit.New(name)
 	k.Launch(p.Warps, 0)
-	k.UseLists(p.Schedule.ListOps)
+	k.UseLists(p.Schedule.ListOps())
 	return k
 }
 
@@ -127,21 +127,28 @@ func (p *Plan) kernel(name string) *emit.Kernel {
 // them: not where the active set is the unit's own list, and where all vertices are active only if the unit's lists
 // have not been filled by earlier kernels (relist, relistVirtual), or if the schedule always needs the kernel.
 func (p *Plan) Registers() bool {
-	return p.Schedule.Register != nil && !p.Set.OfUnit &&
-		(!p.Algorithm.Dense || p.Schedule.Always || p.operator && p.Schedule.Lists ||
-			!p.Layout.Summed() && !p.Schedule.Lists)
+	before := p.Schedule.Preparation()
+	switch {
+	case before == nil, p.Set.OfUnit:
+		return false
+	case !p.Algorithm.Dense, before.Always:
+		return true
+	case p.Schedule.Unit.HasLists():
+		return p.operator
+	}
+	return !p.Layout.Summed()
 }
 
 // relist appends a vertex to a unit's list for the next super-step, if all vertices are active in it.
 func (p *Plan) relist(k *emit.Kernel, v ir.Value) {
-	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual == nil {
+	if p.Schedule.Unit.HasLists() && p.Algorithm.Dense && p.Layout.Virtual == nil {
 		k.ListPush(v, k.U32(activeset.OutList))
 	}
 }
 
 // relistVirtual does the same for virtual vertices, which the lists hold in place of vertices.
 func (p *Plan) relistVirtual(k *emit.Kernel) {
-	if p.Schedule.Lists && p.Algorithm.Dense && p.Layout.Virtual != nil {
+	if p.Schedule.Unit.HasLists() && p.Algorithm.Dense && p.Layout.Virtual != nil {
 		rows := p.Layout.In(k, p.Direction.Uses[0], p.Weights).RowCount()
 		k.Strided(rows, func(row ir.Value) { k.ListPush(row, k.U32(activeset.OutList)) })
 	}
@@ -270,7 +277,7 @@ func (p *Plan) compact(d direction.Direction) (*ir.Kernel, error) {
 // register builds the kernel by which the schedule prepares the vertices that walk their rows.
 func (p *Plan) register(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
 	g := p.begin("register-"+p.way(d), d)
-	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Enlist(g.makeSite(core), g.visitor()) })
+	g.Phase(isa.PhaseRegistration, func() { p.Schedule.Prepare(g.makeSite(core), g.visitor()) })
 	return g.Kernel.Build()
 }
 
@@ -317,14 +324,14 @@ type gather struct {
 
 // owns reports whether one thread updates each sum, which then needs no atomics (GRAssembler §5.1).
 func (p *Plan) owns(d direction.Direction) bool {
-	return p.ownsRow(d) && (p.width() == 1 || p.Schedule.Numbers)
+	return p.ownsRow(d) && (p.width() == 1 || p.Schedule.Rows == schedule.RowsByNumber)
 }
 
 // ownsRow reports whether the vertex that accumulates is the one whose row a thread walks, with all of its edges in
 // that row. With virtual vertices, its edges are in several rows, and an edge outside rows can be handled by any
 // thread.
 func (p *Plan) ownsRow(d direction.Direction) bool {
-	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil &&
+	return p.Schedule.Rows.Owned() && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil &&
 		p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
 
@@ -444,7 +451,7 @@ func (g *gather) accumulate(e *layout.Edge, stop func()) {
 		}
 		return
 	}
-	early := a.Decides() && !g.Schedule.Owns // a thread that walks the row alone would leave before the sum
+	early := a.Decides() && !g.Schedule.Rows.Owned() // a thread that walks the row alone would leave before the sum
 	if enough && early {
 		stop() // before the sum takes two memory latencies, during which a unit would hand out more edges
 	}

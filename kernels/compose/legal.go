@@ -36,11 +36,11 @@ var extensionRules = []rule{
 		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Body != nil },
 		"the layout stores each edge's contribution before it is added, and the edge function does more than add one",
 	}, {
-		func(p *Plan) bool { return !p.Schedule.Rows && p.Layout.Gaps },
+		func(p *Plan) bool { return !p.Schedule.Rows.Walked() && p.Layout.Gaps },
 		"the schedule goes through the numbers of all edges, and the layout leaves some out",
 	}, {
 		func(p *Plan) bool {
-			return p.Schedule.Lists && !p.Schedule.Owns && p.Layout.Rest != nil && !p.Layout.Rest.Bare
+			return p.Schedule.Unit.HasLists() && !p.Schedule.Rows.Owned() && p.Layout.Rest != nil && !p.Layout.Rest.Bare
 		},
 		"the graph unit hands out a vertex once, and its row is in two parts of the layout",
 	},
@@ -134,7 +134,7 @@ func heeding(key string) string {
 // rules lists the combinations that are refused. The first broken rule is reported.
 var rules = []rule{
 	{
-		func(p *Plan) bool { return p.Schedule.Rows && !p.fits() },
+		func(p *Plan) bool { return p.Schedule.Rows.Walked() && !p.fits() },
 		"the schedule walks rows, by source for push and by destination for pull, and the layout has only the others",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.Dense && !p.Set.Sized },
@@ -146,13 +146,13 @@ var rules = []rule{
 		func(p *Plan) bool { return p.Algorithm.Hook != nil && !p.Set.Sized },
 		"every edge is visited in each super-step: frontier counter",
 	}, {
-		func(p *Plan) bool { return p.Set.Lists && !p.Schedule.Rows },
+		func(p *Plan) bool { return p.Set.Lists && !p.Schedule.Rows.Walked() },
 		"the schedule tests for every edge whether its vertex is active, which a queue cannot answer",
 	}, {
 		func(p *Plan) bool { return p.Set.Lists && p.pulls() },
 		"pull tests for every edge whether its source is active, which a queue cannot answer",
 	}, {
-		func(p *Plan) bool { return p.Set.Lists && p.Schedule.Rows && !p.Layout.Bare && p.Layout.Loose() },
+		func(p *Plan) bool { return p.Set.Lists && !p.Layout.Bare && p.Layout.Loose() },
 		"edges without slots in the layout are in no row, so each is tested for an active vertex, which a queue " +
 			"cannot answer",
 	}, {
@@ -171,7 +171,7 @@ var rules = []rule{
 		func(p *Plan) bool { return p.Order.Piles && !p.Set.Lists && (!p.Set.Queue || p.pulls()) },
 		"near-far and buckets keep vertices that wait in queues: frontier queue, list or qnb, and direction push",
 	}, {
-		func(p *Plan) bool { return p.Set.Queue && !p.Schedule.Rows },
+		func(p *Plan) bool { return p.Set.Queue && !p.Schedule.Rows.Walked() },
 		"the schedule walks edges rather than a list of vertices: frontier bitmap or bytemap",
 	}, {
 		func(p *Plan) bool { return p.Set.Queue && !p.Set.Reverse && !p.pushes() },
@@ -187,23 +187,23 @@ var rules = []rule{
 		func(p *Plan) bool { return p.Settled && p.Set.Sized },
 		"settled follows from the set of active vertices, which a counter does not have",
 	}, {
-		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Lists },
+		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Unit.HasLists() },
 		"only graph units walk their lists: schedule peg or hwwl",
 	}, {
 		func(p *Plan) bool { return p.Algorithm.PushOnly && p.pulls() },
 		"the algorithm has no pull: direction push",
 	}, {
-		func(p *Plan) bool { return p.Order.Listed && p.Set.OfUnit && p.Schedule.Lists && !p.Schedule.FarList },
+		func(p *Plan) bool { return p.Order.Listed && p.Set.OfUnit && !p.Schedule.Unit.HasFarList() },
 		"near-far needs three lists, and a hardware worklist has two: frontier queue",
 	}, {
-		func(p *Plan) bool { return p.Schedule.Reads && len(p.Layout.Data) > 0 },
+		func(p *Plan) bool { return p.Schedule.Unit.ReadsRows() && len(p.Layout.Data) > 0 },
 		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
 	}, {
-		func(p *Plan) bool { return !p.Schedule.Rows && p.splits() },
+		func(p *Plan) bool { return !p.Schedule.Rows.Walked() && p.splits() },
 		"virtual vertices split rows, and the schedule walks the edges, which are those of csr or csc: layout coo, " +
 			"csr or csc",
 	}, {
-		func(p *Plan) bool { return p.Layout.Strided && p.Schedule.Rows && !p.Schedule.Owns },
+		func(p *Plan) bool { return p.Layout.Strided && p.Schedule.Rows.Shared() },
 		"the numbers of a row's edges are apart, so that only a thread that walks it alone finds them: layout " +
 			"virtual, or slot_order rows; virtual-coalesced and columns are for vertex and hwwl",
 	}, {
@@ -236,13 +236,13 @@ var rules = []rule{
 // unused are the keys that some combinations have no use for, in the order in which they are refused.
 var unused = []unusedKey{
 	{"schedule.scan", rule{
-		func(p *Plan) bool { return p.Scan != schedule.Shuffle && !p.Schedule.Scans },
+		func(p *Plan) bool { return p.Scan != schedule.Shuffle && p.Schedule.Sharing == nil },
 		"the schedule scans nothing: scan shuffle, the default",
 	}},
 	{"schedule.skip", rule{
 		func(p *Plan) bool {
 			return p.Skip == schedule.Filtered &&
-				!(p.Schedule.Drops && p.pulls() && (p.Algorithm.Decides() || p.Settled))
+				!(p.Schedule.Unit.DropsEdges() && p.pulls() && (p.Algorithm.Decides() || p.Settled))
 		},
 		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under " +
 			"weaver in pull",
@@ -257,7 +257,7 @@ var unused = []unusedKey{
 			"memory and atomic are for vertex and hwwl in pull (triangles: in push)",
 	}},
 	{"compiler.ahead", rule{
-		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Owns },
+		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Rows.Owned() },
 		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
 	}},
 	{"compiler.coefficient", rule{
@@ -279,7 +279,7 @@ var unfused = []rule{
 		"fusion: the host reads how long the list is that a kernel made of the map: frontier queue, bitmap or " +
 			"bytemap",
 	}, {
-		func(p *Plan) bool { return p.Schedule.Lists },
+		func(p *Plan) bool { return p.Schedule.Unit.HasLists() },
 		"fusion: the host exchanges and empties the graph units' vertex-lists between launches",
 	}, {
 		func(p *Plan) bool { return p.Settled },
@@ -291,7 +291,7 @@ var unfused = []rule{
 		func(p *Plan) bool { return p.Algorithm.Seed != nil && !p.Set.Lists },
 		"fusion: rounds end when every vertex has been active, and a map does not count them: frontier queue",
 	}, {
-		func(p *Plan) bool { return p.Schedule.Reads && p.Algorithm.Back != nil },
+		func(p *Plan) bool { return p.Schedule.Unit.ReadsRows() && p.Algorithm.Back != nil },
 		"fusion: the host writes the graph unit's registers anew for the way back",
 	},
 }
@@ -319,7 +319,7 @@ func (p *Plan) pushes() bool { return slices.Contains(p.Direction.Uses, directio
 
 // sumsAlone reports whether threads of some kernel own their destinations, whatever the width.
 func (p *Plan) sumsAlone() bool {
-	if p.Algorithm.Vector != "" && !p.Schedule.Numbers {
+	if p.Algorithm.Vector != "" && p.Schedule.Rows != schedule.RowsByNumber {
 		return false
 	}
 	if b := p.back(); b != nil && b.ownsRow(direction.Push) {
@@ -376,7 +376,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 	if err != nil {
 		return err
 	}
-	if crosses := p.Fused || p.Schedule.Crosses; crosses && s.Cores > 1 && s.BarriersSignal {
+	if crosses := p.Fused || p.Schedule.Sharing.AcrossCores(); crosses && s.Cores > 1 && s.BarriersSignal {
 		return p.unflushed()
 	}
 	if p.Fused && s.Cores == 1 { // with several cores, the driver uses device-wide barriers
@@ -384,10 +384,11 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 			return err
 		}
 	}
-	if u := p.Schedule.Unit; u != "" && s.Unit != u {
-		return &Refused{Plan: p.Name(), Why: "the schedule needs a machine whose cores have a " + accel.KindNamed(u).Title}
+	if u := p.Schedule.Unit; u != nil && s.Unit != u.Name {
+		return &Refused{Plan: p.Name(), Why: "the schedule needs a machine whose cores have a " +
+			accel.KindNamed(u.Name).Title}
 	}
-	if need := 4*p.Schedule.Scratchpad(core, p.Scan) + more; need > s.ScratchpadBytes {
+	if need := 4*p.Schedule.Sharing.ScratchpadWords(core, p.Scan) + more; need > s.ScratchpadBytes {
 		who := "the schedule needs"
 		if more > 0 {
 			who = "the schedule and values in the scratchpad (workload.features.folding, workload.features.group) need"
@@ -417,7 +418,7 @@ func (p *Plan) keys() error {
 
 // blocks returns an error for thread blocks with a schedule that does not use them.
 func (p *Plan) blocks() error {
-	if p.BlockThreads != 0 && !p.Schedule.Blocks {
+	if p.BlockThreads != 0 && !p.Schedule.Sharing.ByBlocks() {
 		return refuseUnused("schedule.cta_threads",
 			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for "+
 				"cta, twc and twce",

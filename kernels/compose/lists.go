@@ -15,7 +15,7 @@ func (r *run) Lists() activeset.Lists { return r.lists() }
 
 // placeLists allocates memory for the units' lists.
 func (r *run) placeLists() error {
-	if !r.Plan.Schedule.Lists {
+	if !r.Plan.Schedule.Unit.HasLists() {
 		return nil
 	}
 	r.lists().Forget()
@@ -29,7 +29,7 @@ func (r *run) placeLists() error {
 
 // placeRead allocates the arrays that units read.
 func (r *run) placeRead() error {
-	if !r.Plan.Schedule.Reads {
+	if !r.Plan.Schedule.Unit.ReadsRows() {
 		return nil
 	}
 	for _, p := range r.kernels.passes() {
@@ -53,7 +53,7 @@ func (r *run) placeRead() error {
 // configure writes the units' registers for a kernel. They fetch edges only for a gather that takes edges from them.
 func (r *run) configure(k *ir.Kernel) error {
 	hand := r.Hand()
-	if r.Plan.Schedule.Unit == "" || hand == nil {
+	if r.Plan.Schedule.Unit == nil || hand == nil {
 		return nil
 	}
 	s := accel.Setup{
@@ -76,7 +76,7 @@ func (r *run) configure(k *ir.Kernel) error {
 
 // exchange makes the units read the list that a kernel has registered.
 func (r *run) exchange(p *Plan) {
-	if p.Schedule.Lists && !p.Set.OfUnit {
+	if p.Schedule.Unit.HasLists() && !p.Set.OfUnit {
 		r.lists().Swap(activeset.InList, activeset.OutList)
 	}
 }

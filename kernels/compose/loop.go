@@ -121,7 +121,7 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 		if err := p.Runs(s); err != nil {
 			return err
 		}
-		if p.Schedule.Reads {
+		if p.Schedule.Unit.ReadsRows() {
 			reads++
 		}
 	}

@@ -55,7 +55,7 @@ func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, w
 
 // WalksAlone reports whether one thread handles all edges of the vertex whose row it walks.
 func (p *Plan) WalksAlone() bool {
-	return p.Schedule.Owns && p.Layout.Virtual == nil && !p.Layout.Loose()
+	return p.Schedule.Rows.Owned() && p.Layout.Virtual == nil && !p.Layout.Loose()
 }
 
 // VertexOperator applies a function to vertices, or selects those for which it holds.
@@ -351,10 +351,10 @@ func (s *Session) exchange(o *EdgeOperator) (*Frontier, error) {
 
 // takeUnits makes an operator the owner of the graph units, which lose the lists of the previous owner.
 func (s *Session) takeUnits(o *EdgeOperator) {
-	if o.Plan.Schedule.Unit == "" || s.owner == o {
+	if o.Plan.Schedule.Unit == nil || s.owner == o {
 		return
 	}
-	if before := s.owner; before != nil && before.Plan.Schedule.Lists {
+	if before := s.owner; before != nil && before.Plan.Schedule.Unit.HasLists() {
 		before.run.lists().Forget()
 		before.onDevice = nil
 	}

@@ -70,9 +70,9 @@ func NewOutline(s host.Shape, g *graph.Graph, w workload.Workload) (*Outline, er
 		return nil, err
 	}
 	p.Weights = g.WeightKind()
-	if p.Schedule.Unit != "" {
+	if p.Schedule.Unit != nil {
 		return nil, refuse("schedule", " = %s needs the graph unit %s, which only heddle's machines have: expected a "+
-			"software schedule", p.Schedule.Name, p.Schedule.Unit)
+			"software schedule", p.Schedule.Name, p.Schedule.UnitName())
 	}
 	if err := p.Runs(s); err != nil {
 		return nil, err
@@ -96,9 +96,9 @@ func NewOutline(s host.Shape, g *graph.Graph, w workload.Workload) (*Outline, er
 func NewOperatorOutline(s host.Shape, o *EdgeOperator, g *graph.Graph, w workload.Workload, arrays []string,
 	words map[string]uint32) (*Outline, error) {
 	p := o.Plan
-	if p.Schedule.Unit != "" {
+	if p.Schedule.Unit != nil {
 		return nil, refuse("schedule", " = %s needs the graph unit %s, which only heddle's machines have: expected a "+
-			"software schedule", p.Schedule.Name, p.Schedule.Unit)
+			"software schedule", p.Schedule.Name, p.Schedule.UnitName())
 	}
 	if err := p.Runs(s); err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ const (
 // arrange sets the order of the layout's slots: the requested one, or else columns for threads that each walk a row.
 func (p *Plan) arrange() {
 	if p.Layout.Columns != nil {
-		p.Layout = p.Layout.Columns(p.SlotOrder == Columns || p.SlotOrder != Rows && p.Schedule.Owns)
+		p.Layout = p.Layout.Columns(p.SlotOrder == Columns || p.SlotOrder != Rows && p.Schedule.Rows.Owned())
 	}
 }
 
@@ -214,7 +214,7 @@ func autoSet(a *algorithm.Algorithm, w workload.Workload) workload.Choice {
 // ofLists reports whether a schedule takes vertices from a unit's lists, and the unit has enough of them for the order.
 func ofLists(w workload.Workload) bool {
 	s, err := schedule.ByName(string(w.Schedule))
-	return err == nil && s.Lists && (s.FarList || w.Order != "near-far")
+	return err == nil && s.Unit.HasLists() && (s.Unit.HasFarList() || w.Order != "near-far")
 }
 
 // set returns the data structure of the active set, which the way back needs to be kept.
@@ -264,7 +264,7 @@ func (p *Plan) width() int {
 
 // walks returns how often an edge is handled: once, or once for each component of the vectors.
 func (p *Plan) walks() uint64 {
-	if p.Schedule.Numbers {
+	if p.Schedule.Rows == schedule.RowsByNumber {
 		return uint64(p.width())
 	}
 	return 1
@@ -282,7 +282,7 @@ func (p *Plan) Name() string {
 	if p.Order.Buckets && p.Buckets != 0 && p.Buckets != activeset.DefaultBuckets {
 		name += fmt.Sprint("-", p.Buckets)
 	}
-	if p.Schedule.Scans {
+	if p.Schedule.Sharing != nil {
 		name += "/" + string(p.Scan)
 	}
 	if p.Skip == schedule.Filtered {
@@ -317,7 +317,7 @@ func (p *Plan) Name() string {
 			name += "/" + x.name + "-" + x.text(p.Sizes)
 		}
 	}
-	if p.Layout.Columns != nil && p.Layout.Strided != p.Schedule.Owns {
+	if p.Layout.Columns != nil && p.Layout.Strided != p.Schedule.Rows.Owned() {
 		name += "/" + string(p.SlotOrder)
 	}
 	if p.BlockThreads > 0 {

@@ -154,13 +154,13 @@ func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 	if err != nil || errOther != nil {
 		return
 	}
-	if o.Blocks && !s.Blocks {
+	if o.Sharing.ByBlocks() && !s.Sharing.ByBlocks() {
 		w.CTAThreads = 0
 	}
-	if o.Scans && !s.Scans {
+	if o.Sharing != nil && s.Sharing == nil {
 		w.Scan = workload.Choice(schedule.Shuffle)
 	}
-	if o.Owns && !s.Owns {
+	if o.Rows.Owned() && !s.Rows.Owned() {
 		w.Ahead = true
 	}
 	if other.direction == "hybrid" && here.direction != "hybrid" {

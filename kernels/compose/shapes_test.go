@@ -164,7 +164,7 @@ func TestAnyShape(t *testing.T) {
 }
 
 func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
-	m, g := anyMachine(t, r, p.Schedule.Unit), degenerate(t, r, p)
+	m, g := anyMachine(t, r, p.Schedule.UnitName()), degenerate(t, r, p)
 	w := workloadOf(p)
 	w.Source, w.Target, w.Width = r.IntN(g.Vertices()), r.IntN(g.Vertices()), 1<<r.IntN(4)
 	if p.Algorithm.Target && w.Source == w.Target {
@@ -177,7 +177,7 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	if running == 0 {
 		running = m.Core.Warps
 	}
-	if p.Schedule.Blocks && r.IntN(2) == 0 {
+	if p.Schedule.Sharing.ByBlocks() && r.IntN(2) == 0 {
 		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
 	}
 	w.Spill = workload.Choice(of(r, Spills()...))

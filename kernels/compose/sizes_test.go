@@ -91,7 +91,7 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 			anySizes(t, r, p.Layout, &w)
 			if orders := []workload.Choice{workload.Auto, Rows, Columns}; p.Layout.Columns != nil {
 				w.SlotOrder = orders[r.IntN(len(orders))]
-				if p.Schedule.Rows && !p.Schedule.Owns {
+				if p.Schedule.Rows.Shared() {
 					w.SlotOrder = orders[r.IntN(2)]
 				}
 			}

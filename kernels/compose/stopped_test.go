@@ -90,7 +90,7 @@ func stoppedRun(t *testing.T, r *rand.Rand, p *Plan, g *graph.Graph, w workload.
 		stopped, err = c.newRun(d, g, w)
 		require.NoError(t, err)
 	} else {
-		m := newInterpreter(t, p.Schedule.Unit, 2, 3, 4)
+		m := newInterpreter(t, p.Schedule.UnitName(), 2, 3, 4)
 		ks, err := q.Build(coreOf(m.shape))
 		require.NoError(t, err)
 		stopped, err = newRun(m, q, ks, g, w)

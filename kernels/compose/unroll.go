@@ -45,7 +45,7 @@ func (p *Plan) unroll(d direction.Direction) []int {
 // early, none without a constant step, such as one over all edges of the graph, and none with a long body.
 func (p *Plan) nvcc(d direction.Direction) []int {
 	switch {
-	case !p.unrolls(), !p.Schedule.Alone && !p.Schedule.Owns, p.Layout.Strided, p.leaves(d), p.long():
+	case !p.unrolls(), !p.Schedule.Rows.Alone(), p.Layout.Strided, p.leaves(d), p.long():
 		return nil
 	case p.sumsInRegister(d):
 		return nvccReads
@@ -54,7 +54,7 @@ func (p *Plan) nvcc(d direction.Direction) []int {
 }
 
 // unrolls reports whether threads or warps loop over edges: most graph units hand them out one at a time.
-func (p *Plan) unrolls() bool { return p.Schedule.Unit == "" || p.Schedule.Owns }
+func (p *Plan) unrolls() bool { return p.Schedule.Unit == nil || p.Schedule.Rows.Owned() }
 
 // long reports whether an edge takes a hundred instructions or more.
 func (p *Plan) long() bool { return p.Coefficient != algorithm.Hardware }
@@ -77,7 +77,7 @@ func (p *Plan) refuseUnroll() error {
 
 // leaves reports whether a thread can drop the rest of the row that it walks.
 func (p *Plan) leaves(d direction.Direction) bool {
-	return p.Schedule.Owns && d == direction.Pull && p.Algorithm.Settles()
+	return p.Schedule.Rows.Owned() && d == direction.Pull && p.Algorithm.Settles()
 }
 
 // sumsInRegister reports whether a thread accumulates in a register.

@@ -68,7 +68,7 @@ func interpretUnrolled(t *testing.T, p *Plan, g *graph.Graph, w workload.Workloa
 	q, err := NewPlan(w)
 	require.NoError(t, err)
 	q.Weights, q.Residual = g.WeightKind(), w.Tolerance > 0
-	m := newInterpreter(t, p.Schedule.Unit, 2, 3, 4)
+	m := newInterpreter(t, p.Schedule.UnitName(), 2, 3, 4)
 	ks, err := q.Build(coreOf(m.shape))
 	require.NoError(t, err)
 	r, err := newRun(m, q, ks, g, w)

@@ -35,7 +35,7 @@ func TestAllPrograms(t *testing.T) {
 	only := os.Getenv("HEDDLE_CUDA_ONLY")
 	groups, order := map[string][]*compose.Plan{}, []string{}
 	for _, p := range append(compose.All(), compose.AllFused()...) {
-		if p.Schedule.Unit != "" || !strings.Contains(p.Name(), only) {
+		if p.Schedule.Unit != nil || !strings.Contains(p.Name(), only) {
 			continue
 		}
 		key := strings.Join([]string{p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name,

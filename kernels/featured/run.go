@@ -130,7 +130,7 @@ func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 			case l != "csr" && l != "coo":
 				return refuse("workload.layout",
 					" = %s: edges of %s have features, by their numbers in csr: expected csr, coo or auto", l, r.Name)
-			case o.Plan.Schedule.Reads:
+			case o.Plan.Schedule.Unit.ReadsRows():
 				return refuse("workload.schedule",
 					" = %s: edges of %s have features, by their numbers, and the graph unit hands out none: "+
 						"expected another schedule", w.Schedule, r.Name)

@@ -42,8 +42,8 @@ func untimed(t *testing.T, cfg emu.Config, w *workload.Workload) host.Device {
 // tryUntimed returns an error for workloads that the unit does not fit.
 func tryUntimed(cfg emu.Config, w *workload.Workload) (host.Device, error) {
 	var unit accel.Spec
-	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != "" {
-		unit = configs.DefaultUnit(accel.KindNamed(s.Unit))
+	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != nil {
+		unit = configs.DefaultUnit(accel.KindNamed(s.UnitName()))
 	}
 	return host.NewFunctional(cfg, unit)
 }

@@ -10,10 +10,11 @@ var cta = &Schedule{
 	Name: "cta",
 	Doc: "a thread block, which is a core or a part of one, shares its threads' rows: degrees, block scan " +
 		"with barriers, binary search per edge (S_cm)",
-	Rows:       true,
-	Scans:      true,
-	Blocks:     true,
-	Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + c.Warps },
+	Rows: RowsShared,
+	Sharing: &Sharing{
+		Blocks:     true,
+		Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + c.Warps },
+	},
 	EachEdge: func(s *Site, v *Visitor) {
 		places := s.Set.Places()
 		s.eachRound(places, func(place ir.Value) {

@@ -10,9 +10,8 @@ import (
 // threads, so that no core is idle; neighbouring edges go to warps of one core, since narrow warps share the lines of
 // the list.
 var edge = &Schedule{
-	Name:       "edge",
-	Doc:        "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
-	Scratchpad: Nothing,
+	Name: "edge",
+	Doc:  "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
 			s.View.Slots(s.GlobalThread(), s.NumThreads(), func(at layout.Slot) {

@@ -11,10 +11,8 @@ var eghw = &Schedule{
 	Name: "eghw",
 	Doc: "a core's threads push their vertices to edge-generating hardware, which loads the edges and deals " +
 		"them out",
-	Unit:       "eghw",
-	Rows:       true,
-	Reads:      true,
-	Scratchpad: Nothing,
+	Unit: &UnitUse{Name: "eghw", Reads: true},
+	Rows: RowsShared,
 	EachEdge: func(s *Site, v *Visitor) {
 		places, mine := s.Set.Places(), s.SpreadThread()
 		// An epoch has a vertex for each thread, which the unit has room for. All warps iterate equally often, as the

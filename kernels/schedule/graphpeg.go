@@ -11,14 +11,11 @@ var graphPEG = &Schedule{
 	Name: "peg",
 	Doc: "the GraphPEGs walk their vertex-lists, load the edges and hand warps full batches, balanced " +
 		"between cores",
-	Unit:       "peg",
-	Rows:       true,
-	Lists:      true,
-	ListOps:    ir.ListOps{Pop: "peg.popv", Push: "peg.push"},
-	FarList:    true,
-	Reads:      true,
-	Register:   ToLists,
-	Scratchpad: Nothing,
+	Unit: &UnitUse{
+		Name: "peg", Reads: true,
+		Lists: &Lists{Ops: ir.ListOps{Pop: "peg.popv", Push: "peg.push"}, Far: true},
+	},
+	Rows: RowsShared,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
 			s.ListEdges(s.U32(activeset.InList), func(src, dst, weight, _ ir.Value) {

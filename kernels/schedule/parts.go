@@ -31,7 +31,7 @@ func (s *Site) Addr(array string) ir.Value {
 // by edge.
 func (x *Schedule) Walk(s *Site, v *Visitor) {
 	s.arrays = x.Arrays
-	if s.Rest == nil || x.Owns && !s.Rest.Bare {
+	if s.Rest == nil || x.Rows.Owned() && !s.Rest.Bare {
 		x.EachEdge(s, v)
 		return
 	}
@@ -51,14 +51,15 @@ func (x *Schedule) Walk(s *Site, v *Visitor) {
 	})
 }
 
-// Enlist emits the schedule's own kernel, for all parts of the layout whose rows the schedule walks by its results.
-func (x *Schedule) Enlist(s *Site, v *Visitor) {
+// Prepare emits the schedule's preparation, for all parts of the layout whose rows the schedule walks by its results.
+func (x *Schedule) Prepare(s *Site, v *Visitor) {
+	emit := x.Preparation().Emit
 	s.arrays = x.Arrays
-	x.Register(s, v)
-	if s.Rest == nil || s.Rest.Bare || x.Owns {
+	emit(s, v)
+	if s.Rest == nil || s.Rest.Bare || x.Rows.Owned() {
 		return
 	}
-	s.inRest(func() { x.Register(s, v) })
+	s.inRest(func() { emit(s, v) })
 }
 
 // inRest makes the code that body emits read the rest of the layout, if there is one.

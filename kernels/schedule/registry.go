@@ -20,7 +20,7 @@ func All() []*Schedule {
 // OfUnit returns the schedules of a graph unit.
 func OfUnit(name string) (list []*Schedule) {
 	for _, s := range ofUnits {
-		if s.Unit == name {
+		if s.UnitName() == name {
 			list = append(list, s)
 		}
 	}
@@ -50,10 +50,10 @@ func Add(s *Schedule) error {
 		return err
 	}
 	switch {
-	case s.Unit == "":
+	case s.Unit == nil:
 		software = append(software, s)
-	case accel.KindNamed(s.Unit) == nil:
-		return fmt.Errorf("there is no unit %q", s.Unit)
+	case accel.KindNamed(s.Unit.Name) == nil:
+		return fmt.Errorf("there is no unit %q", s.Unit.Name)
 	default:
 		ofUnits = append(ofUnits, s)
 	}

@@ -131,53 +131,134 @@ type Visitor struct {
 	Edge func(e *layout.Edge, stop func())
 }
 
-// Schedule describes a mapping of edges to threads: its code, and the properties by which package compose decides which
-// combinations are legal and which kernels they need.
+// Schedule describes a mapping of edges to threads: its code, and the capabilities by which package compose decides
+// which combinations are legal and which kernels they need. A capability that is nil or 0 is one that it lacks.
 type Schedule struct {
 	Name string
 	Doc  string
-	// Rows: it walks the rows that the layout has for the direction.
-	Rows bool
-	// Owns: each row is walked by one thread. Implies Rows.
-	Owns bool
-	// Alone: some rows are walked by one thread each. Implied by Owns.
-	Alone bool
-	// Numbers: each component of vertices' vectors has a thread of its own.
-	Numbers bool
-	// Scans: lanes exchange values, so that the workload's key scan applies.
-	Scans bool
-	// Blocks: thread blocks, which may be parts of a core, share work, so that the workload's key cta_threads applies.
-	Blocks bool
-	// Crosses: a kernel reads words that other cores stored before a device-wide barrier.
-	Crosses bool
-	// Unit is the name of the graph unit that it needs; "": none. Schedules registered by Add need one for Drops,
-	// Lists, Reads and Register.
-	Unit string
-	// Drops: the unit can be told to drop the remaining edges of a vertex.
-	Drops bool
-	// Lists: the unit takes the vertices from its lists, which are filled before the launch by the instructions of
-	// ListOps. FarList: it has a list for near-far's far pile.
-	Lists   bool
-	ListOps ir.ListOps
-	FarList bool
-	// Reads: the unit reads the rows.
-	Reads bool
-	// Register emits a kernel that precedes each gather in which only some vertices walk their rows, and prepares
-	// those; nil: none.
-	Register func(s *Site, v *Visitor)
-	// Always: Register also precedes gathers in which every vertex walks its row.
-	Always bool
+	// EachEdge emits the code that visits every edge of every active vertex once, beginning in the phase registration.
+	// For a layout with a rest, it is called for both parts in turn, unless threads own their rows: then Site.Row walks
+	// both.
+	EachEdge func(s *Site, v *Visitor)
+	Rows     Rows         // the rows that it walks
+	Sharing  *Sharing     // among threads that divide their rows' edges; nil: threads exchange nothing
+	Unit     *UnitUse     // of a graph unit; nil: a software schedule
+	Before   *Preparation // a kernel that precedes gathers; nil: that which fills the unit's lists, if it has any
 	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: a single one. The kernel
 	// distinguishes them by Site.LaunchNumber.
 	Launches []string
-	// EachEdge emits the code that visits every edge of every active vertex once, beginning in the phase registration.
-	// For a layout with a rest, it is called for both parts in turn, unless the schedule Owns rows: then Site.Row walks
-	// both.
-	EachEdge func(s *Site, v *Visitor)
-	// Scratchpad returns the number of words of a core's scratchpad that it needs; nil, in a registered schedule: none.
-	Scratchpad func(c Core, scan Scan) int
 	// Arrays lists its own arrays in memory.
 	Arrays []Array
+}
+
+// Rows is a schedule's use of the rows that the layout has for the direction, in ascending order of the part that a
+// thread has to itself.
+type Rows uint8
+
+// Uses of rows.
+const (
+	NoRows       Rows = iota // it goes through the slots of all edges
+	RowsShared               // several threads or a graph unit walk a row
+	RowsMixed                // some rows are walked by one thread each
+	RowsOwned                // each row is walked by one thread
+	RowsByNumber             // each component of a vertex's vector is handled by one thread, which walks the row
+)
+
+// Walked reports whether the schedule walks rows.
+func (r Rows) Walked() bool { return r != NoRows }
+
+// Alone reports whether a thread walks some row alone.
+func (r Rows) Alone() bool { return r >= RowsMixed }
+
+// Shared reports whether several threads walk some row.
+func (r Rows) Shared() bool { return r == RowsShared || r == RowsMixed }
+
+// Owned reports whether one thread walks each row.
+func (r Rows) Owned() bool { return r >= RowsOwned }
+
+// Sharing describes threads that exchange values, by the means of the workload's key scan. Its methods accept nil.
+type Sharing struct {
+	// Blocks: threads share work by thread blocks, which may be parts of a core, so that the workload's key cta_threads
+	// applies.
+	Blocks bool
+	// Crosses: a kernel reads words that other cores stored before a device-wide barrier.
+	Crosses bool
+	// Scratchpad returns the number of words of a core's scratchpad that the exchange takes; nil: none.
+	Scratchpad func(c Core, scan Scan) int
+}
+
+// ByBlocks reports whether thread blocks share work.
+func (s *Sharing) ByBlocks() bool { return s != nil && s.Blocks }
+
+// AcrossCores reports whether cores exchange values within a kernel.
+func (s *Sharing) AcrossCores() bool { return s != nil && s.Crosses }
+
+// ScratchpadWords returns the number of words of a core's scratchpad that the exchange takes.
+func (s *Sharing) ScratchpadWords(c Core, scan Scan) int {
+	if s == nil || s.Scratchpad == nil {
+		return 0
+	}
+	return s.Scratchpad(c, scan)
+}
+
+// UnitUse describes the part of a graph unit in a schedule. Its methods accept nil.
+type UnitUse struct {
+	Name  string
+	Drops bool   // it can be told to drop the remaining edges of a vertex
+	Reads bool   // it reads the rows
+	Lists *Lists // it takes vertices from its lists; nil: it has none
+}
+
+// Lists describes a unit's lists of vertices, which are filled before the launch.
+type Lists struct {
+	Ops ir.ListOps // the instructions that fill and read them
+	Far bool       // there is one for near-far's far pile
+}
+
+// UnitName returns the name of the graph unit that the schedule needs; "": none.
+func (s *Schedule) UnitName() string {
+	if s.Unit == nil {
+		return ""
+	}
+	return s.Unit.Name
+}
+
+// DropsEdges reports whether the unit can be told to drop the remaining edges of a vertex.
+func (u *UnitUse) DropsEdges() bool { return u != nil && u.Drops }
+
+// ReadsRows reports whether the unit reads the rows.
+func (u *UnitUse) ReadsRows() bool { return u != nil && u.Reads }
+
+// HasLists reports whether the unit takes vertices from its lists.
+func (u *UnitUse) HasLists() bool { return u != nil && u.Lists != nil }
+
+// HasFarList reports whether one of the unit's lists is for near-far's far pile.
+func (u *UnitUse) HasFarList() bool { return u.HasLists() && u.Lists.Far }
+
+// ListOps returns the instructions of the unit's lists.
+func (s *Schedule) ListOps() (ops ir.ListOps) {
+	if s.Unit.HasLists() {
+		ops = s.Unit.Lists.Ops
+	}
+	return ops
+}
+
+// Preparation is a kernel that precedes each gather in which only some vertices walk their rows, and prepares those.
+type Preparation struct {
+	Emit func(s *Site, v *Visitor)
+	// Always: it also precedes gathers in which every vertex walks its row.
+	Always bool
+}
+
+// fillLists prepares a unit's lists.
+var fillLists = &Preparation{Emit: toLists}
+
+// Preparation returns the kernel that precedes gathers; nil: there is none.
+func (s *Schedule) Preparation() *Preparation {
+	if s.Before == nil && s.Unit.HasLists() {
+		return fillLists
+	}
+	return s.Before
 }
 
 // Array is an array that a schedule's kernels fill and read within a launch.
@@ -185,7 +266,7 @@ type Array struct {
 	Name string
 	// Words returns its length, given the largest size of a walk over the active set, and the warps of the device.
 	Words func(places, warps int) int
-	// Zero: the array is zeroed before Register, or before the gather without one.
+	// Zero: the array is zeroed before the preparation, or before the gather without one.
 	Zero bool
 }
 
@@ -212,8 +293,7 @@ var Own = len(software)
 // Software returns the schedules that need no graph unit.
 func Software() []*Schedule { return slices.Clone(software) }
 
-// Check returns an error for an incomplete or inconsistent schedule, or one with a name among others. It sets
-// Scratchpad if that is nil.
+// Check returns an error for an incomplete schedule, or one with a name among others.
 func (s *Schedule) Check(others []string) error {
 	if err := registry.Name(s.Name, others); err != nil {
 		return err
@@ -223,24 +303,16 @@ func (s *Schedule) Check(others []string) error {
 		return errors.New("it has no Doc")
 	case s.EachEdge == nil:
 		return errors.New("it has no EachEdge")
-	case s.Owns && !s.Rows:
-		return errors.New("it has Owns, and not Rows: a thread owns the row that it walks")
-	case s.Unit == "" && (s.Drops || s.Lists || s.Reads || s.Register != nil):
-		return errors.New("it has Drops, Lists, Reads or Register, which are of graph units, and no Unit")
+	case s.Before != nil && s.Before.Emit == nil:
+		return errors.New("its Before has no Emit")
 	}
 	for _, a := range s.Arrays {
 		if a.Name == "" || a.Words == nil {
 			return errors.New("one of its Arrays has no Name or no Words")
 		}
 	}
-	if s.Scratchpad == nil {
-		s.Scratchpad = Nothing
-	}
 	return nil
 }
-
-// Nothing is the Scratchpad of schedules that need none.
-func Nothing(Core, Scan) int { return 0 }
 
 // Keep runs body if v walks its row.
 func (s *Site) Keep(v *Visitor, vertex ir.Value, body func()) {

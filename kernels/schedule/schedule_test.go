@@ -55,7 +55,7 @@ type test struct {
 
 // loops are the ways in which a thread of the schedule walks a row that it has alone, as test.plain says them.
 func loops(s *schedule.Schedule) []bool {
-	if s.Owns {
+	if s.Rows.Owned() {
 		return []bool{false, true}
 	}
 	return []bool{false}
@@ -68,7 +68,7 @@ func each(t *testing.T, f func(t *testing.T, x test)) {
 			l := all[name]
 			for _, d := range []direction.Direction{direction.Push, direction.Pull} {
 				for _, scan := range schedule.Scans() {
-					if s.Rows && !l.Fits(d) || !s.Scans && scan != schedule.Shuffle || !readable(s, l) {
+					if s.Rows.Walked() && !l.Fits(d) || s.Sharing == nil && scan != schedule.Shuffle || !readable(s, l) {
 						continue
 					}
 					name := strings.Join([]string{s.Name, name, d.String(), string(scan)}, "/")
@@ -110,8 +110,8 @@ func layouts() map[string]*layout.Layout {
 // readable reports whether the schedule goes with the layout's rows, virtual or not.
 func readable(s *schedule.Schedule, l *layout.Layout) bool {
 	switch {
-	case s.Rows:
-		return (s.Owns || !l.Strided) && (!s.Reads || len(l.Data) == 0)
+	case s.Rows.Walked():
+		return (s.Rows.Owned() || !l.Strided) && (!s.Unit.ReadsRows() || len(l.Data) == 0)
 	}
 	return l.Virtual == nil || !l.Virtual.Splits
 }
@@ -150,7 +150,7 @@ func (x *test) rows(keep []uint32) []uint32 {
 func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 	k := emit.New("test")
 	k.Launch(x.warps, x.block)
-	k.UseLists(x.s.ListOps)
+	k.UseLists(x.s.ListOps())
 	view := x.l.In(k, x.d, graph.NoWeights)
 	site := &schedule.Site{
 		Kernel: k, View: view, Rows: x.l.Rows(x.d), Dir: x.d, Set: x.walked(t, k, view), Virtual: x.l.Virtual != nil, Scan: x.scan, Core: core, Ahead: !x.plain, Width: x.width,
@@ -225,9 +225,9 @@ func (x *test) core(m *emittest.Machine) schedule.Core {
 
 // feed prepares a gather: it runs the schedule's registration kernel, and sets up the units as the host does.
 func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args map[string]uint32) {
-	hand := m.Hand(x.s.Unit)
+	hand := m.Hand(x.s.UnitName())
 	if hand == nil {
-		if x.s.Register != nil {
+		if x.s.Preparation() != nil {
 			m.Run(t, x.register(t, m), args)
 		}
 		return
@@ -239,11 +239,11 @@ func (x *test) feed(t *testing.T, m *emittest.Machine, gather *ir.Kernel, args m
 		data, _ := arrays.Array(name)
 		*at = m.Place(data)
 	}
-	m.SetUp(t, x.s.Unit, e)
-	if lists, ok := hand.(accel.ListHand); ok && x.s.Lists {
+	m.SetUp(t, x.s.UnitName(), e)
+	if lists, ok := hand.(accel.ListHand); ok && x.s.Unit.HasLists() {
 		m.Run(t, x.register(t, m), args)
 		lists.Swap(activeset.InList, activeset.OutList)
-		m.SetUp(t, x.s.Unit, e)
+		m.SetUp(t, x.s.UnitName(), e)
 	}
 }
 
@@ -255,7 +255,7 @@ func (x *test) register(t *testing.T, m *emittest.Machine) *ir.Kernel {
 func (x *test) registerOn(t *testing.T, core schedule.Core) *ir.Kernel {
 	k := emit.New("register")
 	k.Launch(x.warps, 0)
-	k.UseLists(x.s.ListOps)
+	k.UseLists(x.s.ListOps())
 	view := x.l.In(k, x.d, graph.NoWeights)
 	site := &schedule.Site{
 		Kernel: k, View: view, Rows: x.l.Rows(x.d), Dir: x.d, Set: x.walked(t, k, view), Virtual: x.l.Virtual != nil, Scan: x.scan,
@@ -264,7 +264,7 @@ func (x *test) registerOn(t *testing.T, core schedule.Core) *ir.Kernel {
 	if rest := x.l.Rest; rest != nil {
 		site.Rest = &schedule.Rest{View: rest.In(k, x.d, graph.NoWeights), Bare: rest.Bare}
 	}
-	x.s.Enlist(site, &schedule.Visitor{
+	x.s.Prepare(site, &schedule.Visitor{
 		Keep: func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
 	})
 	kernel, err := k.Build()
@@ -309,7 +309,7 @@ func TestEveryEdgeOnce(t *testing.T) {
 			visits, begins, ends, marked := x.run(t, m, keep, false)
 			require.Equal(t, want, visits, "%v", s)
 			require.Equal(t, count, marked, "every visit is marked")
-			if x.s.Owns {
+			if x.s.Rows.Owned() {
 				require.Equal(t, x.rows(keep), begins)
 			} else {
 				require.Equal(t, make([]uint32, 50), begins)
@@ -327,7 +327,7 @@ func TestFewerWarps(t *testing.T) {
 		for _, shape := range testenv.Some(t, x.nth, 1, [][3]int{{2, 6, 4}, {1, 6, 1}, {3, 7, 6}}) {
 			for _, x.warps = range testenv.Some(t, x.nth, 2, upTo(shape[1])) {
 				for x.block = 0; x.block <= x.warps; x.block++ {
-					if x.block > 0 && (!x.s.Blocks || x.warps%x.block != 0) {
+					if x.block > 0 && (!x.s.Sharing.ByBlocks() || x.warps%x.block != 0) {
 						continue
 					}
 					visits, _, _, marked := x.run(t, emittest.New(shape[0], shape[1], shape[2]), someKept(), false)
@@ -357,7 +357,7 @@ func TestEveryNumberOnce(t *testing.T) {
 			x := x
 			x.width = 1
 			once, rows, _, _ := x.run(t, emittest.New(s[0], s[1], s[2]), someKept(), false)
-			if x.s.Numbers {
+			if x.s.Rows == schedule.RowsByNumber {
 				for i := range once {
 					if once[i] *= 0x01010101; x.l.Loose() { // edges of no row are visited once, for all numbers
 						require.Equal(t, once[i]&0xFF, visits[i]&0xFF)
@@ -395,7 +395,7 @@ func TestStop(t *testing.T) {
 			switch {
 			case keep == 0:
 				require.Zero(t, rows[v])
-			case x.s.Owns && !x.l.Loose():
+			case x.s.Rows.Owned() && !x.l.Loose():
 				require.Equal(t, min(walks[v], has[v]), rows[v])
 			default:
 				require.LessOrEqual(t, min(1, has[v]), rows[v])
@@ -410,15 +410,15 @@ func TestScratchpad(t *testing.T) {
 	each(t, func(t *testing.T, x test) {
 		takes := func(core schedule.Core) int {
 			n := x.kernel(t, core, false).SharedBytes()
-			if x.s.Register != nil && x.s.Unit == "" {
+			if x.s.Preparation() != nil && x.s.Unit == nil {
 				n = max(n, x.registerOn(t, core).SharedBytes())
 			}
 			return n
 		}
 		core := schedule.Core{Warps: 5, Lanes: 8}
-		require.Equal(t, 4*x.s.Scratchpad(core, x.scan), takes(core))
-		if core = (schedule.Core{Warps: 6, Lanes: 8, Block: 2}); x.s.Blocks {
-			require.Equal(t, 4*x.s.Scratchpad(core, x.scan), takes(core))
+		require.Equal(t, 4*x.s.Sharing.ScratchpadWords(core, x.scan), takes(core))
+		if core = (schedule.Core{Warps: 6, Lanes: 8, Block: 2}); x.s.Sharing.ByBlocks() {
+			require.Equal(t, 4*x.s.Sharing.ScratchpadWords(core, x.scan), takes(core))
 		}
 	})
 }

@@ -12,19 +12,19 @@ var strict = &Schedule{
 	Name: "strict",
 	Doc: "all warps get equally many of the active vertices' edges: a scan of all degrees over the device, a " +
 		"search for each warp's first row, binary search per edge",
-	Rows: true, Scans: true, Crosses: true,
+	Rows: RowsShared,
+	Sharing: &Sharing{Crosses: true, Scratchpad: func(c Core, scan Scan) int {
+		if scan == Shuffle {
+			return 0
+		}
+		return 3 * c.Threads()
+	}},
+	Before: &Preparation{Emit: scanDegrees},
 	Arrays: []Array{
 		{Name: "strict.upto", Words: func(places, _ int) int { return places }},
 		{Name: "strict.shift", Words: func(places, _ int) int { return places }},
 		{Name: "strict.totals", Words: func(_, warps int) int { return warps }},
 	},
-	Scratchpad: func(c Core, scan Scan) int {
-		if scan == Shuffle {
-			return 0
-		}
-		return 3 * c.Threads()
-	},
-	Register: scanDegrees,
 	EachEdge: func(s *Site, v *Visitor) {
 		p := s.partition()
 		s.Phase(isa.PhaseSchedule, func() {

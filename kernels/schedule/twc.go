@@ -11,7 +11,14 @@ var twc = &Schedule{
 	Name: "twc",
 	Doc: "vertices are sorted by degree into three queues in memory, and three launches follow: a thread, a warp " +
 		"and a thread block walk a vertex's row (TWC)",
-	Rows: true, Alone: true, Scans: true, Blocks: true,
+	Rows: RowsMixed,
+	Sharing: &Sharing{Blocks: true, Scratchpad: func(c Core, scan Scan) int {
+		if scan == Shuffle {
+			return 0
+		}
+		return c.Threads()
+	}},
+	Before:   &Preparation{Emit: sortByDegree, Always: true},
 	Launches: []string{"threads", "warps", "blocks"},
 	Arrays: []Array{
 		{Name: twcQueues[0], Words: func(places, _ int) int { return places }},
@@ -19,14 +26,6 @@ var twc = &Schedule{
 		{Name: twcQueues[2], Words: func(places, _ int) int { return places }},
 		{Name: twcCounts, Words: func(int, int) int { return len(twcQueues) }, Zero: true},
 	},
-	Scratchpad: func(c Core, scan Scan) int {
-		if scan == Shuffle {
-			return 0
-		}
-		return c.Threads()
-	},
-	Always:   true,
-	Register: sortByDegree,
 	EachEdge: func(s *Site, v *Visitor) {
 		for n, walk := range []func(*Visitor){s.walkThreads, s.walkWarps, s.walkBlocks} {
 			s.When(s.Eq(s.LaunchNumber(), s.U32(uint32(n))), func() { s.Phase(isa.PhaseSchedule, func() { walk(v) }) })

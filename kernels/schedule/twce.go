@@ -11,11 +11,11 @@ var twce = &Schedule{
 	Name: "twce",
 	Doc: "each row is cut into multiples of a thread block's threads, of a warp's lanes, and a rest, which " +
 		"blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
-	Rows:       true,
-	Alone:      true,
-	Scans:      true,
-	Blocks:     true,
-	Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + 2*c.Warps },
+	Rows: RowsMixed,
+	Sharing: &Sharing{
+		Blocks:     true,
+		Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + 2*c.Warps },
+	},
 	EachEdge: func(s *Site, v *Visitor) {
 		places := s.Set.Places()
 		s.eachRound(places, func(place ir.Value) {

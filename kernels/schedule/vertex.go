@@ -10,12 +10,9 @@ import (
 
 // vertex maps vertices to threads.
 var vertex = &Schedule{
-	Name:       "vertex",
-	Doc:        "each thread walks the row of its vertex (S_vm), or of its number of its vertex's vector",
-	Rows:       true,
-	Owns:       true,
-	Numbers:    true,
-	Scratchpad: Nothing,
+	Name: "vertex",
+	Doc:  "each thread walks the row of its vertex (S_vm), or of its number of its vertex's vector",
+	Rows: RowsByNumber,
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Strided(s.Numbers(s.Set.Places()), func(i ir.Value) {
 			row := s.Set.Vertex(s.PlaceOf(i))

@@ -4,16 +4,15 @@ import "heddle/kernels/ir"
 
 // warp shares the rows of as many vertices as a warp has lanes.
 var warp = &Schedule{
-	Name:  "warp",
-	Doc:   "a warp shares its lanes' rows: degrees, warp scan, binary search per edge (S_wm)",
-	Rows:  true,
-	Scans: true,
-	Scratchpad: func(c Core, scan Scan) int {
+	Name: "warp",
+	Doc:  "a warp shares its lanes' rows: degrees, warp scan, binary search per edge (S_wm)",
+	Rows: RowsShared,
+	Sharing: &Sharing{Scratchpad: func(c Core, scan Scan) int {
 		if scan == Shuffle {
 			return 0
 		}
 		return 3 * c.Threads()
-	},
+	}},
 	EachEdge: func(s *Site, v *Visitor) {
 		places := s.Set.Places()
 		s.For(s.SpreadWarp(), places, s.NumThreads(), func(at ir.Value) {

@@ -7,12 +7,10 @@ import (
 
 // weaver lets the unit distribute the edges (SparseWeaver, HPCA 2025, Fig. 9).
 var weaver = &Schedule{
-	Name:       "weaver",
-	Doc:        "a core's threads register their vertices with the Weaver, which deals out the edges",
-	Unit:       "weaver",
-	Rows:       true,
-	Drops:      true,
-	Scratchpad: Nothing,
+	Name: "weaver",
+	Doc:  "a core's threads register their vertices with the Weaver, which deals out the edges",
+	Unit: &UnitUse{Name: "weaver", Drops: true},
+	Rows: RowsShared,
 	EachEdge: func(s *Site, v *Visitor) {
 		capacity, slot := s.WeaverCapacity(), s.ThreadInCore()
 		places, mine := s.Set.Places(), weaverVertex(s, capacity)

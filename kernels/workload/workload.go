@@ -554,7 +554,7 @@ const (
 // Kind returns the kind of graph unit that the schedule needs; nil: none.
 func (s Schedule) Kind() *accel.Kind {
 	if x, err := schedule.ByName(string(s)); err == nil {
-		return accel.KindNamed(x.Unit)
+		return accel.KindNamed(x.UnitName())
 	}
 	return nil
 }

@@ -45,12 +45,12 @@ type drawer struct {
 
 // machine returns the base machine of a draw, for a schedule: a small one, with the graph unit that the schedule needs.
 func (d drawer) machine(of *schedule.Schedule) []string {
-	if of.Unit == "" {
+	if of.Unit == nil {
 		names := []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "vortex-rtl-m6",
 			"kepler-15sm"}
 		return []string{"machine=" + pick(d, names...)}
 	}
-	u, names := accel.KindNamed(of.Unit), []string(nil)
+	u, names := accel.KindNamed(of.Unit.Name), []string(nil)
 	for _, name := range configs.MachinesWith(u) {
 		if strings.HasPrefix(name, "vortex-1c4w4t") || strings.HasPrefix(name, "vortex-6c32w32t") {
 			names = append(names, name)
