@@ -273,6 +273,9 @@ func (c *counted) Resume(program any) (resumed bool, err error) {
 	return true, nil
 }
 
+// Keeping reports whether the run writes checkpoints, or resumes from one.
+func (c *counted) Keeping() bool { return c.checkpointer != nil }
+
 // Keep writes a checkpoint before super-step step, if one is due. The run continues if that fails.
 func (c *counted) Keep(step int) {
 	k := c.checkpointer

@@ -189,3 +189,37 @@ var resumable = []string{
 var parts = []string{
 	"", "", "region: {from: 2, to: 2}\n", "region: {from: 3, outside: timed}\n", "region: {from: 2, to: 3, verify: false}\n", "stop: {max_edges: 1000}\n",
 }
+
+// TestAKilledProgramGoesOn: algorithms on features, and GraphIt programs, whose host side is interpreted: with queues,
+// filters, lists of frontiers, sums on the host, operators under two schedules, and on graph units.
+func TestAKilledProgramGoesOn(t *testing.T) {
+	machine := map[string]string{"strict": "vortex-6c32w32t", "vertex": "vortex-6c32w32t"}
+	for _, unit := range []string{"weaver", "peg"} {
+		machine[unit] = machineWith(t, unit)
+	}
+	for n, c := range []struct{ schedule, workload string }{
+		{"strict", "algorithm: lp, max_iterations: 4, features: {count: 3, aware: true}"},
+		{"vertex", "algorithm: bp, max_iterations: 3, features: {count: 2, change_driven: true}"},
+		{"weaver", "algorithm: als, max_iterations: 3, features: {count: 2}"},
+		{"vertex", "algorithm: mmr, max_iterations: 3, features: {count: 2, change_driven: true, unsent: kept}"},
+		{"vertex", `program: bfs.gt, arguments: ["3"]`},
+		{"vertex", `program: bfs.gt, arguments: ["3"], schedules: {"loop:step": {threshold: 0.1, ` +
+			`below: {load_balance: CM}, above: {direction: [PULL, BITMAP]}}}`},
+		{"peg", `program: bfs.gt, arguments: ["3"]`},
+		{"vertex", `program: delta_stepping.gt, arguments: ["3"]`},
+		{"weaver", `program: k_core.gt`},
+		{"vertex", `program: bc.gt, arguments: ["3"]`},
+		{"strict", `program: pagerank_delta.gt, arguments: ["5"]`},
+		{"vertex", `program: cc.gt`},
+	} {
+		t.Run(fmt.Sprint(n, c.schedule), func(t *testing.T) {
+			t.Parallel()
+			draw := rand.New(rand.NewPCG(uint64(n), 6))
+			text := small + "workload: {" + c.workload + "}\n" + parts[draw.IntN(len(parts))]
+			goesOn(t, draw, points(t, text, "machine="+machine[c.schedule], "workload.schedule="+c.schedule,
+				"machine.core.warps=4", "machine.core.threads=8", "machine.l2={}", "graph.erdos_renyi.vertices=60",
+				"graph.erdos_renyi.edges=180", "graph.clean.symmetrise=true", "graph.weights.from=random",
+				"stats.interval=1000", "stats.max_rows=8"), draw.IntN(3) == 0)
+		})
+	}
+}

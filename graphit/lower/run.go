@@ -278,7 +278,7 @@ type backend struct {
 	options Options
 
 	operators
-	session   *compose.Session
+	session   *journal
 	reference *eval.Reference           // nil: not run yet
 	initial   map[*graphit.Var][]uint32 // initial contents of vectors, until there is a session
 	high      map[*graphit.Var][]uint32 // and upper words
@@ -387,7 +387,7 @@ func (b *backend) Seconds() float64 {
 	if b.session == nil {
 		return 0
 	}
-	return float64(b.session.Times.Total()) / clock
+	return b.session.Seconds(clock)
 }
 
 // operators are a program's operators in compose's form.
@@ -491,14 +491,18 @@ func (b *backend) open() (err error) {
 		}
 	})
 	parts.Words, parts.Transposed = b.words, func(o *compose.EdgeOperator) bool { return b.transposed[o] }
-	b.session, err = compose.NewSession(b.device, b.graph, b.options.Workload, parts)
+	s, err := compose.NewSession(b.device, b.graph, b.options.Workload, parts)
+	if err == nil {
+		b.session = newJournal(s, b.device, len(b.loops) > 0)
+	}
 	return err
 }
 
 // errRehearsed ends a rehearsal: everything is placed, and the first launch would follow.
 var errRehearsed = errors.New("rehearsed")
 
-// start is called before a launch. Before the first one the reference runs: a program that it refuses is not simulated.
+// start is called before a launch. Before the first one the reference runs, as a program that it refuses is not
+// simulated, and then the run resumes if there is a checkpoint.
 func (b *backend) start(ctx context.Context) error {
 	if b.session != nil {
 		return nil
@@ -512,6 +516,9 @@ func (b *backend) start(ctx context.Context) error {
 	p, opt, err := b.checked()
 	if err == nil {
 		b.reference, err = eval.Ahead(ctx, p, b.graph, opt)
+	}
+	if err == nil {
+		err = b.session.resume()
 	}
 	return err
 }

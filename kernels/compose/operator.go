@@ -24,11 +24,11 @@ type Frontier struct{ Vertices []uint32 }
 // EdgeOperator is a traversal of edges in a program whose host side is outside this package: a plan whose algorithm has
 // the functions of one super-step and no Init.
 type EdgeOperator struct {
-	Name string
-	Plan *Plan
+	Name string `checkpoint:"assembled"`
+	Plan *Plan  `checkpoint:"assembled"`
 
-	kernels  Kernels
-	compiled *Compiled
+	kernels  Kernels   `checkpoint:"assembled"`
+	compiled *Compiled `checkpoint:"assembled"`
 	run      *run
 	// holds is the frontier that the device's active set equals, so that reading it needs no copy; nil: unknown. Edges
 	// and exchange set it; it becomes nil when another operator takes the graph units over (Session.own), since they
@@ -60,20 +60,20 @@ func (p *Plan) WalksAlone() bool {
 
 // VertexOperator applies a function to vertices, or selects those for which it holds.
 type VertexOperator struct {
-	Name string
+	Name string `checkpoint:"assembled"`
 	// Listed operators visit a frontier, others all vertices.
-	Listed bool
+	Listed bool `checkpoint:"assembled"`
 	// Emit emits the function for v, and returns the condition under which v is kept; nil: never.
-	Emit func(k *emit.Kernel, v ir.Value) (keep ir.Value)
+	Emit func(k *emit.Kernel, v ir.Value) (keep ir.Value) `checkpoint:"assembled"`
 	// Keeps reports whether Emit returns a condition.
-	Keeps bool
+	Keeps bool `checkpoint:"assembled"`
 	// Whole emits the complete kernel, for all vertices, in place of Emit; nil: use Emit.
-	Whole func(k *emit.Kernel)
+	Whole func(k *emit.Kernel) `checkpoint:"assembled"`
 
-	kernel  *ir.Kernel
-	program *isa.Program
-	places  map[string]uint32
-	args    uint32
+	kernel  *ir.Kernel        `checkpoint:"assembled"`
+	program *isa.Program      `checkpoint:"assembled"`
+	places  map[string]uint32 `checkpoint:"assembled"`
+	args    uint32            `checkpoint:"assembled"`
 }
 
 // Names of the arrays and sizes of a vertex operator's sets.
@@ -124,25 +124,28 @@ func (o *VertexOperator) Kernel(warps int) (*ir.Kernel, error) {
 //
 // The graph units belong to one operator at a time (owner): their registers and lists are set up for it, and are lost
 // when another one that uses them runs.
+//
+// Fields without the tag "assembled" are saved in checkpoints, which a program without fused loops may have between
+// operators.
 type Session struct {
 	// Launched lists the launches so far, and Steps counts the traversals of edges.
 	Launched []Launched
 	Steps    int
 	Times    host.Times
 
-	words    func() map[string]uint32
+	words    func() map[string]uint32 `checkpoint:"assembled"`
 	device   host.Device
 	graph    *graph.Graph
 	workload workload.Workload
 	image    *graph.Image
-	arrays   map[string]graph.Array
-	places   map[string]uint32 // addresses of the program's arrays
-	shared   map[*uint32]uint32
+	arrays   map[string]graph.Array `checkpoint:"assembled"`
+	places   map[string]uint32      `checkpoint:"assembled"` // addresses of the program's arrays
+	shared   map[*uint32]uint32     `checkpoint:"assembled"`
 	edges    []*EdgeOperator
-	vertices []*VertexOperator
-	loops    []*FusedLoop
-	loop     *FusedLoop    // the loop that the device is running; nil: none
-	owner    *EdgeOperator // the operator that the graph units are set up for; nil: none
+	vertices []*VertexOperator `checkpoint:"assembled"`
+	loops    []*FusedLoop      `checkpoint:"assembled"`
+	loop     *FusedLoop        `checkpoint:"assembled"` // the loop that the device is running; nil: none
+	owner    *EdgeOperator     // the operator that the graph units are set up for; nil: none
 }
 
 // Parts lists the parts of a session.

@@ -130,10 +130,11 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload
 
 // run is the state of a run.
 //
-// Life: newRun lays out arrays and argument blocks; fuse may turn the launches into parts of one. superSteps then
+// Life: newRun lays out arrays and argument blocks; fuse may turn the launches into parts of one. host.Loop then
 // resumes from a checkpoint or begins with the init kernel and the first active set. Each super-step is frontier (which
 // decides the direction), gather, apply, next (which exchanges the active set), and refill if the set is empty; round
-// changes in refill only. goBack traverses the super-steps in reverse, with depth for the current one. verify compares
+// changes in refill only. Over turns to the way back, which traverses the super-steps in reverse, with depth for the
+// current one. verify compares
 // the result. launchNumber is 0 except during the further launches of a gather. In a session, operators share an image
 // (prefix, shared), and stepsBefore counts the super-steps of others.
 //
@@ -276,32 +277,8 @@ func (r *run) start() []uint32 {
 	return all
 }
 
-// superSteps runs the init kernel and super-steps to the end, or resumes from a checkpoint.
-func (r *run) superSteps(ctx context.Context) error {
-	resumed, err := r.Resume(r)
-	if err == nil && !resumed {
-		err = r.begin(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	for !r.Converged && !r.Stopped {
-		if most := r.maxSteps(); most > 0 && len(r.Steps) >= most {
-			return nil
-		}
-		r.Keep(len(r.Steps) + 1)
-		if err := r.BeginStep(len(r.Steps) + 1); err != nil {
-			return err
-		}
-		if err := r.superStep(ctx); err != nil {
-			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
-		}
-	}
-	return r.goBack(ctx)
-}
-
-// begin launches the init kernel and makes the first active set.
-func (r *run) begin(ctx context.Context) (err error) {
+// Begin launches the init kernel and makes the first active set.
+func (r *run) Begin(ctx context.Context) (err error) {
 	if r.Init, err = r.launch(ctx, r.kernels.Init); err != nil {
 		return err
 	}
@@ -317,22 +294,35 @@ func (r *run) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// goBack traverses the super-steps in reverse.
-func (r *run) goBack(ctx context.Context) error {
-	if r.kernels.Back == nil {
-		return nil
-	}
+// Over reports whether no super-step follows, and turns to the way back after the last one forward.
+func (r *run) Over() (bool, error) {
 	if !r.isBack {
+		if !r.Converged && !r.Stopped {
+			most := r.maxSteps()
+			return most > 0 && len(r.Steps) >= most, nil
+		}
+		if r.kernels.Back == nil {
+			return true, nil
+		}
 		r.isBack, r.depth = true, len(r.Steps)-2
 	}
-	for ; r.depth > 0; r.depth-- {
-		r.Keep(len(r.Steps) + 1)
-		if err := r.BeginStep(len(r.Steps) + 1); err != nil {
-			return err
-		}
-		if err := r.stepBack(ctx); err != nil {
-			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
-		}
+	return r.depth <= 0, nil
+}
+
+// Next returns the number of the next super-step.
+func (r *run) Next() int { return len(r.Steps) + 1 }
+
+// Step runs the next super-step, forward or back.
+func (r *run) Step(ctx context.Context) (err error) {
+	n := r.Next()
+	if r.isBack {
+		err = r.stepBack(ctx)
+		r.depth--
+	} else {
+		err = r.superStep(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("super-step %d: %w", n, err)
 	}
 	return nil
 }
@@ -680,7 +670,7 @@ func (r *run) handled(edges uint64) uint64 {
 // runAndVerify runs all super-steps and verifies the result.
 func (r *run) runAndVerify(ctx context.Context) (Result, error) {
 	defer r.fused.end()
-	err := r.superSteps(ctx)
+	err := host.Loop(ctx, r, r)
 	if err == nil && r.fused != nil {
 		err = r.fused.finish()
 	}

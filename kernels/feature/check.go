@@ -55,9 +55,9 @@ type Memory func(array string) []uint32
 // Checker follows a run: it recomputes each super-step from the device's state before it, so that bounds cover one
 // super-step's roundings; sums that the device accumulates over several are followed with the sum of their bounds.
 type Checker struct {
-	Plan    *Plan
-	problem *Problem
-	device  Memory
+	Plan    *Plan    `checkpoint:"assembled"`
+	problem *Problem `checkpoint:"assembled"`
+	device  Memory   `checkpoint:"assembled"`
 
 	now, before []uint32
 	held        map[string][]uint32 // with Slots: arrays of edges before the super-step

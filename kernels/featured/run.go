@@ -34,14 +34,19 @@ type Result struct {
 	Verified   bool
 }
 
-// run is the state of a run.
+// run is the state of a run. Fields without the tag "assembled" are saved in checkpoints.
 type run struct {
-	*feature.Plan
-	problem  *feature.Problem
-	session  *compose.Session
-	lone     []*compose.EdgeOperator
-	edges    []*compose.EdgeOperator
-	vertices []*compose.VertexOperator
+	Result
+	*feature.Plan `checkpoint:"assembled"`
+	problem       *feature.Problem `checkpoint:"assembled"`
+	device        host.Device      `checkpoint:"assembled"`
+	session       *compose.Session
+	checker       *feature.Checker
+	lone          []*compose.EdgeOperator
+	edges         []*compose.EdgeOperator
+	vertices      []*compose.VertexOperator
+	most          int  // the largest number of super-steps
+	limited       bool // by the workload or the algorithm, so that a run of so many is complete
 }
 
 // plan builds the plan and the operators. Without a graph there are no weights.
@@ -148,6 +153,7 @@ func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 // open places everything.
 func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err error) {
 	f := &w.Features
+	r.device = d
 	r.problem = &feature.Problem{
 		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon),
 		Lambda: float32(f.Lambda),
@@ -254,38 +260,57 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workloa
 }
 
 // do runs the placed operators.
-func (r *run) do(ctx context.Context, w *workload.Workload) (res Result, err error) {
-	defer func() {
-		s := r.session
-		res.Launched, res.Traversals, res.Times, res.Layout, res.Values = s.Launched, s.Steps, s.Times, s.Layout(),
-			s.Array(feature.Now)
-		res.Verified = err == nil
-	}()
-	c := feature.NewChecker(r.Plan, r.problem, r.session.Array)
-	for _, o := range r.lone {
-		if _, err := r.session.Edges(ctx, o, nil); err != nil {
-			return res, err
-		}
-	}
-	if err := c.Lone(); err != nil {
-		return res, err
-	}
-	most := cmp.Or(w.Iterations, r.Algorithm.Steps, mostSteps)
-	for res.Steps < most && !res.Converged {
-		changed, err := r.superStep(ctx, c)
-		if err != nil {
-			return res, fmt.Errorf("super-step %d: %w", res.Steps+1, err)
-		}
-		res.Steps++
-		res.Active = append(res.Active, changed)
-		res.Converged = changed == 0
-	}
-	if !res.Converged && most == mostSteps && w.Iterations == 0 {
-		return res, fmt.Errorf("after %d super-steps a feature still changes by more than "+
-			"workload.features.epsilon, %g: expected a greater one, or workload.max_iterations", res.Steps,
+func (r *run) do(ctx context.Context, w *workload.Workload) (Result, error) {
+	r.most = cmp.Or(w.Iterations, r.Algorithm.Steps, mostSteps)
+	r.limited = w.Iterations != 0 || r.Algorithm.Steps != 0
+	r.checker = feature.NewChecker(r.Plan, r.problem, r.session.Array)
+	err := host.Loop(ctx, host.Notified(r.device), r)
+	if err == nil && !r.Converged && !r.limited {
+		err = fmt.Errorf("after %d super-steps a feature still changes by more than "+
+			"workload.features.epsilon, %g: expected a greater one, or workload.max_iterations", r.Steps,
 			w.Features.Epsilon)
 	}
-	return res, c.Ended()
+	if err == nil {
+		err = r.checker.Ended()
+	}
+	return r.result(err), err
+}
+
+// result returns the result of a run that has ended, with an error or without.
+func (r *run) result(err error) Result {
+	s, res := r.session, r.Result
+	res.Verified = err == nil
+	res.Launched, res.Traversals, res.Times, res.Layout = s.Launched, s.Steps, s.Times, s.Layout()
+	res.Values = s.Array(feature.Now)
+	return res
+}
+
+// Begin runs the kernels over edges that precede the first super-step.
+func (r *run) Begin(ctx context.Context) error {
+	for _, o := range r.lone {
+		if _, err := r.session.Edges(ctx, o, nil); err != nil {
+			return err
+		}
+	}
+	return r.checker.Lone()
+}
+
+// Over reports whether no super-step follows.
+func (r *run) Over() (bool, error) { return r.Converged || r.Steps >= r.most, nil }
+
+// Next returns the number of the next traversal of edges, with which a super-step begins.
+func (r *run) Next() int { return r.session.Steps + 1 }
+
+// Step runs one super-step.
+func (r *run) Step(ctx context.Context) error {
+	changed, err := r.superStep(ctx, r.checker)
+	if err != nil {
+		return fmt.Errorf("super-step %d: %w", r.Steps+1, err)
+	}
+	r.Steps++
+	r.Active = append(r.Active, changed)
+	r.Converged = changed == 0
+	return nil
 }
 
 // superStep runs one super-step, and returns the number of changed vertices.

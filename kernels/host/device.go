@@ -88,6 +88,16 @@ type Keeper interface {
 	Keep(step int)
 }
 
+// Keeps reports whether a device writes checkpoints, or resumes from one. A Keeper may have a method Keeping that says
+// whether this run does.
+func Keeps(d Device) bool {
+	if k, ok := d.(interface{ Keeping() bool }); ok {
+		return k.Keeping()
+	}
+	_, ok := d.(Keeper)
+	return ok
+}
+
 // Resume restores a device from a checkpoint if it is a Keeper.
 func Resume(d Device, program any) (resumed bool, err error) {
 	if k, ok := d.(Keeper); ok {

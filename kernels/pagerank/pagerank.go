@@ -141,30 +141,32 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 
 // superSteps launches init, and then gather and apply until the ranks converge or the limit is reached.
 func (r *run) superSteps(ctx context.Context) error {
-	resumed, err := host.Resume(r.host.Device, r)
-	if err == nil && !resumed {
-		r.Init, err = r.host.Launch(ctx, r.programs.init, r.argsAt)
-	}
-	if err != nil {
-		return err
-	}
-	for len(r.Steps) < r.options.MaxIterations {
-		host.Keep(r.host.Device, len(r.Steps)+1)
-		if err := host.BeginStep(r.host.Device, len(r.Steps)+1); err != nil {
-			return err
-		}
-		if err := r.step(ctx); err != nil {
-			return fmt.Errorf("super-step %d: %w", len(r.Steps)+1, err)
-		}
-		if s := r.Steps[len(r.Steps)-1]; r.options.Tolerance > 0 && s.Residual <= r.options.Tolerance {
-			r.Converged = true
-			return nil
-		}
+	return host.Loop(ctx, host.Notified(r.host.Device), r)
+}
+
+// Begin launches init.
+func (r *run) Begin(ctx context.Context) (err error) {
+	r.Init, err = r.host.Launch(ctx, r.programs.init, r.argsAt)
+	return err
+}
+
+// Over reports whether the ranks have converged or the limit is reached.
+func (r *run) Over() (bool, error) {
+	return r.Converged || len(r.Steps) >= r.options.MaxIterations, nil
+}
+
+// Next returns the number of the next super-step.
+func (r *run) Next() int { return len(r.Steps) + 1 }
+
+// Step runs one super-step.
+func (r *run) Step(ctx context.Context) error {
+	n := r.Next()
+	if err := r.step(ctx); err != nil {
+		return fmt.Errorf("super-step %d: %w", n, err)
 	}
 	return nil
 }
 
-// step runs one super-step.
 func (r *run) step(ctx context.Context) (err error) {
 	var s Step
 	if s.Gather, err = r.host.Launch(ctx, r.programs.gather, r.argsAt); err != nil {
@@ -176,6 +178,7 @@ func (r *run) step(ctx context.Context) (err error) {
 	}
 	if r.options.Tolerance > 0 {
 		s.Residual = float64(r.host.Floats(r.args[argChange], 1)[0])
+		r.Converged = s.Residual <= r.options.Tolerance
 	}
 	r.Steps = append(r.Steps, s)
 	return nil

@@ -226,41 +226,46 @@ func (r *Run) placeOwn() error {
 
 // Do launches the kernels that precede the first super-step, and then runs super-steps to the end. Super-steps that a
 // resumed run has completed are not repeated.
-func (r *Run) Do(ctx context.Context) error {
-	resumed, err := host.Resume(r.device, r)
-	if err != nil {
-		return err
-	}
-	if !resumed {
-		for _, k := range r.program.spec.Init {
-			if err := r.launch(ctx, 0, k); err != nil {
-				return err
-			}
-		}
-	}
-	for !r.over {
-		host.Keep(r.device, r.Steps+1)
-		if err := r.superStep(ctx); err != nil {
-			return fmt.Errorf("super-step %d: %w", r.Steps+1, err)
+func (r *Run) Do(ctx context.Context) error { return host.Loop(ctx, host.Notified(r.device), steps{r}) }
+
+// steps is the loop over a run's super-steps.
+type steps struct{ *Run }
+
+// Begin launches the kernels that precede the first super-step.
+func (s steps) Begin(ctx context.Context) error {
+	for _, k := range s.program.spec.Init {
+		if err := s.launch(ctx, 0, k); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// superStep runs one super-step: its kernels in order.
-func (r *Run) superStep(ctx context.Context) error {
-	n, spec := r.Steps+1, &r.program.spec
-	if err := host.BeginStep(r.device, n); err != nil {
-		return err
+// Over reports whether no super-step follows.
+func (s steps) Over() (bool, error) { return s.over, nil }
+
+// Next returns the number of the next super-step.
+func (s steps) Next() int { return s.Steps + 1 }
+
+// Step runs one super-step: its kernels in order.
+func (s steps) Step(ctx context.Context) error {
+	n := s.Next()
+	if err := s.superStep(ctx, n); err != nil {
+		return fmt.Errorf("super-step %d: %w", n, err)
 	}
+	return nil
+}
+
+func (r *Run) superStep(ctx context.Context, n int) error {
+	spec := &r.program.spec
 	if spec.Until != "" {
 		r.device.WriteWords(r.places[spec.Until].Addr, []uint32{0})
 	}
-	steps := spec.Steps
-	if len(steps) == 0 {
-		steps = []string{""}
+	kernels := spec.Steps
+	if len(kernels) == 0 {
+		kernels = []string{""}
 	}
-	for _, k := range steps {
+	for _, k := range kernels {
 		if err := r.launch(ctx, n, k); err != nil {
 			return err
 		}
