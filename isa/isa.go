@@ -47,7 +47,7 @@ type Extension struct {
 
 // extensions lists every instruction of the machine.
 var extensions = []*Extension{
-	&rv32i, &rv32m, &rv32a, &rv32f, &zicsr, &zifencei, &zicond, &machineMode,
+	&rv32i, &rv32m, &rv32a, &rv32f, &zicsr, &zifencei, &zicond, &zba, &machineMode,
 	&vortex, &weaver, &peg, &eghw, &hwwl, &swarm,
 }
 

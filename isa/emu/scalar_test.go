@@ -67,7 +67,7 @@ func drawInst(row *isa.Row, draw *rand.Rand) *isa.Inst {
 func sameAsWarp(t *testing.T, in *isa.Inst, draw *rand.Rand) {
 	word, err := isa.Encode(in)
 	require.NoError(t, err)
-	m, err := emu.New(emu.Config{Cores: 1, Warps: 1, Threads: 1, MaxInstrs: 1})
+	m, err := emu.New(emu.Config{Zba: true, Cores: 1, Warps: 1, Threads: 1, MaxInstrs: 1})
 	require.NoError(t, err)
 	nop := uint32(0x13)
 	code := make([]byte, 64)
