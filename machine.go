@@ -66,6 +66,9 @@ func NewFunctionalMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 	if o.MaxCycles != 0 || o.Check || o.Threads != 0 {
 		return nil, errors.New("MaxCycles, Check and Threads are for timed machines: expected MaxInstrs and Console alone")
 	}
+	if c.Swarm != nil {
+		return nil, errors.New("a machine of Swarm tiles: expected NewMachine, which is timed")
+	}
 	d, err := host.NewFunctional(emu.Config{
 		Cores: c.Sockets * c.CoresPerSocket, Warps: c.Core.Warps, Threads: c.Core.Threads,
 		ScratchpadBytes: c.Core.ScratchpadBytes,

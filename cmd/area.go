@@ -70,6 +70,9 @@ takes some 20 s for a unit of 32 lanes, once: the user's cache keeps the result.
 }
 
 func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string) (*areaReport, error) {
+	if err := area.Known(m); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	r := &areaReport{Machine: name, Cores: m.Sockets * m.CoresPerSocket}
 	for _, s := range area.StorageOf(m) {
 		r.Storage = append(r.Storage, storageArea{s, s.Silicon()})

@@ -137,6 +137,9 @@ configuration gives them.`,
 				return err
 			}
 			name := strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))
+			if l.Value.Swarm != nil {
+				return fmt.Errorf("%s consists of Swarm tiles, of which there is no picture", name)
+			}
 			_, err = io.WriteString(c.OutOrStdout(), diagram.Machine(name, &l.Value))
 			return err
 		},

@@ -28,6 +28,7 @@ type execFlags struct {
 	program programFlags
 	cfg     emu.Config
 	untimed bool
+	tasks   bool
 	json    bool
 	trace   string
 	units   unitFlags
@@ -88,6 +89,8 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 func (f *execFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.untimed, "untimed", false, "run on the functional machine, without timing")
+	fl.BoolVar(&f.tasks, "tasks", false, "with --untimed: execute the tasks of a Swarm program one after another, in the "+
+		"order of their timestamps")
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a timed run after that many cycles (0: no limit)")
 	fl.BoolVar(&f.check, "check", false, "check the invariants of a timed run: every request answered, bytes "+
@@ -122,6 +125,9 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	}
 	if err := f.stop.check(); err != nil {
 		return err
+	}
+	if f.tasks && (!f.untimed || f.trace != "" || f.stop.wanted()) {
+		return errors.New("--tasks: expected --untimed beside it, and neither --trace nor --break")
 	}
 	if f.machine != "" {
 		return f.timed(c, path)
@@ -164,7 +170,12 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	defer inOrder(c.Context())()
 	m.Load(p)
 	start := time.Now()
-	runErr := m.Run(c.Context())
+	var runErr error
+	if f.tasks {
+		_, runErr = m.RunTasks(c.Context(), p, nil)
+	} else {
+		runErr = m.Run(c.Context())
+	}
 	r := newResult(m, runErr, time.Since(start))
 	if err := closeTrace(); err != nil {
 		return fmt.Errorf("trace: %w", err)
@@ -222,6 +233,10 @@ func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines)
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
 	if err != nil {
 		return nil, err
+	}
+	if l.Value.Swarm != nil && (f.window.wanted() || f.window.list || f.stop.wanted() || f.hot.to != "") {
+		return nil, fmt.Errorf("%s consists of Swarm tiles: --window, --break, --at-cycle and --report show warps, which it has not",
+			f.machine)
 	}
 	threads := 1
 	if c.Flags().Changed("threads") {

@@ -14,6 +14,7 @@ import (
 	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
+	"heddle/components/swarm"
 	"heddle/configs/schema"
 )
 
@@ -41,6 +42,8 @@ type Machine struct {
 	ToL3     Wires  `key:"to_l3" defaults:"request=3; response=5" doc:"Registers between L2 and L3, as between L1 and L2."`
 	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=4" doc:"Registers between the last cache and memory; the L1I has one less each way."`
 	Memory   Memory `key:"memory" doc:"Main memory."`
+
+	Swarm *swarm.Spec `key:"swarm" doc:"A machine of Swarm tiles (MICRO 2015) in place of all of the above but sockets, which are tiles, and cores_per_socket, the cores of one: its cores have one warp of one thread and execute ordered tasks. Of the values that name MICRO 2015, those of the queues, the commit interval and the tile were confirmed by a second description; the others were quoted from memory of its Table 3: check them before you cite them. Absent: none."`
 }
 
 // Core is a core and the unit in its accelerator socket.

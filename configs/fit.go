@@ -7,13 +7,18 @@ import (
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
+	"heddle/components/swarm"
 	"heddle/configs/schema"
 	"heddle/isa/emu"
 )
 
 // Validate refuses machines whose parts do not fit; each part has checked itself.
 func (m Machine) Validate() error {
-	for _, rule := range fits {
+	rules := fits
+	if m.Swarm != nil { // which has none of the other parts
+		rules = []func(*Machine) (key, why string){coresSuffice, tilesFit}
+	}
+	for _, rule := range rules {
 		if key, why := rule(&m); key != "" {
 			return &schema.FieldError{Key: key, Msg: why}
 		}
@@ -31,6 +36,25 @@ func coresSuffice(m *Machine) (key, why string) {
 	if n := m.Sockets * m.CoresPerSocket; n > emu.MaxCores {
 		return "cores_per_socket", fmt.Sprintf("%d: %d sockets have %d cores, and a machine has at most %d",
 			m.CoresPerSocket, m.Sockets, n, emu.MaxCores)
+	}
+	return "", ""
+}
+
+// tilesFit: Swarm's cores are scalar and have caches of their own, and no graph unit.
+func tilesFit(m *Machine) (key, why string) {
+	switch {
+	case m.Core.Warps != 1 || m.Core.Threads != 1:
+		return "swarm", fmt.Sprintf("a Swarm core has one warp of one thread: expected core.warps = 1 and core.threads = 1, not %d "+
+			"and %d", m.Core.Warps, m.Core.Threads)
+	case m.Sockets > swarm.MaxTiles:
+		return "sockets", fmt.Sprintf("%d: expected at most %d Swarm tiles", m.Sockets, swarm.MaxTiles)
+	case m.Core.Unit.Spec != nil:
+		return "swarm", "a Swarm core has no graph unit: expected one of the two"
+	case m.L2 != nil || m.L3 != nil || m.Concentrator != nil:
+		return "swarm", "its tiles have caches of their own: expected no l2, l3 and concentrator"
+	}
+	if key, msg, ok := m.Swarm.Fits(); !ok {
+		return "swarm." + key, msg
 	}
 	return "", ""
 }

@@ -466,8 +466,13 @@ func describeMachine(w io.Writer, p *Point) {
 	if m.L2 != nil {
 		caches += ", L2 " + sizeText(m.L2.Bytes)
 	}
-	fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
-		m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
+	if s := m.Swarm; s != nil {
+		fmt.Fprintf(w, "machine  %d Swarm tiles × %d cores, %d task and %d commit queue entries a core\n", m.Sockets, m.CoresPerSocket,
+			s.TaskQueue, s.CommitQueue)
+	} else {
+		fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
+			m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)
+	}
 	if sum := p.work().identity(); sum != "" {
 		fmt.Fprintf(w, "program  %s, sha256 %.12s…\n", p.Config.Workload.Program, sum)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/configs"
 	"heddle/sim/parity"
 )
 
@@ -34,7 +35,7 @@ func NotValidated(points []Point) (list []Unvalidated) {
 			continue
 		}
 		seen[set.String()] = true
-		for _, v := range parity.NotValidated(p.Config.Machine) {
+		for _, v := range notValidated(&p.Config.Machine) {
 			n, there := at[v.Key]
 			if !there {
 				n = len(list)
@@ -48,6 +49,14 @@ func NotValidated(points []Point) (list []Unvalidated) {
 		}
 	}
 	return list
+}
+
+// notValidated lists those of one machine. Of Swarm tiles there is no RTL, and the machine's other keys do not count.
+func notValidated(m *configs.Machine) []parity.Unvalidated {
+	if m.Swarm != nil {
+		return []parity.Unvalidated{{Key: "swarm"}}
+	}
+	return parity.NotValidated(*m)
 }
 
 // unvalidatedTexts lists keys with their values.

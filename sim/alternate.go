@@ -69,6 +69,9 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 	if err := a.Validate(); err != nil {
 		return Sampled{}, err
 	}
+	if m.tasks != nil {
+		return Sampled{}, errTiles("no launch is sampled")
+	}
 	m.assembleUntimed()
 	if m.alternator == nil {
 		d, err := m.System.AddObserver("alternation", corePeriod)

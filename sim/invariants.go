@@ -227,6 +227,9 @@ func (e *InvariantsError) Error() string {
 // CheckInvariants returns an *InvariantsError if the runs so far have broken an invariant. Messages are checked with
 // Options.Check only. It may be called after a run without an error.
 func (m *Machine) CheckInvariants() error {
+	if m.tasks != nil {
+		return m.checkTiles()
+	}
 	var all []error
 	for _, c := range m.Cores {
 		all = append(all, c.CheckInvariants())

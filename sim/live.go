@@ -39,6 +39,9 @@ type OuterLevel struct {
 
 // OuterLevels lists the caches behind the L1s, from the cores outwards.
 func (m *Machine) OuterLevels() (all []OuterLevel) {
+	if m.tasks != nil {
+		return nil
+	}
 	line := m.cfg.L1D.LineBytes
 	for _, c := range m.Caches[2*m.cfg.Sockets:] {
 		all = append(all, OuterLevel{levelOf(c), line})
@@ -56,6 +59,9 @@ func (m *Machine) Components() (all []akita.Component) {
 				all = append(all, u)
 			}
 		}
+	}
+	if m.tasks != nil {
+		all = append(all, m.tasks)
 	}
 	if m.Control != nil {
 		all = append(all, m.Control)

@@ -21,6 +21,7 @@ import (
 	"heddle/components/ctrlproc"
 	"heddle/components/dram"
 	"heddle/components/mem"
+	"heddle/components/swarm"
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
@@ -38,6 +39,7 @@ type Machine struct {
 	Concentrators []*concentrator.Concentrator // before the L2; nil: none
 
 	Control *ctrlproc.Control // balances the units; nil: none
+	tasks   *swarm.Machine    // nil: the machine has no Swarm tiles, but the parts above
 	ideal   balance.Ideal     // balances in zero time; nil: none
 
 	cfg      configs.Machine
@@ -116,6 +118,9 @@ func New(cfg configs.Machine, opt Options) (*Machine, error) {
 
 // assemble assembles a machine on an empty system.
 func assemble(cfg configs.Machine, opt Options, system *clock.System) (*Machine, error) {
+	if cfg.Swarm != nil {
+		return assembleTiles(cfg, opt, system)
+	}
 	m := &Machine{System: system, cfg: cfg, arg: opt.Arg, source: opt.Source, traced: opt.Source != nil}
 	if m.source == nil {
 		m.source = func(_ int, c *emu.Core) core.Source { return core.Program(c) }
@@ -578,6 +583,9 @@ func (m *Machine) launch(ctx context.Context, p *isa.Program, arg uint32, start 
 	m.launches++
 	m.Arch.SetArg(arg)
 	m.Arch.Load(p)
+	if m.tasks != nil {
+		return m.launchTasks(ctx, p, arg)
+	}
 	m.profiles.enter(m, p)
 	before, attributed, began := m.Arch.Stats(), m.attributed(), m.domain.After()-1
 	start()

@@ -15,6 +15,9 @@ import (
 // Statistics returns all counts of the machine: the headline figures, the sums over all cores, over all caches of a
 // level and over all DRAM channels, then each unit's.
 func (m *Machine) Statistics() stats.Tree {
+	if m.tasks != nil {
+		return m.taskStats().WithDerived()
+	}
 	p := m.parts()
 	t := p.sums(m).WithDerived()
 	for i, c := range p.cores {
@@ -37,7 +40,13 @@ func (m *Machine) Statistics() stats.Tree {
 func (m *Machine) sums() stats.Tree { return m.ownSums().WithDerived() }
 
 // ownSums returns sums without derived statistics.
-func (m *Machine) ownSums() stats.Tree { p := m.parts(); return p.sums(m) }
+func (m *Machine) ownSums() stats.Tree {
+	if m.tasks != nil {
+		return m.taskStats()
+	}
+	p := m.parts()
+	return p.sums(m)
+}
 
 // checkDerived returns an error for added statistics that do not fit the machine's.
 func (m *Machine) checkDerived() error {

@@ -16,6 +16,9 @@ func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Resu
 	if m.traced {
 		panic("BUG: sim: functional execution of a replayed trace")
 	}
+	if m.tasks != nil {
+		return m.executeTasks(ctx, p, arg)
+	}
 	m.assembleUntimed()
 	r, err := m.launch(ctx, p, arg, func() {
 		m.setUntimed(true)
@@ -34,7 +37,7 @@ func (m *Machine) PrepareUntimed() { m.assembleUntimed() }
 
 // assembleUntimed creates the parts of functional execution, once. Machines that never use it do not have them.
 func (m *Machine) assembleUntimed() {
-	if m.untimed != nil {
+	if m.untimed != nil || m.tasks != nil {
 		return
 	}
 	outer := m.Caches[2*m.cfg.Sockets:]

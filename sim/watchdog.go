@@ -100,6 +100,9 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.report(Progress{now, w.m.Arch.Stats()})
 		w.reported = now
 	}
+	if t := w.m.tasks; t != nil {
+		progress, working, failed = t.Stats.Hosted+t.Now(), !t.Done(), t.Err() != nil
+	}
 	for _, c := range w.m.Caches {
 		progress += c.Progress(now)
 	}
@@ -216,6 +219,9 @@ func (m *Machine) stalled(reason string) error {
 
 // Where returns for each core the next program counters of its warps, grouped by address.
 func (m *Machine) Where() (out []string) {
+	if m.tasks != nil {
+		return m.tileWaits()
+	}
 	for _, c := range m.Cores {
 		out = append(out, c.Where()...)
 	}

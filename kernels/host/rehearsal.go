@@ -35,6 +35,10 @@ func shapeOf(cfg *configs.Machine) Shape {
 		LineBytes: cfg.MemoryLine(), BarriersSignal: cfg.Core.DeviceBarrier == core.BarrierSignal,
 		ArgumentRegisters: cfg.Core.ArgumentRegisters, SilentExit: cfg.Core.SilentExit, Zba: cfg.Core.Zba,
 	}
+	if cfg.Swarm != nil {
+		s.LineBytes = cfg.Swarm.LineBytes
+		return s
+	}
 	if cfg.Core.Scratchpad {
 		s.ScratchpadBytes = cfg.Core.ScratchpadBytes
 	}

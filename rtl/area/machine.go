@@ -2,6 +2,7 @@ package area
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"heddle/components/accel"
@@ -27,6 +28,9 @@ func (m *Machine) Total() MM2 { return m.Storage.Plus(m.Units) }
 // Of estimates the area of a machine: a Weaver is mapped, and of a GraphPEG the ALWT counts. It returns an error for a
 // machine with another graph unit, of which nothing is known, and ErrNoYosys if a unit cannot be mapped.
 func Of(ctx context.Context, m *configs.Machine) (a Machine, err error) {
+	if err := Known(m); err != nil {
+		return a, err
+	}
 	a.Cores = m.Sockets * m.CoresPerSocket
 	for _, s := range StorageOf(m) {
 		if s.What == alwt {
@@ -63,6 +67,14 @@ func (a *Machine) add(ctx context.Context, u rtl.Unit) (err error) {
 		a.Units = a.Mapping.Silicon().Times(a.Cores)
 	}
 	return err
+}
+
+// Known returns an error for a machine of whose parts nothing is known.
+func Known(m *configs.Machine) error {
+	if m.Swarm != nil {
+		return errors.New("swarm: the area of Swarm's task units is not known: expected a machine without them")
+	}
+	return nil
 }
 
 // MapWeaver maps the Weaver of one of a machine's cores.

@@ -1,6 +1,7 @@
 package energy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -47,6 +48,9 @@ type Result struct {
 
 // Of computes the energy of a run on a machine from its statistics, sums over all units.
 func (t *Table) Of(m *configs.Machine, s stats.Tree) (*Result, error) {
+	if m.Swarm != nil {
+		return nil, errors.New("machine.swarm: no energies of Swarm tiles are known")
+	}
 	r := &Result{Table: t.Name, NM: t.NM, Volts: t.Volts, ClockMHz: t.ClockMHz, NotModelled: slices.Clone(t.NotModelled)}
 	if r.ClockMHz == 0 {
 		r.ClockMHz = clockMHz(m)
