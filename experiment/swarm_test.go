@@ -1,0 +1,72 @@
+package experiment_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/experiment"
+)
+
+const tasksOn = `name: tasks
+machine: swarm-16c
+graph: {erdos_renyi: {vertices: 300, edges: 1500}, weights: {from: random}}
+workload:
+`
+
+const (
+	tasksSSSP = tasksOn + `  program: tasks-sssp.s
+  host: {graph: [csr, weights], parameters: ["delta = 0"], arrays: ["dist[vertices] = 0xFFFFFFFF"], result: dist, check: sssp}
+`
+	tasksBFS = tasksOn + `  program: tasks-bfs.s
+  host: {graph: [csr], arrays: ["level[vertices] = 0xFFFFFFFF"], result: level, check: bfs}
+`
+	tasksPageRank = tasksOn + `  program: tasks-pagerank.s
+  max_iterations: 3
+  host:
+    graph: [csr]
+    parameters: ["damping = 0.85", "rest = 0.15"]
+    arrays: ["f32 rank[vertices]", "f32 inverse[vertices]", "f32 contribution[vertices]", "f32 sum[vertices]"]
+    init: [begin]
+    steps: [round]
+    result: rank
+    check: pagerank
+`
+)
+
+// TestTaskPrograms: the programs of tasks that ship are verified on machines of all sizes, with the smallest queues and
+// with hints, and their statistics are the run's.
+func TestTaskPrograms(t *testing.T) {
+	small := []string{"machine.swarm.task_queue=2", "machine.swarm.commit_queue=1", "machine.swarm.signature_bits=64"}
+	for _, text := range []string{tasksSSSP, tasksBFS, tasksPageRank} {
+		for _, set := range [][]string{nil, {"machine.swarm.mapping=hint"}, small} {
+			for _, o := range runPoints(t, points(t, text+"sweep: {machine: [swarm-1c, swarm-4c, swarm-16c, swarm-64c]}\n",
+				set...)) {
+				require.NoError(t, o.Err)
+				require.True(t, o.Verified)
+				require.NotZero(t, count(t, &o, "edges"))
+				require.GreaterOrEqual(t, count(t, &o, "swarm.tasks.committed"), count(t, &o, "edges"))
+			}
+		}
+	}
+	// Δ: larger buckets have less order, and so more work.
+	o := runPoints(t, points(t, tasksSSSP+
+		"sweep: {workload.host.parameters: [[\"delta = 0\"], [\"delta = 8\"]]}\n"))
+	require.NoError(t, o[0].Err)
+	require.NoError(t, o[1].Err)
+	require.Less(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"))
+}
+
+// TestTasksGoOn: a run on Swarm tiles goes on where it was killed; what tiles do not have is refused.
+func TestTasksGoOn(t *testing.T) {
+	goesOn(t, rand.New(rand.NewPCG(2, 44)), points(t, tasksPageRank), true)
+	wrong := runPoints(t, points(t, tasksBFS+"sample: {period: 700, interval: 200, warm_up: 100}\n"))[0]
+	require.ErrorContains(t, wrong.Err, "machine.swarm")
+	part := runPoints(t, points(t, tasksBFS+"stop: {max_edges: 40}\n"))[0]
+	require.NoError(t, part.Err)
+	require.Equal(t, experiment.PartialEdges, part.Partial)
+	_, err := tryPoints(t, strings.Replace(tasksBFS, "program: tasks-bfs.s", "algorithm: bfs", 1))
+	require.ErrorContains(t, err, "expected a program of tasks")
+}
