@@ -20,7 +20,7 @@ import (
 // A program without any of these is left as it is. Errors have the position of the construct in the program.
 func (c *checker) elaborate(f *File) {
 	e := &elaborator{checker: c, f: f, byName: map[string]*Func{}, globals: map[string]*Var{}, taken: map[string]bool{},
-		made: map[string]*Func{}}
+		made: map[string]*Func{}, numbered: map[string]int{}}
 	for _, fn := range f.Funcs {
 		if e.byName[fn.Name] == nil {
 			e.byName[fn.Name] = fn
@@ -46,16 +46,18 @@ type elaborator struct {
 	f       *File
 	byName  map[string]*Func
 	globals map[string]*Var
-	taken   map[string]bool  // names of variables and functions
-	made    map[string]*Func // functions that stand for others, by what they stand for
-	added   []*Func
-	first   []Stmt // what main begins with
-	calls   []*Func
-	loops   int // of main around a statement
-	copied  int // expressions and statements
-	rows    *rows
-	launch  bool // main has run an operator
-	place   Pos  // of copies; the zero Pos: that of the original
+	taken   map[string]bool // names of variables and functions
+	// numbered are the numbers with which names were last made unique: a program may have very many of one name.
+	numbered map[string]int
+	made     map[string]*Func // functions that stand for others, by what they stand for
+	added    []*Func
+	first    []Stmt // what main begins with
+	calls    []*Func
+	loops    int // of main around a statement
+	copied   int // expressions and statements
+	rows     *rows
+	launch   bool // main has run an operator
+	place    Pos  // of copies; the zero Pos: that of the original
 }
 
 // maxCopied is the largest number of expressions and statements of an elaborated program.
@@ -80,8 +82,9 @@ func (e *elaborator) reserve(fn *Func) {
 // unique returns a name that nothing has yet.
 func (e *elaborator) unique(name string) string {
 	s := name
-	for n := 2; e.taken[s] || builtins[s] != nil; n++ {
+	for n := max(2, e.numbered[name]); e.taken[s] || builtins[s] != nil; n++ {
 		s = fmt.Sprintf("%s_%d", name, n)
+		e.numbered[name] = n
 	}
 	e.taken[s] = true
 	return s

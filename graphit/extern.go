@@ -75,13 +75,12 @@ func AddExtern(x *Extern) (name string, err error) {
 
 // numbers reports whether a function's parameters and its result are numbers.
 func (x *Extern) numbers() bool {
-	scalar := func(t *Type) bool { return t.Kind != String && (t.isNumber() || t.Kind == None) }
 	for _, p := range x.fn.Params {
-		if !scalar(p.Type) {
+		if !p.Type.isNumber() {
 			return false
 		}
 	}
-	return x.fn.Result != nil && scalar(x.fn.Result.Type)
+	return x.fn.Result != nil && x.fn.Result.Type.isNumber()
 }
 
 // native returns the Go function that an extern function is; nil: there is none.

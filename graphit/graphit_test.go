@@ -28,6 +28,16 @@ func doubling(n int) string {
 	return b.String()
 }
 
+// sums are functions whose results add up two of the one before.
+func sums(n int) string {
+	var b strings.Builder
+	b.WriteString("func f0(x : int) -> o : int o = x; end\n")
+	for i := 1; i < n; i++ {
+		fmt.Fprintf(&b, "func f%d(x : int) -> o : int o = f%d(x) + f%d(x); end\n", i, i-1, i-1)
+	}
+	return b.String()
+}
+
 // hosts are functions of main's of which each calls the one before twice.
 func hosts(n int) string {
 	var b strings.Builder
@@ -66,6 +76,7 @@ func TestErrors(t *testing.T) {
 		{"func f() -> n : int n = 1; end func main() while f() == 1 end end", "a call of a function of the program in a loop's condition"},
 		{hosts(3) + "func main() f2(); end", ""},
 		{hosts(40) + "func main() f39(); end", "the program is too large: it has more than 131072 expressions"},
+		{sums(22) + "func main() var a : int = f21(1); end", "the program is too large: it has more than 131072 expressions"}, // which names do not make slow
 		{"const x : uint_64 = 0; func main() end", ""},
 		{"const x : vector{Vertex}(vector[3](int)) = 0; func main() x[1][2] = 3; print x[1][2]; end", ""},
 		{"const x : vector{Vertex}(vector[3](int)) = 0; func main() x[1] = 3; end", "7:60: x[1]: expected an element, which is a number, of vector{Vertex}(vector[3](int))"},

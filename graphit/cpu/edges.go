@@ -317,6 +317,11 @@ func (v variant) drive(suffix1 string, pull bool) {
 func (v variant) calls(name, extra, balanced string, pull bool) {
 	at, serial := v.at(v.op.Pos), v.op.Parallelization == "serial"
 	if pull || v.op.Input == nil {
+		if pull && v.op.Segmented() {
+			n := (&writer{g: v.generator}).argument(*v.op.Segments, graphit.Counts, at)
+			v.line("for _, a := range m.segments(%s, a, int(%s)) {", at, n)
+			defer v.line("}")
+		}
 		v.line("alone := func(int, int) { %sAlone(a, 0, uint32(m.n), &m.sinks[0]%s) }", name, extra)
 		v.line("together := func(lo, hi uint32, k *sink) { %sTogether(a, lo, hi, k%s) }", name, extra)
 		v.line("if m.workers == 1 || %t || m.n+len(a.ids) <= few {\nm.each(%s, 1, alone)\n} else {\nm.ranges(%s, %s, "+

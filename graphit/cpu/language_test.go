@@ -179,6 +179,18 @@ func main()
         #one# edges.from(now).applyUpdatePriority(lower);
     end
 end`, `program->configApplyPriorityUpdateDelta("one", 5)->configBucketMergeThreshold("one", 10)->configNumOpenBuckets("one", 2);`, ""},
+	{"segments", `
+func put(src : Vertex, dst : Vertex, w : int)
+    a[dst] += src * w;
+    x[dst] += 0.5 * w;
+end
+func main()
+    for i in 0:3
+        #one# edges.apply(put);
+    end
+    print most[0];
+end`, `program->configApplyDirection("one", "DensePull")->configApplyNumSSG("one", "fixed-vertex-count", 5)->
+		configApplyParallelization("one", "dynamic-vertex-parallel");`, ""},
 	{"assignments that race", `
 func put(src : Vertex, dst : Vertex)
     a[dst] = src;
@@ -335,4 +347,32 @@ func TestLanguage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSegments: a pull of all edges goes through segments, and operators that cannot say so.
+func TestSegments(t *testing.T) {
+	const program = head + `
+func put(src : Vertex, dst : Vertex)
+    a[dst] += src;
+end
+func main()
+    #one# edges.apply(put);
+end
+schedule:
+`
+	body := func(schedule string) (string, []graphir.Note) {
+		p, err := Build(parse(t, "p.gt", program+schedule), nil)
+		require.NoError(t, err)
+		text, err := Body(p, false)
+		require.NoError(t, err)
+		return string(text), p.Notes
+	}
+	text, notes := body(`program->configApplyNumSSG("one", "fixed-vertex-count", 5);`)
+	require.Contains(t, text, "m.segments(")
+	require.True(t, notes[0].OnHost)
+	text, notes = body(`program->configApplyNumSSG("one", "fixed-vertex-count", 5)->configApplyDirection("one", "SparsePush");`)
+	require.NotContains(t, text, "m.segments(")
+	require.Contains(t, notes[len(notes)-1].Text, "its edges stay together")
+	_, err := Build(parse(t, "p.gt", program+`program->configApplyNumSSG("one", "fixed-vertex-count", 0);`), nil)
+	require.ErrorContains(t, err, "expected a whole number from 1")
 }

@@ -63,12 +63,19 @@ func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 	note := func(at graphit.Pos, format string, args ...any) {
 		p.Notes = append(p.Notes, graphir.Note{Pos: at, Text: fmt.Sprintf(format, args...)})
 	}
+	if p.Structs != nil {
+		p.Notes = append(p.Notes, graphir.Note{Pos: p.Structs[0][0].Pos, Program: true,
+			Text: "fuseFields: vectors are arrays of their own on the host's processors"})
+	}
 	p.Visit(func(s graphir.Stmt) {
 		if path, loop := graphir.FusionOf(s); loop != nil && loop.NeedsFusion {
 			note(loop.Fused, "configKernelFusion: %s is a loop of the program, which has no launches", path)
 		}
 	})
 	for _, op := range p.Edges {
+		if op.Segments != nil && (!op.Segmented() || op.Given["direction"] && op.Direction == graphir.Push) {
+			note(op.Pos, "configApplyNumSSG: %s is no pull of all edges without filters and output: its edges stay together", op.Name)
+		}
 		if op.Blocking != nil {
 			note(op.Pos, "configLoadBalance: BLOCKED has no meaning on a CPU: %s goes through its edges row by row",
 				op.Name)

@@ -12,8 +12,8 @@ const functionError, wideError = 2 * u, 6 * u64
 // functions are the language's functions of real numbers: their values for operands whose errors are known, before the
 // result is rounded.
 var functions = map[string]func(x, y Value) Value{
-	"floor": func(x, _ Value) Value { return stepped(math.Floor, x) },
-	"ceil":  func(x, _ Value) Value { return stepped(math.Ceil, x) },
+	"floor": func(x, _ Value) Value { return monotone(math.Floor, x) },
+	"ceil":  func(x, _ Value) Value { return monotone(math.Ceil, x) },
 	"log": func(x, _ Value) Value {
 		if x.F <= 0 || x.F-x.E <= 0 {
 			return Value{F: math.Log(x.F), E: math.Inf(1)}
@@ -37,9 +37,6 @@ func monotone(f func(float64) float64, x Value) Value {
 	y := f(x.F)
 	return Value{F: y, E: max(math.Abs(f(x.F+x.E)-y), math.Abs(f(x.F-x.E)-y))}
 }
-
-// stepped is a function whose values are whole.
-func stepped(f func(float64) float64, x Value) Value { return monotone(f, x) }
 
 // computed compiles one of the functions.
 func (s *scope) computed(x *graphit.Call) code {

@@ -21,6 +21,8 @@ type Program struct {
 	Edges    []*EdgeSetIterator   // in source order
 	Vertices []*VertexSetIterator // in source order
 	Notes    []Note               // schedule settings that have no meaning here
+	// Structs are vectors that lie in one array, element by element (fuseFields).
+	Structs [][]*graphit.Var
 	// Float computes doubles as floats, and Narrow integers of 64 bits in 32, where larger ones are refused.
 	Float, Narrow bool
 }
@@ -166,8 +168,15 @@ type EdgeSetIterator struct {
 	// Settings of CPU schedules for the CPU backend; "" and nil: none.
 	PriorityUpdate, Parallelization string
 	MergeThreshold, OpenBuckets     *graphit.Arg
+	Segments                        *graphit.Arg // of the edges, by ranges of their sources (cache segments)
 	// Hybrid holds the two schedules of an operator that chooses one whenever it runs; nil: only Metadata applies.
 	Hybrid *Hybrid
+}
+
+// Segmented reports whether a pull goes through segments of its edges one after the other: of all edges, for each of
+// which the function does the same in any order.
+func (e *EdgeSetIterator) Segmented() bool {
+	return e.Segments != nil && e.Input == nil && e.SrcFilter == nil && e.DstFilter == nil && e.Output == NoOutput
 }
 
 // Hybrid chooses by the size of the input.

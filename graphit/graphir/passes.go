@@ -230,7 +230,6 @@ var cpuNotes = map[string]string{
 	"configParForGrainSize":      "the machine has no tasks",
 	"configApplyNUMA":            "the machine has one memory",
 	"configApplyNumSSG":          "configLoadBalance(EDGE_ONLY, BLOCKED, vertices) cuts the graph into segments",
-	"fuseFields":                 "vectors are arrays of their own",
 	"setApply":                   "load balance and frontiers are configLoadBalance's and configFrontierCreation's",
 	"configBucketMergeThreshold": "buckets are not merged",
 	"configNumOpenBuckets":       "how many buckets are open is workload.order.buckets",
@@ -255,6 +254,10 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	if why := cpuRefused[o.Name]; why != "" {
 		scheduleError(s, o.Pos, "%s is for CPUs: %s", o.Name, why)
 	}
+	if o.Name == "fuseFields" {
+		b.fields(s, o)
+		return
+	}
 	if o.Name == "configIntersection" {
 		if _, ok := graphit.Intersects(o); !ok {
 			scheduleError(s, o.Pos, "%s: expected NaiveIntersection (or Hiroshi, Multiskip, Combined: merges all), BinarySearchIntersection, HashIntersection or BitmapIntersection", o.Name)
@@ -263,6 +266,9 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	}
 	label := o.Args[0].Text
 	if why := cpuNotes[o.Name]; why != "" {
+		if none := b.missing(label); none != "" { // as some of GraphIt's own schedules have
+			why = none
+		}
 		b.p.Notes = append(b.p.Notes, Note{Pos: o.Pos,
 			Text: fmt.Sprintf("%s(%q): no meaning here: %s", o.Name, label, why), OnHost: b.host(s, o)})
 		return
@@ -301,6 +307,39 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	}
 }
 
+// missing says that no statement has a label; "": one has.
+func (b *builder) missing(label string) string {
+	var known []string
+	b.p.Visit(func(x Stmt) {
+		if path := pathOf(x); path != "" {
+			known = append(known, path)
+		}
+	})
+	if slices.ContainsFunc(known, func(path string) bool { return path == label || strings.HasSuffix(path, ":"+label) }) {
+		return ""
+	}
+	return fmt.Sprintf("there is no statement %s: expected one of %s", label, strings.Join(known, ", "))
+}
+
+// pathOf is a statement's label; "": it has none.
+func pathOf(s Stmt) string {
+	switch s := s.(type) {
+	case *Host:
+		return s.Path
+	case *If:
+		return s.Path
+	case *While:
+		return s.Path
+	case *For:
+		return s.Path
+	case *EdgeSetIterator:
+		return s.Path
+	case *VertexSetIterator:
+		return s.Path
+	}
+	return ""
+}
+
 // host applies an option that concerns only the CPU backend, and reports whether it does.
 func (b *builder) host(s *graphit.Schedule, o *graphit.CPUOption) bool {
 	i := slices.IndexFunc(b.p.Edges, func(op *EdgeSetIterator) bool { return op.Path == o.Args[0].Text })
@@ -327,6 +366,12 @@ func (b *builder) host(s *graphit.Schedule, o *graphit.CPUOption) bool {
 		op.MergeThreshold = count()
 	case "configNumOpenBuckets":
 		op.OpenBuckets = count()
+	case "configApplyNumSSG":
+		if len(o.Args) < 3 {
+			scheduleError(s, o.Pos, "%s: expected a label, fixed-vertex-count and a number of segments", o.Name)
+		}
+		a = &o.Args[2]
+		op.Segments = count()
 	case "configApplyParallelization":
 		op.Parallelization = word(parallelizations)
 	default:

@@ -181,10 +181,11 @@ func (w *writer) in(l *ir.Loop, body func()) {
 // load reads a vector's element.
 func (w *writer) load(v *graphit.Var, at ir.Value) ir.Value {
 	t := v.Type.Of
+	array, at := w.slot(v, at)
 	if t.Kind == graphit.Bool {
-		return w.Ne(w.Load(ir.U32, w.Addr(vectorName(v)), at), w.U32(0))
+		return w.Ne(w.Load(ir.U32, array, at), w.U32(0))
 	}
-	return w.Load(typeOf(t), w.Addr(vectorName(v)), at)
+	return w.Load(typeOf(t), array, at)
 }
 
 // word converts a value to its representation in a vector.
@@ -228,7 +229,8 @@ func (w *writer) assign(s *graphit.Assign) {
 	}
 	x := s.X.(*graphit.Index)
 	v := x.X.(*graphit.Name).Var
-	value, at, array := w.as(s.Value, v.Type.Of), w.place(x), w.Addr(vectorName(v))
+	value, element := w.as(s.Value, v.Type.Of), w.place(x)
+	array, at := w.slot(v, element)
 	tracked := w.changed != nil && v == w.tracked
 	switch {
 	case s.Op == "=":
@@ -239,7 +241,7 @@ func (w *writer) assign(s *graphit.Assign) {
 	case w.atomic != nil && w.atomic(x.Pos):
 		w.atomically(s, array, at, value, tracked)
 	default:
-		old := w.load(v, at)
+		old := w.load(v, element)
 		if s.Op == "+=" {
 			w.Store(array, at, w.Add(old, value))
 			w.told(tracked, w.Ne(value, w.Zero(value.Type)))
@@ -348,7 +350,7 @@ func (w *writer) written(x *graphit.Call) ir.Value {
 		return w.wideWritten(x)
 	}
 	v, op := x.Args[0].(*graphit.Name).Var, graphit.Writes(x)
-	at, array := w.index(x.Args[1]), w.Addr(vectorName(v))
+	array, at := w.slot(v, w.index(x.Args[1]))
 	value := w.as(x.Args[2], v.Type.Of)
 	if value.Type == ir.F32 && w.atomic(x.Pos) {
 		refuse(x.Pos, "%s of real numbers where threads meet: the machine has no atomic for it", x.Name)

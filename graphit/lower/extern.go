@@ -21,7 +21,10 @@ var (
 // AddExtern registers a Go function as an extern function of programs: emitter, for calls by functions of edges and
 // vertices; nil: only main calls it.
 func AddExtern(x *graphit.Extern, emitter ExternEmit) error {
-	if emitter != nil && x.Value == nil {
+	switch {
+	case x == nil:
+		return errors.New("it is nil")
+	case emitter != nil && x.Value == nil:
 		return errors.New("Emit is for a function with a Value, with which the reference checks it")
 	}
 	name, err := graphit.AddExtern(x)

@@ -69,7 +69,7 @@ func NewOutline(s host.Shape, g *graph.Graph, f *graphit.File, o Options) (x *Ou
 	if err != nil {
 		return nil, err
 	}
-	p.Narrow = true
+	p.Narrow, p.Structs = true, nil
 	if err := accepts(p, g); err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool
 		return false
 	}
 	t := g.Into.Type.Of
-	if t.Kind == graphit.Bool || l.program.Wide(t) {
+	if field, _ := l.program.Field(g.Into); t.Kind == graphit.Bool || l.program.Wide(t) || field != nil {
 		return false
 	}
 	a.Into = vectorName(g.Into)

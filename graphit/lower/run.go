@@ -138,7 +138,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 		s.Close()
 		r.Launched, r.Steps, r.Times, r.Layout = s.Launched, s.Steps, s.Times, s.Layout()
 		for _, v := range p.Vectors {
-			x := Vector{Var: v, Words: s.Array(vectorName(v))}
+			x := Vector{Var: v, Words: contents(p, v, s.Array)}
 			if p.Wide(v.Type.Of) {
 				x.High = s.Array(highName(v))
 			}
@@ -357,7 +357,8 @@ func (b *backend) Element(v *graphit.Var, n int) eval.Value {
 	if b.session == nil {
 		return value(b.initial[v][n], v.Type.Of)
 	}
-	return value(b.session.Read(vectorName(v), n), v.Type.Of)
+	x := placeOf(b.program, v)
+	return value(b.session.Read(x.array, x.at(n)), v.Type.Of)
 }
 
 // SetElement writes an element for the host.
@@ -376,7 +377,8 @@ func (b *backend) SetElement(v *graphit.Var, n int, x eval.Value) {
 		b.initial[v][n] = word(x, v.Type.Of)
 		return
 	}
-	b.session.Write(vectorName(v), n, word(x, v.Type.Of))
+	at := placeOf(b.program, v)
+	b.session.Write(at.array, at.at(n), word(x, v.Type.Of))
 }
 
 // clock is the number of cycles per second, for timers.
@@ -469,7 +471,9 @@ func (b *backend) open() (err error) {
 	b.program.Notes = append(b.program.Notes, notes...)
 	parts := b.parts
 	for _, v := range b.program.Vectors {
-		parts.Arrays = append(parts.Arrays, graph.Array{Name: vectorName(v), Data: b.initial[v]})
+		if a, own := b.array(v); own {
+			parts.Arrays = append(parts.Arrays, a)
+		}
 		if high := b.high[v]; high != nil {
 			parts.Arrays = append(parts.Arrays, graph.Array{Name: highName(v), Data: high})
 			if l.locked(v) {

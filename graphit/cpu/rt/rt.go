@@ -221,6 +221,9 @@ type machine struct {
 	maxSteps int
 	started  time.Time
 
+	segmented []*adjacency // the segments that segments has made last, and of what
+	whole     *adjacency
+
 	sinks  []sink
 	stamps []uint32 // by vertex, the round in which it was last put into an output
 	round  uint32
@@ -1122,4 +1125,48 @@ func words[T int32 | uint32 | float32 | float64](list []T) []byte {
 		b = binary.LittleEndian.AppendUint32(b, w)
 	}
 	return b
+}
+
+// segments returns the edges in parts, by equal ranges of their other ends, so that what a part reads of these fits a
+// cache (GraphIt, OOPSLA 2018, §4.2). They are kept for the next time.
+func (m *machine) segments(pos string, a *adjacency, n int) []*adjacency {
+	if n > m.n {
+		n = max(1, m.n)
+	}
+	if m.whole == a && len(m.segmented) == n {
+		return m.segmented
+	}
+	if n > mostSegments {
+		fail(pos, "configApplyNumSSG: %d segments: expected at most %d", n, mostSegments)
+	}
+	size := (m.n + n - 1) / n
+	m.whole, m.segmented = a, nil
+	for k := range n {
+		m.segmented = append(m.segmented, a.between(uint32(k*size), uint32(min(m.n, (k+1)*size))))
+	}
+	return m.segmented
+}
+
+// mostSegments bounds the memory of segments, each of which has an offset for each vertex.
+const mostSegments = 1024
+
+// between are the edges whose other end is in a range.
+func (a *adjacency) between(first, below uint32) *adjacency {
+	part := &adjacency{offsets: make([]uint32, len(a.offsets))}
+	for v := range a.vertices() {
+		for e := a.offsets[v]; e < a.offsets[v+1]; e++ {
+			if id := a.ids[e]; id < first || id >= below {
+				continue
+			}
+			part.ids = append(part.ids, a.ids[e])
+			if a.ints != nil {
+				part.ints = append(part.ints, a.ints[e])
+			}
+			if a.floats != nil {
+				part.floats = append(part.floats, a.floats[e])
+			}
+		}
+		part.offsets[v+1] = uint32(len(part.ids))
+	}
+	return part
 }
