@@ -6,6 +6,7 @@ package rtl
 import (
 	"crypto/sha256"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/bits"
@@ -15,10 +16,11 @@ import (
 	"strconv"
 	"strings"
 
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 )
 
-//go:embed weaver/*.sv
+//go:embed weaver/*.sv graphpeg/*.sv
 var sources embed.FS
 
 // Unit is a unit in SystemVerilog, with the parameters of a configuration.
@@ -72,6 +74,28 @@ func Weaver(s weaver.Spec, warps, threads int) (Unit, error) {
 		number("Lanes", threads),
 		number("TableLatency", s.TableLatency), bit("Prefetch", s.Prefetch), bit("SkipEmpty", s.SkipEmpty),
 		bit("MaskByUnit", s.MaskByUnit), number("RequestQueue", s.RequestQueue), number("TagW", TagBits),
+	}}, nil
+}
+
+// ErrNone reports that a unit is not in SystemVerilog.
+var ErrNone = errors.New("there is no SystemVerilog of it")
+
+// GraphPEG returns the GraphPEG of a core of that shape. The spec must be derived.
+func GraphPEG(s graphpeg.Spec, at graphpeg.Shape) (Unit, error) {
+	if err := s.Check(at.Threads, at.LineBytes); err != nil {
+		return Unit{}, err
+	}
+	if s.PopOrder != "ring" {
+		return Unit{}, fmt.Errorf("core.graphpeg.pop_order = %s: %w: expected ring", s.PopOrder, ErrNone)
+	}
+	slots, words := s.Sizes(at.LineBytes)
+	return Unit{Top: "graphpeg", Parameters: []Parameter{
+		number("Lanes", at.Threads), number("Warps", at.Warps), number("Line", at.LineBytes/4),
+		number("AlwtEntries", s.ALWTEntries), number("Slots", slots), number("VertexLists", s.VertexLists),
+		number("ListWords", words), number("RegionLines", s.ListRegion/at.LineBytes),
+		number("BufferLatency", s.BufferLatency), bit("ReleaseAtReturn", s.FERelease == "return"),
+		bit("SpillByVertex", s.Spill == "vertex"), bit("DonationFirst", s.DonationPriority == "donation"),
+		number("TagW", TagBits),
 	}}, nil
 }
 

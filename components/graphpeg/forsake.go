@@ -10,7 +10,7 @@ var _ accel.Forsaken = (*PEG)(nil)
 // Forsake announces that no warp of the core will pop before the next launch. The unit then drains itself, as its edges
 // would otherwise keep the pops of other cores waiting.
 func (p *PEG) Forsake(now clock.Cycle) {
-	p.engine.noMorePops = now + 1
+	p.engine.Forsaken(now)
 	p.ClockHandle().Wake()
 }
 
@@ -37,3 +37,6 @@ func (e *Engine) discard() {
 	e.EdgesAbandoned += uint64(n)
 	e.gatheredAbandoned += uint64(n)
 }
+
+// Forsaken announces the same to a unit without a clock.
+func (e *Engine) Forsaken(now uint64) { e.noMorePops = now + 1 }
