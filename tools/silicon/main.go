@@ -261,7 +261,7 @@ func (o *options) everyPoint() (list []point, err error) {
 	groups, order := map[string][]*compose.Plan{}, []string{}
 	for _, p := range append(all, fused...) {
 		key := fmt.Sprint(p.Algorithm.Name, p.Schedule.Name, p.Layout.Name, p.Direction.Name, p.Fused)
-		if p.Schedule.Unit != "" || o.draw == 0 && !only.MatchString(point{plan: p}.name()) {
+		if p.Schedule.Unit != nil || o.draw == 0 && !only.MatchString(point{plan: p}.name()) {
 			continue
 		}
 		if groups[key] == nil {
