@@ -231,7 +231,7 @@ func TestPrograms(t *testing.T) {
 	all, fused := compose.AllAndFused()
 	pairs, order := map[string][]*compose.Plan{}, []string{}
 	for _, p := range append(all, fused...) {
-		if key := p.Algorithm.Name + " " + p.Schedule.Name; p.Schedule.Unit == "" {
+		if key := p.Algorithm.Name + " " + p.Schedule.Name; p.Schedule.Unit == nil {
 			if pairs[key] == nil {
 				order = append(order, key)
 			}
