@@ -106,7 +106,7 @@ heddle: the file system at %s has \d+ KiB left of 1024 KiB: make room there, or 
 }
 
 func testFullOfSummaries(t *testing.T) {
-	dir, resize := smallSystem(t, 1280)
+	dir, resize := smallSystem(t, 1408)
 	const points = 40
 	full := runMany(t, points, dir)
 	require.Equal(t, exitFailed, full.code, full.stderr)

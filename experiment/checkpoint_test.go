@@ -148,7 +148,7 @@ func TestAKilledPointGoesOn(t *testing.T) {
 			}
 			set := []string{
 				"machine=" + machine, "workload.schedule=" + s.Name, "machine.sockets=2", "machine.core.warps=4", "machine.core.threads=8",
-				"machine.l2={bytes: 32KiB, ways: 4, banks: 1}", "graph.erdos_renyi.vertices=80", "graph.erdos_renyi.edges=260", "stats.interval=1000", "stats.max_rows=8",
+				"machine.l2={}", "graph.erdos_renyi.vertices=80", "graph.erdos_renyi.edges=260", "stats.interval=1000", "stats.max_rows=8",
 			}
 			draw, ran := rand.New(rand.NewPCG(uint64(n), 5)), 0
 			run := func(w string) {
