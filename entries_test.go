@@ -108,7 +108,7 @@ func TestFeaturePartsRefused(t *testing.T) {
 	}
 	require.ErrorContains(t, heddle.Register(heddle.WithFeatures(nil)), "it is nil")
 	require.ErrorContains(t, heddle.Register(heddle.WithExtern(nil, nil)), "it is nil")
-	require.ErrorContains(t, heddle.Register(heddle.WithExtern(&heddle.Extern{Signature: "func f(a : int) -> b : int"}, nil)),
-		"expected one of Value and Main")
+	neither := &heddle.Extern{Signature: "func f(a : int) -> b : int"}
+	require.ErrorContains(t, heddle.Register(heddle.WithExtern(neither, nil)), "expected one of Value and Main")
 	require.NotContains(t, heddle.Choices("algorithm"), "walks")
 }

@@ -163,7 +163,8 @@ func Compressed(s LayoutSite) View { return layout.Compressed(s) }
 func GoOn() { schedule.GoOn() }
 
 // WithSchedule returns the entry that adds a schedule, for cmd.Main or Register: workload.schedule then accepts its
-// name, with every algorithm, layout and active set that is compatible. The schedule of a graph unit has a Unit that names it.
+// name, with every algorithm, layout and active set that is compatible. The schedule of a graph unit has a Unit that
+// names it.
 func WithSchedule(s *Schedule) Entry {
 	return registry.New("schedule", named(s != nil, func() string { return s.Name }),
 		func() error { return schedule.Add(s) })

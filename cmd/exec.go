@@ -120,14 +120,8 @@ func (f *execFlags) add(c *cobra.Command) {
 }
 
 func (f *execFlags) run(c *cobra.Command, path string) error {
-	if f.untimed == (f.machine != "") {
-		return errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
-	}
-	if err := f.stop.check(); err != nil {
+	if err := f.checkChoices(); err != nil {
 		return err
-	}
-	if f.tasks && (!f.untimed || f.trace != "" || f.stop.wanted()) {
-		return errors.New("--tasks: expected --untimed beside it, and neither --trace nor --break")
 	}
 	if f.machine != "" {
 		return f.timed(c, path)
@@ -186,6 +180,20 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 	return r.outcome(runErr, f.json)
 }
 
+// checkChoices returns an error for flags that do not go together, whatever the machine.
+func (f *execFlags) checkChoices() error {
+	if f.untimed == (f.machine != "") {
+		return errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
+	}
+	if err := f.stop.check(); err != nil {
+		return err
+	}
+	if f.tasks && (!f.untimed || f.trace != "" || f.stop.wanted()) {
+		return errors.New("--tasks: expected --untimed beside it, and neither --trace nor --break")
+	}
+	return nil
+}
+
 // refuseTimed returns an error for flags that apply to timed machines only.
 func (f *execFlags) refuseTimed(c *cobra.Command) error {
 	if f.check {
@@ -235,8 +243,8 @@ func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines)
 		return nil, err
 	}
 	if l.Value.Swarm != nil && (f.window.wanted() || f.window.list || f.stop.wanted() || f.hot.to != "") {
-		return nil, fmt.Errorf("%s consists of Swarm tiles: --window, --break, --at-cycle and --report show warps, which it has not",
-			f.machine)
+		return nil, fmt.Errorf("%s consists of Swarm tiles: --window, --break, --at-cycle and --report show warps, "+
+			"which it has not", f.machine)
 	}
 	threads := 1
 	if c.Flags().Changed("threads") {

@@ -84,7 +84,8 @@ func linkExterns(f *graphit.File, extern string) error {
 	}
 	switch filepath.Ext(name) {
 	case ".c", ".cc", ".cpp", ".go":
-		return fmt.Errorf("--extern %s: extern functions are GraphIt's, or Go functions that a program of yours adds (heddle.WithExtern): kernels have no calls, and none of C is linked to them", name)
+		return fmt.Errorf("--extern %s: extern functions are GraphIt's, or Go functions that a program of yours "+
+			"adds (heddle.WithExtern): kernels have no calls, and none of C is linked to them", name)
 	}
 	src, err := programs.Extern(name)
 	if err != nil {

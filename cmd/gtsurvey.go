@@ -58,7 +58,8 @@ has the reasons in full.`,
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print the outcomes as JSON")
 	fl.BoolVar(&f.float, "float", false, "compute double as float, which is faster: doubles are computed in software")
-	fl.DurationVar(&f.limit, "limit", 20*time.Second, "time for one program, after which it counts as one that does not run")
+	fl.DurationVar(&f.limit, "limit", 20*time.Second, "time for one program, after which it counts as one that "+
+		"does not run")
 	fl.StringVar(&f.match, "match", "", "survey the programs whose names match this `expression`")
 	return c
 }

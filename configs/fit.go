@@ -44,8 +44,8 @@ func coresSuffice(m *Machine) (key, why string) {
 func tilesFit(m *Machine) (key, why string) {
 	switch {
 	case m.Core.Warps != 1 || m.Core.Threads != 1:
-		return "swarm", fmt.Sprintf("a Swarm core has one warp of one thread: expected core.warps = 1 and core.threads = 1, not %d "+
-			"and %d", m.Core.Warps, m.Core.Threads)
+		return "swarm", fmt.Sprintf("a Swarm core has one warp of one thread: expected core.warps = 1 and core.threads = 1, "+
+			"not %d and %d", m.Core.Warps, m.Core.Threads)
 	case m.Sockets > swarm.MaxTiles:
 		return "sockets", fmt.Sprintf("%d: expected at most %d Swarm tiles", m.Sockets, swarm.MaxTiles)
 	case m.Core.Unit.Spec != nil:

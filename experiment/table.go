@@ -467,8 +467,8 @@ func describeMachine(w io.Writer, p *Point) {
 		caches += ", L2 " + sizeText(m.L2.Bytes)
 	}
 	if s := m.Swarm; s != nil {
-		fmt.Fprintf(w, "machine  %d Swarm tiles × %d cores, %d task and %d commit queue entries a core\n", m.Sockets, m.CoresPerSocket,
-			s.TaskQueue, s.CommitQueue)
+		fmt.Fprintf(w, "machine  %d Swarm tiles × %d cores, %d task and %d commit queue entries a core\n", m.Sockets,
+			m.CoresPerSocket, s.TaskQueue, s.CommitQueue)
 	} else {
 		fmt.Fprintf(w, "machine  %d cores × %d warps × %d threads, %s, memory %s\n",
 			m.Sockets*m.CoresPerSocket, m.Core.Warps, m.Core.Threads, caches, m.Memory.Preset)

@@ -214,7 +214,8 @@ func (e *elaborator) externs() {
 			continue
 		}
 		if fn.Native = e.native(fn); fn.Native == nil {
-			e.errorf(fn.Pos, "extern %s: expected a function of GraphIt's with this signature, in a file named by --extern, or beside the program (%s), or a Go function (heddle.WithExtern)", Signature(fn), ExternFile(e.f.Name))
+			e.errorf(fn.Pos, "extern %s: expected a function of GraphIt's with this signature, in a file named by "+
+				"--extern, or beside the program (%s), or a Go function (heddle.WithExtern)", Signature(fn), ExternFile(e.f.Name))
 		}
 	}
 }

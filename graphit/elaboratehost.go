@@ -562,16 +562,7 @@ func (h *host) inline(x *Call, fn *Func, drops bool) Expr {
 	for i, v := range append(slices.Clip(fn.Captures), fn.Params...) {
 		bind(v, given[i])
 	}
-	in.drops, in.result = drops, ""
-	if r := fn.Result; r != nil {
-		if drops && r.Type.Kind == Vector {
-			in.result = in.unique(r.Name)
-			in.scope.set(r.Name, &Name{node: node{Pos: r.Pos}, Name: in.result})
-		} else {
-			in.drops = false
-			in.variable(stmt{Pos: x.Pos}, &Var{Name: r.Name, Type: r.Type, Pos: r.Pos})
-		}
-	}
+	in.inlined(fn.Result, drops, x.Pos)
 	in.out = h.out
 	inner := in
 	inner.scope = &names{outer: in.scope}
@@ -583,6 +574,21 @@ func (h *host) inline(x *Call, fn *Func, drops bool) Expr {
 		return nil
 	}
 	return h.replaced(&Name{node: x.node, Name: fn.Result.Name}, in.scope)
+}
+
+// inlined declares the result of the function that is inlined, if it has one; a vector that is dropped has a name only.
+func (h *host) inlined(r *Var, drops bool, at Pos) {
+	h.drops, h.result = drops, ""
+	if r == nil {
+		return
+	}
+	if drops && r.Type.Kind == Vector {
+		h.result = h.unique(r.Name)
+		h.scope.set(r.Name, &Name{node: node{Pos: r.Pos}, Name: h.result})
+		return
+	}
+	h.drops = false
+	h.variable(stmt{Pos: at}, &Var{Name: r.Name, Type: r.Type, Pos: r.Pos})
 }
 
 func (h *host) expr(x Expr) Expr {

@@ -244,7 +244,8 @@ func (c *checker) made(x *New) *Type {
 		}
 		if len(x.Args) == 7 {
 			if n, ok := x.Args[3].(*Number); !ok || n.Real || n.Int != 0 && n.Int != 1 {
-				c.errorf(x.Args[3].Position(), "new priority_queue: expected the order of its buckets: 1, lower priorities first, or 0, higher ones first")
+				c.errorf(x.Args[3].Position(), "new priority_queue: expected the order of its buckets: 1, lower "+
+					"priorities first, or 0, higher ones first")
 			}
 		}
 		args(tBool, tBool, &Type{Kind: Vector, Element: x.Of.Element, Of: x.Of.Of}, tInt, tInt, tBool, tInt)

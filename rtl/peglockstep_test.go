@@ -22,8 +22,8 @@ import (
 	"heddle/internal/tools"
 )
 
-// TestPEGLockstep plays random kernels to the Go model of a GraphPEG and to its SystemVerilog, and compares all ports in
-// each cycle: with slow and bursty cores, late memory out of order, donations, launches back to back, mistakes.
+// TestPEGLockstep plays random kernels to the Go model of a GraphPEG and to its SystemVerilog, and compares all ports
+// in each cycle: with slow and bursty cores, late memory out of order, donations, launches back to back, mistakes.
 func TestPEGLockstep(t *testing.T) {
 	campaigns := testenv.Cases(t, 6, 60)
 	builds := testenv.Cases(t, 1, 6) // of ten seconds' processor time, and more for many lanes
@@ -47,8 +47,8 @@ func TestPEGLockstep(t *testing.T) {
 				total += len(ins)
 			}
 		}
-		t.Logf("%d configurations, %d cycles: %d answers, %d lines and vertices spilled, %d donations, %d faults", len(configs),
-			total, answers, spilled, cuts, faults)
+		t.Logf("%d configurations, %d cycles: %d answers, %d lines and vertices spilled, %d donations, %d faults",
+			len(configs), total, answers, spilled, cuts, faults)
 		if b == 0 {
 			require.True(t, answers > 1000 && spilled > 100 && cuts > 10, "the campaigns have left something out")
 		}
@@ -84,7 +84,9 @@ var pegSpecs = schema.New[graphpeg.Spec]("")
 func drawnPEGs(t *testing.T, seed uint64, n int) (list []pegConfig) {
 	r := rand.New(rand.NewPCG(seed, 44))
 	for len(list) < n {
-		c := pegConfig{shape: graphpeg.Shape{Cores: 1, Warps: 1 + r.IntN(8), Threads: 1 << r.IntN(6), LineBytes: 16 << r.IntN(4)}}
+		c := pegConfig{shape: graphpeg.Shape{
+			Cores: 1, Warps: 1 + r.IntN(8), Threads: 1 << r.IntN(6), LineBytes: 16 << r.IntN(4),
+		}}
 		line := c.shape.LineBytes / 4
 		d := schema.Drawing[graphpeg.Spec]{
 			Rand: r, Keep: []string{"pop_order"},
@@ -148,8 +150,8 @@ func pegBench(t testing.TB, configs []pegConfig) string {
   assign setup = {setup_i[0][0], setup_i[1][0], setup_i[2][3:0], setup_i[3], setup_i[4], setup_i[5], setup_i[6], setup_i[7],
     setup_i[8][3:0], setup_i[9][3:0], setup_i[10]};
 `)
-	const outs = "{took_o, err_o, rsp_valid_o, rsp_tag_o, rsp_data_o, req_valid_o, req_write_o, req_addr_o, req_tag_o, req_data_o, " +
-		"rep_valid_o, rep_o, trace_o}"
+	const outs = "{took_o, err_o, rsp_valid_o, rsp_tag_o, rsp_data_o, req_valid_o, req_write_o, req_addr_o, req_tag_o, " +
+		"req_data_o, rep_valid_o, rep_o, trace_o}"
 	cases := ""
 	for i, c := range configs {
 		u, err := GraphPEG(c.spec, c.shape)
@@ -177,10 +179,12 @@ func pegBench(t testing.TB, configs []pegConfig) string {
     .mem_valid_i, .mem_tag_i, .mem_data_i(mem_data_i[%[3]d*32-1:0]), .cmd_i, .cmd_epoch_i, .cmd_edges_i, .cmd_range_i,
     .rep_ready_i, .rep_valid_o(rep_valid_%[1]d), .rep_o(rep_%[1]d), .trace_o(trace_%[1]d));
 `, i, c.shape.Threads, c.shape.LineBytes/4, strings.Join(params, ", "), warpBits-1)
-		cases += fmt.Sprintf("      %[1]d: %[2]s = {took_%[1]d, err_%[1]d, rsp_%[1]d, tag_%[1]d, 1024'(data_%[1]d), req_%[1]d, write_%[1]d, "+
-			"addr_%[1]d, req_tag_%[1]d, 1024'(req_data_%[1]d), rep_valid_%[1]d, rep_%[1]d, trace_%[1]d};\n", i, outs)
+		cases += fmt.Sprintf("      %[1]d: %[2]s = {took_%[1]d, err_%[1]d, rsp_%[1]d, tag_%[1]d, 1024'(data_%[1]d), "+
+			"req_%[1]d, write_%[1]d, addr_%[1]d, req_tag_%[1]d, 1024'(req_data_%[1]d), rep_valid_%[1]d, rep_%[1]d, "+
+			"trace_%[1]d};\n", i, outs)
 	}
-	b.WriteString("  always_comb begin\n    case (sel_i)\n" + cases + "      default: " + outs + " = '0;\n    endcase\n  end\nendmodule\n")
+	b.WriteString("  always_comb begin\n    case (sel_i)\n" + cases + "      default: " + outs +
+		" = '0;\n    endcase\n  end\nendmodule\n")
 	return b.String()
 }
 
@@ -267,8 +271,8 @@ func encodePEG(sel int, c pegConfig, ins []pegInput) []byte {
 		}
 		if in.host == hostSetup {
 			s := in.setup
-			put(uint32(count(s.VertexMode)), uint32(count(s.Pull)), s.Fields, s.Vertices, s.Offsets, s.Edges, s.Neighbours, s.Weights,
-				s.In, s.Out, s.Region(&c.spec, c.shape.Core))
+			put(uint32(count(s.VertexMode)), uint32(count(s.Pull)), s.Fields, s.Vertices, s.Offsets, s.Edges, s.Neighbours,
+				s.Weights, s.In, s.Out, s.Region(&c.spec, c.shape.Core))
 		}
 	}
 	return b.Bytes()

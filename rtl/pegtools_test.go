@@ -40,8 +40,8 @@ func TestPEGLint(t *testing.T) {
 		assert.Empty(t, run(t, dir, "verilator", append(args, names...)...))
 		if i == 1 { // Yosys takes longer for the others
 			tools.Need(t, "yosys")
-			run(t, dir, "yosys", "-q", "-p", fmt.Sprintf("read_verilog -sv -defer %s; hierarchy -check -top %s%s; proc; check -assert",
-				strings.Join(names, " "), u.Top, u.Chparams()))
+			run(t, dir, "yosys", "-q", "-p", fmt.Sprintf("read_verilog -sv -defer %s; hierarchy -check -top %s%s; proc; "+
+				"check -assert", strings.Join(names, " "), u.Top, u.Chparams()))
 		}
 	}
 }
@@ -129,8 +129,8 @@ func TestPEGMutationsAreFound(t *testing.T) {
 // pegPoint finds the kind of a point.
 var pegPoint = regexp.MustCompile(`\x01page\x02v_(\w+)/graphpeg\w*`)
 
-// TestPEGCoverage reports which lines and branches the campaigns execute and which signals they toggle, as Verilator counts
-// them.
+// TestPEGCoverage reports which lines and branches the campaigns execute and which signals they toggle, as Verilator
+// counts them.
 func TestPEGCoverage(t *testing.T) {
 	testenv.NeedLong(t, "a build with counters, a minute of processor time")
 	program := buildPEG(t, chosenPEGs, "--coverage-line --coverage-toggle", nil)

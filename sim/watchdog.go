@@ -136,6 +136,12 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.m.System.Stop()
 		return false
 	}
+	w.handle.WakeAt(w.nextCheck(now, draining))
+	return false
+}
+
+// nextCheck returns the cycle of the check after this one, which is no later than the ends of the run and the launch.
+func (w *watchdog) nextCheck(now clock.Cycle, draining bool) clock.Cycle {
 	next := now + checkEvery
 	if w.edges > 0 {
 		next = now + edgesEvery
@@ -148,8 +154,7 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 			next = min(next, max(end, now+1))
 		}
 	}
-	w.handle.WakeAt(next)
-	return false
+	return next
 }
 
 // BoundError is the end of a launch that takes more cycles than Machine.Bound allows.

@@ -3,8 +3,8 @@ package swarm
 import "fmt"
 
 // Spec holds the parameters of a machine of Swarm tiles beyond the number of tiles and of their cores. The defaults are
-// those of MICRO 2015, Table 3, as far as it gives them. Only those of the queues, the commit interval and the tile could be
-// confirmed by a second description; the others are quoted from memory.
+// those of MICRO 2015, Table 3, as far as it gives them. Only those of the queues, the commit interval and the tile
+// could be confirmed by a second description; the others are quoted from memory.
 type Spec struct {
 	TaskQueue   int     `key:"task_queue" default:"64" min:"2" max:"4096" unit:"entries" doc:"Task queue entries for each core of a tile; a task holds one until it commits. MICRO 2015: 64."`
 	CommitQueue int     `key:"commit_queue" default:"16" min:"1" max:"256" unit:"entries" doc:"Commit queue entries for each core of a tile, which hold finished tasks. MICRO 2015: 16."`

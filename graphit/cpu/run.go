@@ -74,7 +74,8 @@ func Build(f *graphit.File, s *graphit.Schedule) (*graphir.Program, error) {
 	})
 	for _, op := range p.Edges {
 		if op.Segments != nil && (!op.Segmented() || op.Given["direction"] && op.Direction == graphir.Push) {
-			note(op.Pos, "configApplyNumSSG: %s is no pull of all edges without filters and output: its edges stay together", op.Name)
+			note(op.Pos, "configApplyNumSSG: %s is no pull of all edges without filters and output: its edges stay together",
+				op.Name)
 		}
 		if op.Blocking != nil {
 			note(op.Pos, "configLoadBalance: BLOCKED has no meaning on a CPU: %s goes through its edges row by row",

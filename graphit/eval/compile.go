@@ -32,7 +32,8 @@ func endless(pos graphit.Pos, format string, args ...any) {
 // tooLarge refuses a value outside its type's range: the program has C++'s types, for which this is undefined.
 func tooLarge(pos graphit.Pos, what string, n int64, t *graphit.Type) {
 	if t.Wide {
-		fail(pos, "%s is beyond 0 to %d, which is what is checked of a uint_64 (in 32 bits, as on a GPU and the host: 0 to %d)", what, int64(math.MaxInt64), uint32(math.MaxUint32))
+		fail(pos, "%s is beyond 0 to %d, which is what is checked of a uint_64 (in 32 bits, as on a GPU and the "+
+			"host: 0 to %d)", what, int64(math.MaxInt64), uint32(math.MaxUint32))
 	}
 	if t.Kind == graphit.Uint {
 		fail(pos, "%s is %d: a uint holds 0 to %d", what, n, uint32(math.MaxUint32))
@@ -173,7 +174,8 @@ func (s *scope) as(x graphit.Expr, t *graphit.Type) code {
 	if f, ok := graphit.Constant(x); ok && t.IsReal() && s.wide(t) {
 		return func(*frame) Value { return Value{F: f} }
 	}
-	if y, ok := x.(*graphit.Binary); ok && t.IsReal() && s.wide(t) && y.TypeOf().Kind == graphit.Float && graphit.Literal(y) {
+	if y, ok := x.(*graphit.Binary); ok && t.IsReal() && s.wide(t) && y.TypeOf().Kind == graphit.Float &&
+		graphit.Literal(y) {
 		return s.arithmetic(y, t)
 	}
 	c, from := s.expr(x), x.TypeOf()

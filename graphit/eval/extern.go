@@ -34,8 +34,8 @@ func (s *scope) native(x *graphit.Call) code {
 		numbers := make([]float64, len(list))
 		for i, v := range list {
 			if v.E > 0 || v.Any != nil {
-				fail(x.Args[i].Position(), "%s depends on roundings or on a race, and is given to a Go function: it cannot be checked",
-					graphit.Source(x.Args[i]))
+				fail(x.Args[i].Position(), "%s depends on roundings or on a race, and is given to a Go function: it cannot be "+
+					"checked", graphit.Source(x.Args[i]))
 			}
 			numbers[i] = plain(v, x.Func.Params[i].Type)
 		}
@@ -100,7 +100,8 @@ func (c *externCall) Set(i int) []uint32 { return slices.Clone(c.host.set(c.call
 func (c *externCall) Return(set []uint32) {
 	set = slices.Compact(slices.Sorted(slices.Values(set)))
 	if n := len(set); n > 0 && int(set[n-1]) >= c.host.graph.Vertices() {
-		fail(c.call.Pos, "%s returns vertex %d: the graph has vertices 0 to %d", c.call.Name, set[n-1], c.host.graph.Vertices()-1)
+		fail(c.call.Pos, "%s returns vertex %d: the graph has vertices 0 to %d", c.call.Name, set[n-1],
+			c.host.graph.Vertices()-1)
 	}
 	c.out = &Set{Vertices: set}
 }

@@ -42,7 +42,8 @@ func distinct(v *graphit.Var, g *graph.Graph) {
 	for u := range g.Vertices() {
 		for _, w := range g.CSR().Row(u) {
 			if seen[w] == int32(u)+1 {
-				fail(v.Pos, "configIntersection: edges from %d to %d are parallel, which only a merge counts: expected a graph without (clean.drop_duplicates)", u, w)
+				fail(v.Pos, "configIntersection: edges from %d to %d are parallel, which only a merge counts: expected a "+
+					"graph without (clean.drop_duplicates)", u, w)
 			}
 			seen[w] = int32(u) + 1
 		}

@@ -12,9 +12,9 @@ import (
 type Value struct {
 	// I is an integer that its type holds, or a truth value: 0 or 1.
 	I int64
-	// F is a real number, computed in float64, and E the error bound of a computation in float32 or float64, whatever the order of
-	// sums and whether or not a product and a sum are fused. For a truth value, E above 0 means that rounding decides
-	// it.
+	// F is a real number, computed in float64, and E the error bound of a computation in float32 or float64, whatever the
+	// order of sums and whether or not a product and a sum are fused. For a truth value, E above 0 means that rounding
+	// decides it.
 	F, E float64
 	// Any are the values that it may have, if several threads have raced to write it; nil: I is the value.
 	Any []int64

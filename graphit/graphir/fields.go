@@ -20,7 +20,8 @@ func (b *builder) fields(s *graphit.Schedule, o *graphit.CPUOption) {
 			}
 			v := b.p.Vectors[i]
 			if why := b.apart(v, together); why != "" {
-				b.p.Notes = append(b.p.Notes, Note{Pos: o.Pos, Text: fmt.Sprintf("%s: %s stays an array of its own: %s", o.Name, name, why)})
+				text := fmt.Sprintf("%s: %s stays an array of its own: %s", o.Name, name, why)
+				b.p.Notes = append(b.p.Notes, Note{Pos: o.Pos, Text: text})
 				continue
 			}
 			together = append(together, v)
@@ -34,7 +35,9 @@ func (b *builder) fields(s *graphit.Schedule, o *graphit.CPUOption) {
 // apart is the reason why a vector cannot be a field of a struct with others; "": it can.
 func (b *builder) apart(v *graphit.Var, with []*graphit.Var) string {
 	t := v.Type
-	there := slices.Contains(with, v) || slices.ContainsFunc(b.p.Structs, func(list []*graphit.Var) bool { return slices.Contains(list, v) })
+	there := slices.Contains(with, v) || slices.ContainsFunc(b.p.Structs, func(list []*graphit.Var) bool {
+		return slices.Contains(list, v)
+	})
 	queued := slices.ContainsFunc(b.p.Scalars, func(q *graphit.Var) bool {
 		return q.Type.Kind == graphit.PriorityQueue && b.p.QueueVector(q) == v
 	})

@@ -7,8 +7,8 @@ import (
 	"heddle/graphit"
 )
 
-// merge carries out fuseForLoop(FIRST, SECOND, FUSED): of two loops that follow each other and count alike, one remains,
-// whose rounds have the first one's statements and then the second one's, with the labels FUSED:FIRST:… and
+// merge carries out fuseForLoop(FIRST, SECOND, FUSED): of two loops that follow each other and count alike, one
+// remains, whose rounds have the first one's statements and then the second one's, with the labels FUSED:FIRST:… and
 // FUSED:SECOND:…. Whether that changes a result is not looked at: the reference runs the loops one after the other.
 func (b *builder) merge(s *graphit.Schedule, o *graphit.CPUOption) {
 	if len(o.Args) != 3 {
@@ -96,8 +96,8 @@ func (b *builder) mergeFunctions(s *graphit.Schedule, o *graphit.CPUOption) {
 	list := holder(&b.p.Main, one)
 	i, j := slices.Index(*list, Stmt(one)), slices.Index(*list, Stmt(two))
 	if j <= i || one.Transposed != two.Transposed || len(one.Apply.Params) != len(two.Apply.Params) {
-		scheduleError(s, o.Pos, "%s: expected %s behind %s in one block, over the same edges, with or without weights as it", o.Name,
-			o.Args[1].Text, o.Args[0].Text)
+		scheduleError(s, o.Pos, "%s: expected %s behind %s in one block, over the same edges, with or without weights as it",
+			o.Name, o.Args[1].Text, o.Args[0].Text)
 	}
 	as := map[*graphit.Var]*graphit.Var{}
 	for n, p := range two.Apply.Params {

@@ -260,7 +260,8 @@ func (b *builder) cpu(s *graphit.Schedule, o *graphit.CPUOption) {
 	}
 	if o.Name == "configIntersection" {
 		if _, ok := graphit.Intersects(o); !ok {
-			scheduleError(s, o.Pos, "%s: expected NaiveIntersection (or Hiroshi, Multiskip, Combined: merges all), BinarySearchIntersection, HashIntersection or BitmapIntersection", o.Name)
+			scheduleError(s, o.Pos, "%s: expected NaiveIntersection (or Hiroshi, Multiskip, Combined: merges "+
+				"all), BinarySearchIntersection, HashIntersection or BitmapIntersection", o.Name)
 		}
 		return // done by Check
 	}

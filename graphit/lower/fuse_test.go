@@ -176,7 +176,8 @@ func TestFusedNumbers(t *testing.T) {
 	src := func(number string) string {
 		s := looptest.Programs["its vertices and the next ones"]
 		s = strings.Replace(s, "    #loop# while", "    var turn : int = 7;\n    #loop# while", 1)
-		return strings.Replace(s, "delete frontier;", "turn += 1; var twice : int = 2 * turn; print \"turn\", twice; "+number, 1)
+		return strings.Replace(s, "delete frontier;",
+			"turn += 1; var twice : int = 2 * turn; print \"turn\", twice; "+number, 1)
 	}
 	w := testWorkload(t)
 	var out, fused bytes.Buffer

@@ -5,8 +5,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// intersection emits the number of two vertices' common neighbours that are not beyond a third, unless by a merge, which
-// is the function's body.
+// intersection emits the number of two vertices' common neighbours that are not beyond a third, unless by a merge,
+// which is the function's body.
 func (w *writer) intersection(x *graphit.Call) ir.Value {
 	a, b, last := w.index(x.Args[0]), w.index(x.Args[1]), w.index(x.Args[2])
 	i := &intersecting{writer: w, Intersection: x.Func.Counts, last: last, count: w.Var(w.U32(0))}

@@ -28,7 +28,9 @@ schedule:
 // TestIntersections: every way to intersect rows counts the same triangles, and takes other instructions.
 func TestIntersections(t *testing.T) {
 	g, takes := undirected(t), map[uint64]string{}
-	for _, by := range []string{"NaiveIntersection", "BinarySearchIntersection", "HashIntersection", "BitmapIntersection"} {
+	for _, by := range []string{
+		"NaiveIntersection", "BinarySearchIntersection", "HashIntersection", "BitmapIntersection",
+	} {
 		var out bytes.Buffer
 		r, err := lower.Run(context.Background(), device(t, testWorkload(t)), g, parse(t, by, fmt.Sprintf(triangleCount, by)),
 			lower.Options{Args: []string{"tc", "graph"}, Workload: testWorkload(t), Output: &out})
@@ -42,7 +44,8 @@ func TestIntersections(t *testing.T) {
 		takes[n] = by
 	}
 	t.Log(takes)
-	_, err := lower.Run(context.Background(), device(t, testWorkload(t)), odd(t), parse(t, "b", fmt.Sprintf(triangleCount, "BitmapIntersection")),
+	_, err := lower.Run(context.Background(), device(t, testWorkload(t)), odd(t),
+		parse(t, "b", fmt.Sprintf(triangleCount, "BitmapIntersection")),
 		lower.Options{Args: []string{"tc", "graph"}, Workload: testWorkload(t)})
 	require.ErrorContains(t, err, "are parallel, which only a merge counts")
 	_, err = lower.Build(parse(t, "b", fmt.Sprintf(triangleCount, "QuickIntersection")), nil, true)

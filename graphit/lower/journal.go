@@ -9,8 +9,8 @@ import (
 
 // journal is a program's session. If the device writes checkpoints, it records what the host program learns from the
 // session: frontiers, words and times, which with the program's input determine everything that the host does. The
-// state of the host program, which is interpreted, is therefore not saved: where a run resumes, the host runs main again
-// with the recorded answers, launches nothing, and comes to the operator before which the checkpoint was written.
+// state of the host program, which is interpreted, is therefore not saved: where a run resumes, the host runs main
+// again with the recorded answers, launches nothing, and comes to the operator before which the checkpoint was written.
 //
 // A program with a fused loop has no checkpoints, since a loop is one launch.
 type journal struct {

@@ -246,7 +246,8 @@ func TestFloat(t *testing.T) {
 	w, g := testWorkload(t), undirected(t)
 	var taken [2]uint64
 	for i, float := range []bool{false, true} {
-		r, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: args("pagerank", g), Workload: w, Float: float})
+		r, err := lower.Run(context.Background(), device(t, w), g, f,
+			lower.Options{Args: args("pagerank", g), Workload: w, Float: float})
 		require.NoError(t, err)
 		require.True(t, r.Verified)
 		wide := slices.ContainsFunc(r.Vectors, func(v lower.Vector) bool { return v.High != nil })

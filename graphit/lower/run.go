@@ -89,7 +89,8 @@ func (o *Options) build(f *graphit.File) (*graphir.Program, error) {
 }
 
 // slowDoubles is the note on a program with doubles.
-const slowDoubles = "double is computed in software, in about twenty times the instructions: --float computes it as float"
+const slowDoubles = "double is computed in software, in about twenty times the instructions: --float computes it as " +
+	"float"
 
 // hasDouble returns the first double that a program declares for a machine; false: it declares none.
 func hasDouble(f *graphit.File) (at graphit.Pos, found bool) {
@@ -113,7 +114,8 @@ func hasDouble(f *graphit.File) (at graphit.Pos, found bool) {
 // refuseDouble refuses doubles where they are not computed in software.
 func refuseDouble(f *graphit.File) {
 	if at, found := hasDouble(f); found {
-		refuse(at, "double, and the machine's numbers have 32 bits: expected float, or --float, which computes double as float")
+		refuse(at, "double, and the machine's numbers have 32 bits: expected float, or --float, which computes "+
+			"double as float")
 	}
 }
 
@@ -527,8 +529,8 @@ func (b *backend) start(ctx context.Context) error {
 	return err
 }
 
-// checked returns the program for the reference, built afresh so that it does not depend on the operators' lowering, nor
-// on fusions of loops and functions, whose results it judges.
+// checked returns the program for the reference, built afresh so that it does not depend on the operators' lowering,
+// nor on fusions of loops and functions, whose results it judges.
 func (b *backend) checked() (*graphir.Program, eval.Options, error) {
 	o, f := b.options, b.program.File
 	if o.Schedule == nil {

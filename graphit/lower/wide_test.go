@@ -169,7 +169,8 @@ func TestLongs(t *testing.T) {
 		}
 	}
 	_, err := lower.Run(context.Background(), device(t, testWorkload(t)), g,
-		parse(t, "l", strings.Replace(longs, "18;", "0;", 1)+"\n% "), lower.Options{Args: []string{"l", "graph"}, Workload: testWorkload(t)})
+		parse(t, "l", strings.Replace(longs, "18;", "0;", 1)+"\n% "),
+		lower.Options{Args: []string{"l", "graph"}, Workload: testWorkload(t)})
 	require.NoError(t, err)
 	_, err = lower.Run(context.Background(), device(t, testWorkload(t)), g,
 		parse(t, "l", strings.Replace(longs, "a * a * 65536", "a * 4000000000 * 4000000000 * 65536", 1)),
@@ -211,8 +212,8 @@ func main()
     print get_cover_size();
 end`
 
-// TestSetCover: a queue with higher priorities first, whose vertices an extern function of sets moves. Every vertex with
-// an edge to it is covered, and the cover is not much larger than a greedy one.
+// TestSetCover: a queue with higher priorities first, whose vertices an extern function of sets moves. Every vertex
+// with an edge to it is covered, and the cover is not much larger than a greedy one.
 func TestSetCover(t *testing.T) {
 	src, err := programs.Extern("set_cover.gt")
 	require.NoError(t, err)
@@ -226,7 +227,8 @@ func TestSetCover(t *testing.T) {
 		require.NoError(t, f.Link(with))
 		require.NoError(t, graphit.Check(f))
 		w := testWorkload(t, s)
-		r, err := lower.Run(context.Background(), device(t, w), g, f, lower.Options{Args: []string{"cover", "graph"}, Workload: w})
+		r, err := lower.Run(context.Background(), device(t, w), g, f,
+			lower.Options{Args: []string{"cover", "graph"}, Workload: w})
 		require.NoError(t, err, s)
 		in := map[uint32]bool{}
 		for _, x := range r.Vectors {
@@ -293,10 +295,14 @@ end`)
 		func(k *emit.Kernel, a []ir.Value) ir.Value {
 			return k.AsI32(k.Sub(k.Max(a[0], a[1]), k.Min(a[0], a[1])))
 		})
-	add(&graphit.Extern{Signature: named("func test_half(x : float) -> y : double"), Value: func(a []float64) float64 { return a[0] / 2 }},
-		func(k *emit.Kernel, a []ir.Value) ir.Value { return k.Mul(a[0], k.F32(0.5)) })
-	add(&graphit.Extern{Signature: named("func test_wrong(a : Vertex) -> d : int"), Value: func([]float64) float64 { return 1 }},
-		func(k *emit.Kernel, _ []ir.Value) ir.Value { return k.I32(2) })
+	add(&graphit.Extern{
+		Signature: named("func test_half(x : float) -> y : double"),
+		Value:     func(a []float64) float64 { return a[0] / 2 },
+	}, func(k *emit.Kernel, a []ir.Value) ir.Value { return k.Mul(a[0], k.F32(0.5)) })
+	add(&graphit.Extern{
+		Signature: named("func test_wrong(a : Vertex) -> d : int"),
+		Value:     func([]float64) float64 { return 1 },
+	}, func(k *emit.Kernel, _ []ir.Value) ir.Value { return k.I32(2) })
 	add(&graphit.Extern{Signature: named("func test_prepare(file : string, n : int)"), Main: func(c graphit.ExternCall) float64 {
 		require.Equal(t, "graph", c.Text(0))
 		require.Equal(t, c.Vertices(), int(c.Number(1)))
@@ -328,15 +334,18 @@ end`)
 	g := odd(t)
 	for _, s := range languageSchedules {
 		p := parse(t, "x", withSchedule(strings.Replace(src, "CALL", "1", 1), s))
-		r, err := lower.Run(context.Background(), device(t, testWorkload(t)), g, p, lower.Options{Args: []string{"x", "graph"}, Workload: testWorkload(t)})
+		r, err := lower.Run(context.Background(), device(t, testWorkload(t)), g, p,
+			lower.Options{Args: []string{"x", "graph"}, Workload: testWorkload(t)})
 		require.NoError(t, err, s)
 		require.True(t, r.Verified)
 		require.GreaterOrEqual(t, r.Vectors[0].Words[5], uint32(77))
 	}
 	p := parse(t, "x", strings.Replace(src, "CALL", named("test_wrong(src)"), 1))
-	_, err := lower.Run(context.Background(), device(t, testWorkload(t)), g, p, lower.Options{Args: []string{"x", "graph"}, Workload: testWorkload(t)})
+	_, err := lower.Run(context.Background(), device(t, testWorkload(t)), g, p,
+		lower.Options{Args: []string{"x", "graph"}, Workload: testWorkload(t)})
 	require.ErrorIs(t, err, eval.ErrCheck)
-	f, err := graphit.Parse("x", []byte(wideHeader+named("extern func test_half(x : int) -> y : double;\nfunc main() end")))
+	f, err := graphit.Parse("x", []byte(wideHeader+
+		named("extern func test_half(x : int) -> y : double;\nfunc main() end")))
 	require.NoError(t, err)
 	require.ErrorContains(t, graphit.Check(f), "as the Go function is registered")
 }

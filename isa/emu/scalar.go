@@ -307,8 +307,8 @@ func (s *Scalar) Enqueued(o *ScalarOp, now uint32) (t Task, err error) {
 	t.Fn, t.TS = s.X[o.rs1], s.X[o.rs2]
 	copy(t.Args[:], s.X[10:10+isa.SwarmArgs])
 	if t.TS < now {
-		return t, s.trap(faultf(UnitError, -1, "a task with timestamp %d enqueues one with timestamp %d: expected its own or "+
-			"a later one", now, t.TS))
+		return t, s.trap(faultf(UnitError, -1, "a task with timestamp %d enqueues one with timestamp %d: expected its own "+
+			"or a later one", now, t.TS))
 	}
 	s.PC += 4
 	return t, nil
@@ -356,7 +356,9 @@ func (c *ScalarCode) prepare(pc uint32) error {
 	if !ok {
 		return illegal(word, IllegalInstruction, "0x%08x is no instruction of this machine", word)
 	}
-	o := &ScalarOp{rd: in.Rd, rs1: in.Rs1, rs2: in.Rs2, rs3: in.Rs3, imm: uint32(in.Imm), class: in.Class, rm: in.RM, num: in.CSR}
+	o := &ScalarOp{
+		rd: in.Rd, rs1: in.Rs1, rs2: in.Rs2, rs3: in.Rs3, imm: uint32(in.Imm), class: in.Class, rm: in.RM, num: in.CSR,
+	}
 	if c.edges[pc] != 0 {
 		o.edge = 1
 	}
@@ -430,8 +432,8 @@ func (o *ScalarOp) bindCSR(in *isa.Inst) error {
 		}
 		return illegal(in.Raw, IllegalInstruction, "mscratch is read-only on a Swarm core")
 	}
-	return illegal(in.Raw, IllegalInstruction, "CSR 0x%03x: a Swarm core has fcsr and mscratch only: tasks must not depend "+
-		"on where or when they execute", in.CSR)
+	return illegal(in.Raw, IllegalInstruction, "CSR 0x%03x: a Swarm core has fcsr and mscratch only: tasks must not "+
+		"depend on where or when they execute", in.CSR)
 }
 
 // TaskRecord names a task of a run: the number, in order of execution, of the task that enqueued it, -1 for the
@@ -500,7 +502,8 @@ func (m *Machine) RunTasks(ctx context.Context, p *isa.Program, order []TaskReco
 		}
 	}
 	if order != nil && int(r.stats.Tasks) != len(order) {
-		return r.stats, &TaskOrderError{fmt.Sprintf("%d tasks were committed, %d are executed one after another", len(order), r.stats.Tasks)}
+		return r.stats, &TaskOrderError{fmt.Sprintf("%d tasks were committed, %d are executed one after another",
+			len(order), r.stats.Tasks)}
 	}
 	m.SetExit(m.Mem.Load32(ExitAddr))
 	return r.stats, nil

@@ -79,7 +79,9 @@ func sameAsWarp(t *testing.T, in *isa.Inst, draw *rand.Rand) {
 		code[4*i], code[4*i+1], code[4*i+2], code[4*i+3] = byte(w), byte(w>>8), byte(w>>16), byte(w>>24)
 	}
 	const pc = emu.CodeBase + 32
-	p := &isa.Program{Name: "one", Entry: pc, Segments: []isa.Segment{{Addr: emu.CodeBase, Data: code, Size: 64, Executable: true}}}
+	p := &isa.Program{Name: "one", Entry: pc, Segments: []isa.Segment{
+		{Addr: emu.CodeBase, Data: code, Size: 64, Executable: true},
+	}}
 	m.Load(p)
 	words := make([]uint32, 64)
 	for i := range words {
@@ -187,7 +189,8 @@ func TestTasksInOrder(t *testing.T) {
 		_, err = m.RunTasks(context.Background(), p, order)
 		return err
 	}
-	require.NoError(t, in(first, emu.TaskRecord{Child: 2}, emu.TaskRecord{Child: 1}, emu.TaskRecord{Parent: 1}, emu.TaskRecord{Parent: 2}, emu.TaskRecord{}))
+	require.NoError(t, in(first, emu.TaskRecord{Child: 2}, emu.TaskRecord{Child: 1},
+		emu.TaskRecord{Parent: 1}, emu.TaskRecord{Parent: 2}, emu.TaskRecord{}))
 	var wrong *emu.TaskOrderError
 	require.ErrorAs(t, in(first, emu.TaskRecord{}), &wrong, "30 before 10")
 	require.ErrorAs(t, in(first, emu.TaskRecord{Child: 1}, emu.TaskRecord{Child: 1}), &wrong, "twice")

@@ -86,8 +86,8 @@ func (i *inst) computes(args reg) bool {
 	return false
 }
 
-// dropCopies removes instructions that bring a value into a scratch register which holds it already: a float register's or
-// a coordinate of the lane.
+// dropCopies removes instructions that bring a value into a scratch register which holds it already: a float register's
+// or a coordinate of the lane.
 func dropCopies(list []machine) (out []machine) {
 	holds := map[isa.Reg]isa.Inst{} // by scratch register: the instruction that would bring its value
 	for _, m := range list {

@@ -143,7 +143,8 @@ func (l *lowering) start() {
 	l.add(inst{entry: true})
 }
 
-// end emits the end: warp 0 of core 0 stores the exit code, if there is one, and all warps end. A part of a larger program jumps back.
+// end emits the end: warp 0 of core 0 stores the exit code, if there is one, and all warps end. A part of a larger
+// program jumps back.
 func (l *lowering) end() {
 	if l.o.Return == 0 && l.o.SilentExit {
 		l.code.dropMask()
@@ -434,8 +435,8 @@ func (l *lowering) param(r reg, v ir.Value) {
 	l.emit(name, r, l.args, 0, int32(4*l.k.Params[v.Imm].Word))
 }
 
-// preloaded takes a parameter from the register to which the launch has written it. If the value gets the same register,
-// the move is dropped; if it gets none, it is loaded from the argument block where it is used.
+// preloaded takes a parameter from the register to which the launch has written it. If the value gets the same
+// register, the move is dropped; if it gets none, it is loaded from the argument block where it is used.
 func (l *lowering) preloaded(r reg, v ir.Value, word int) {
 	from := l.code.newX()
 	l.code.preloads[from] = emu.ArgumentRegister(word)

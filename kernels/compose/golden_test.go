@@ -48,7 +48,9 @@ func line(t *testing.T, algorithm, schedule string, l workload.Layout) string {
 	p, err := NewPlan(choose("algorithm="+algorithm, "schedule="+schedule, "layout="+string(l)))
 	require.NoError(t, err)
 	p.Weights = graph.IntWeights
-	c, err := Compile(p, host.Shape{Cores: 6, Warps: 32, Threads: 32, ScratchpadBytes: 16 << 10, Unit: p.Schedule.UnitName()})
+	c, err := Compile(p, host.Shape{
+		Cores: 6, Warps: 32, Threads: 32, ScratchpadBytes: 16 << 10, Unit: p.Schedule.UnitName(),
+	})
 	require.NoError(t, err)
 	gather := c.Of(c.Kernels.Gather[p.Direction.Uses[0]])
 	return fmt.Sprintf("%-45s %v, spills %d\n", p.Name(), gather.Stats.PerEdge, gather.Stats.Spills)

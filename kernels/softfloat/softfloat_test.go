@@ -99,7 +99,9 @@ func compared(emit func(b *ir.Builder, x, y softfloat.Double) ir.Value, want fun
 
 // TestLog: logarithms are as near as LogError says, and exact for 1.
 func TestLog(t *testing.T) {
-	built := kernel(t, operation{emit: func(b *ir.Builder, x, _ softfloat.Double) softfloat.Double { return softfloat.Log(b, x) }})
+	built := kernel(t, operation{emit: func(b *ir.Builder, x, _ softfloat.Double) softfloat.Double {
+		return softfloat.Log(b, x)
+	}})
 	m, r := emittest.New(2, 3, 4), rand.New(rand.NewPCG(4, 3))
 	x := make([]float64, 4000)
 	for i := range x {

@@ -37,7 +37,8 @@ compare: {workload.schedule: [vertex, weaver]}
 	require.Less(t, value("energy.low", ""), value("energy.total", ""))
 	require.Less(t, value("energy.total", ""), value("energy.high", ""))
 	require.Less(t, value("energy.dynamic", ""), value("energy.total", ""))
-	require.InEpsilon(t, value("energy.total", "energy.power"), value("energy.dynamic", "energy.dynamic_power"), 1e-12, "seconds")
+	require.InEpsilon(t, value("energy.total", "energy.power"), value("energy.dynamic", "energy.dynamic_power"), 1e-12,
+		"seconds")
 	require.InEpsilon(t, value("energy.total", "")/4, value("energy.total", "4"), 1e-12)
 
 	bad := pack(config.Check{Quantity: config.Quantity{Metric: "cycles + energy.totl", Measure: "value"}, Holds: ">= 0"})

@@ -181,10 +181,11 @@ func pointed(v *float64) string {
 
 // markdown is the study on a pack's page.
 func (s *Sensitivity) markdown(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\n## Sensitivity\n\n%s\n![Sensitivity](%s)\n\n", wrapped(fmt.Sprintf("What the paper leaves open, one "+
-		"knob at a time over its plausible range, all else as described, %s (`heddle reproduce %s --sensitivity`). *Mean*: "+
-		"geometric, of the %d numbers that the paper prints, over those as described. *Moves*: the largest factor between two "+
-		"values of one number, and which. It explains, and counts for nothing.", s.Variant, s.Pack, len(s.Numbers))),
+	fmt.Fprintf(b, "\n## Sensitivity\n\n%s\n![Sensitivity](%s)\n\n", wrapped(fmt.Sprintf("What the paper leaves open, "+
+		"one knob at a time over its plausible range, all else as described, %s (`heddle reproduce %s --sensitivity`). "+
+		"*Mean*: geometric, of the %d numbers that the paper prints, over those as described. *Moves*: the largest factor "+
+		"between two values of one number, and which. It explains, and counts for nothing.",
+		s.Variant, s.Pack, len(s.Numbers))),
 		File(s.Pack, s.Variant)+sensitivityName+".svg")
 	b.WriteString("| knob | end | mean | median error | ρ | moves | source |\n|---|---|---:|---:|---:|---|---|\n")
 	fmt.Fprintf(b, "| as described | | 1 | %s | %s | | |\n", fixed(s.Median), pointed(s.Rho))
@@ -236,7 +237,8 @@ func (s *Sensitivity) tornado() []byte {
 			}
 			from, to := min(x(1), x(e.Shift)), max(x(1), x(e.Shift))
 			fmt.Fprintf(&c.b, "<rect class=\"mark p%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%g\"><title>%s: %s"+
-				"</title></rect>\n", j, from, y+4, max(to-from, 1), tornadoRow-8, escaped(strings.Join(e.Set, ", ")), fixed(e.Shift))
+				"</title></rect>\n", j, from, y+4, max(to-from, 1), tornadoRow-8,
+				escaped(strings.Join(e.Set, ", ")), fixed(e.Shift))
 		}
 		c.text(tornadoLeft+tornadoPlot+8, y+16, "start", "soft", "× "+fixed(k.Moves))
 	}

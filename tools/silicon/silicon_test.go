@@ -69,7 +69,9 @@ func TestCheck(t *testing.T) {
 		t.Skip("skipped: it builds exported programs with g++, which is not installed (apt-get install g++)")
 	}
 	dir := filepath.Join(t.TempDir(), "campaign")
-	o := options{all: true, only: "stcon-edge-coo-", draw: 1, seed: 1, warps: 2, unroll: "1", out: dir, graphs: []string{"rmat6"}}
+	o := options{
+		all: true, only: "stcon-edge-coo-", draw: 1, seed: 1, warps: 2, unroll: "1", out: dir, graphs: []string{"rmat6"},
+	}
 	require.NoError(t, o.main(t.Context()))
 	programs, err := os.ReadDir(filepath.Join(dir, "programs"))
 	require.NoError(t, err)
