@@ -277,8 +277,8 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 	drawn, _, _ := heddle(t, "config", "draw", "vortex-6c32w32t-weaver")
 	b, err = os.ReadFile("../docs/design/machine.svg")
 	require.NoError(t, err)
-	require.Equal(t, drawn, string(b), "run go run ./cmd/heddle config draw vortex-6c32w32t-weaver > "+
-		"docs/design/machine.svg")
+	require.Equal(t, drawn, string(b),
+		"run go run ./cmd/heddle config draw vortex-6c32w32t-weaver > docs/design/machine.svg")
 	b, err = os.ReadFile("../docs/reference/statistics.md")
 	require.NoError(t, err)
 	want, err := statisticsDoc()

@@ -41,7 +41,8 @@ func siliconFile(t *testing.T) (file, graphs string) {
 func TestValidateSilicon(t *testing.T) {
 	file, graphs := siliconFile(t)
 	dir := t.TempDir()
-	args := []string{"validate", "--silicon", file, "--graphs", graphs, "--machine", "vortex-1c4w4t", "--out", dir, "--jobs", "1"}
+	args := []string{"validate", "--silicon", file, "--graphs", graphs, "--machine", "vortex-1c4w4t", "--out", dir,
+		"--jobs", "1"}
 	out, errs, code := heddle(t, append(args, "--schedules", "vertex,edge", "--columns", "80")...)
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "lost: no file of it in "+graphs)
@@ -50,9 +51,10 @@ func TestValidateSilicon(t *testing.T) {
 	results := filepath.Join(dir, "silicon", "vortex-1c4w4t", "path")
 	require.FileExists(t, filepath.Join(results, "config.resolved.yaml"))
 
-	page, picture, cycles := filepath.Join(dir, "page.md"), filepath.Join(dir, "scatter.svg"), filepath.Join(dir, "cycles.csv")
-	_, errs, code = heddle(t, append(args, "--config", "half,whole", "--unroll", "auto,1", "--markdown", page, "--scatter", picture,
-		"--cycles", cycles)...)
+	page, picture := filepath.Join(dir, "page.md"), filepath.Join(dir, "scatter.svg")
+	cycles := filepath.Join(dir, "cycles.csv")
+	_, errs, code = heddle(t, append(args, "--config", "half,whole", "--unroll", "auto,1", "--markdown", page,
+		"--scatter", picture, "--cycles", cycles)...)
 	require.Equal(t, exitOK, code, errs)
 	require.Contains(t, errs, "4 of 84 points known")
 	text, err := os.ReadFile(page)
