@@ -60,7 +60,7 @@ func AddExtern(x *Extern) (name string, err error) {
 	case (x.Value == nil) == (x.Main == nil):
 		return name, errors.New("expected one of Value and Main")
 	case x.Value != nil && !numbers:
-		return name, errors.New("Value is for numbers alone: expected Main")
+		return name, errors.New("a Value is for numbers alone: expected Main")
 	case x.Error < 0:
 		return name, fmt.Errorf("its Error is %v: expected 0 or more", x.Error)
 	}

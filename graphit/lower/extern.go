@@ -25,7 +25,7 @@ func AddExtern(x *graphit.Extern, emitter ExternEmit) error {
 	case x == nil:
 		return errors.New("it is nil")
 	case emitter != nil && x.Value == nil:
-		return errors.New("Emit is for a function with a Value, with which the reference checks it")
+		return errors.New("an Emit is for a function with a Value, with which the reference checks it")
 	}
 	name, err := graphit.AddExtern(x)
 	if err != nil {
