@@ -191,7 +191,8 @@ var parts = []string{
 }
 
 // TestAKilledProgramGoesOn: algorithms on features, and GraphIt programs, whose host side is interpreted: with queues,
-// filters, lists of frontiers, sums on the host, operators under two schedules, and on graph units.
+// filters, lists of frontiers, sums on the host, operators under two schedules, and on graph units. Without HEDDLE_LONG
+// a quarter of them.
 func TestAKilledProgramGoesOn(t *testing.T) {
 	machine := map[string]string{"strict": "vortex-6c32w32t", "vertex": "vortex-6c32w32t"}
 	for _, unit := range []string{"weaver", "peg"} {
@@ -212,6 +213,9 @@ func TestAKilledProgramGoesOn(t *testing.T) {
 		{"strict", `program: pagerank_delta.gt, arguments: ["5"]`},
 		{"vertex", `program: cc.gt`},
 	} {
+		if n%4 != 0 && testenv.Long(t) == 0 {
+			continue
+		}
 		t.Run(fmt.Sprint(n, c.schedule), func(t *testing.T) {
 			t.Parallel()
 			draw := rand.New(rand.NewPCG(uint64(n), 6))
