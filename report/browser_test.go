@@ -99,7 +99,7 @@ func (b *tab) searches() {
 		return chromedp.Evaluate(fmt.Sprintf(`(() => { const q = document.querySelector('#query'); q.value = %q; q.dispatchEvent(new Event('input')); })()`, text), nil)
 	}
 	rows := `[...document.querySelectorAll('#stats tbody tr')].map(r => [...r.cells].slice(0, 5).map(c => c.textContent).join('|')).join(' ')`
-	b.Run(search("Gather COUNTS"))
+	b.Run(search("Gather EVENTS"))
 	require.Equal(b.t, "kernel.gather.cycles|things|980|480|2.04167", b.Text(rows))
 	b.Run(search("core0"))
 	require.Equal(b.t, "core0.cycles|things|7|7|1", b.Text(rows), "a single unit's has the meaning of its kind's")
