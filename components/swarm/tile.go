@@ -45,7 +45,11 @@ func (t *task) rest() {
 // settle admits enqueuers that wait for an entry of the task queue, dispatches, and makes way for earlier tasks.
 func (t *tile) settle() {
 	for t.waiters > 0 && t.entries < t.room {
-		t.waiting().admit()
+		c := t.waiting()
+		if t.owed(c) {
+			break
+		}
+		c.admit()
 	}
 	for len(t.commits) < t.commitRoom {
 		c := t.finishing()
@@ -77,6 +81,12 @@ func (t *tile) finishing() (first *core) {
 		}
 	}
 	return first
+}
+
+// owed reports whether the last free entry is for a spilled task that is earlier than a core's, which waits for it too.
+// Otherwise the earliest task could remain in memory: later ones would take every entry that was freed for it.
+func (t *tile) owed(c *core) bool {
+	return t.entries == t.room-1 && len(t.batches) > 0 && t.batches[0].first().TS < c.task.TS
 }
 
 // dispatch gives a core something to do, and reports whether it has.
