@@ -58,6 +58,25 @@ func TestTaskPrograms(t *testing.T) {
 	require.Less(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"))
 }
 
+// TestCachesAndSignaturesOfTiles: their sizes change a run's cycles; sim's test of all other knobs is too small for them.
+func TestCachesAndSignaturesOfTiles(t *testing.T) {
+	cycles := func(set ...string) uint64 {
+		o := runPoints(t, points(t, tasksBFS, append([]string{"machine.swarm.commit_interval=1",
+			"machine.swarm.l1_bytes=512", "machine.swarm.l2_bytes=1KiB", "machine.swarm.l3_bytes=2KiB"}, set...)...))[0]
+		require.NoError(t, o.Err)
+		require.True(t, o.Verified)
+		return o.Cycles
+	}
+	plain, few := cycles(), cycles("machine.swarm.signature_bits=64")
+	require.NotEqual(t, plain, few)
+	for _, set := range []string{"l1_bytes=1KiB", "l1_ways=2", "l3_bytes=4KiB", "l3_ways=4"} {
+		require.NotEqual(t, plain, cycles("machine.swarm."+set), set)
+	}
+	for _, set := range []string{"signature_ways=2", "signatures=exact"} {
+		require.NotEqual(t, few, cycles("machine.swarm.signature_bits=64", "machine.swarm."+set), set)
+	}
+}
+
 // TestTasksRefused: what tiles do not have is refused. Runs on them have no checkpoints, and say so.
 func TestTasksRefused(t *testing.T) {
 	wrong := runPoints(t, points(t, tasksBFS+"sample: {period: 700, interval: 200, warm_up: 100}\n"))[0]

@@ -100,8 +100,8 @@ func TestTilesRefuse(t *testing.T) {
 }
 
 // Knobs of the tiles change the cycles of a program, but not its memory. This one is too small for signatures to be
-// wrong and for the sizes of L1 and L3 to matter: signatures, signature_bits, signature_ways, l1_bytes, l3_bytes and
-// l3_ways are not held by it.
+// wrong and for the sizes of L1 and L3 to matter: signatures, signature_bits, signature_ways, l1_bytes, l1_ways,
+// l3_bytes and l3_ways are in a test of package experiment.
 func TestEveryKnobOfTilesCounts(t *testing.T) {
 	run := func(set ...string) uint64 {
 		m, err := sim.New(load(t, "swarm-16c", set...), sim.Options{})
@@ -118,9 +118,11 @@ func TestEveryKnobOfTilesCounts(t *testing.T) {
 	}
 	before := run(small...)
 	for _, set := range []string{
-		"task_queue=4", "commit_queue=1", "task_op=7", "mapping=hint", "mapping=local", "seed=2", "tile_check=9", "time_compare=9", "rollback=90", "commit_interval=200", "spill_at=50", "spill_tasks=2",
+		"task_queue=4", "commit_queue=1", "task_op=7", "mapping=hint", "mapping=local", "seed=2", "tile_check=9",
+		"time_compare=9", "rollback=90", "commit_interval=200", "spill_at=50", "spill_tasks=2",
 		"spill_task=90",
-		"line_bytes=32", "l1_ways=4", "l1_latency=4", "l2_bytes=2KiB", "l2_ways=4", "l2_latency=9", "l3_latency=15", "hop_latency=9", "link_bytes=8", "memory_latency=300", "memory_controllers=1", "memory_interval=60",
+		"line_bytes=32", "l1_latency=4", "l2_bytes=2KiB", "l2_ways=4", "l2_latency=9", "l3_latency=15",
+		"hop_latency=9", "link_bytes=8", "memory_latency=300", "memory_controllers=1", "memory_interval=60",
 	} {
 		assert.NotEqual(t, before, run(append(small, "swarm."+set)...), set)
 	}
