@@ -58,7 +58,7 @@ func TestTaskPrograms(t *testing.T) {
 	require.Less(t, count(t, &o[0], "edges"), count(t, &o[1], "edges"))
 }
 
-// TestCachesAndSignaturesOfTiles: their sizes change a run's cycles; sim's test of the other knobs is too small for them.
+// TestCachesAndSignaturesOfTiles: their sizes change a run's cycles; sim's program is too small for them.
 func TestCachesAndSignaturesOfTiles(t *testing.T) {
 	cycles := func(set ...string) uint64 {
 		o := runPoints(t, points(t, tasksBFS, append([]string{"machine.swarm.commit_interval=1",
