@@ -279,19 +279,17 @@ func (l *linkState) arrival() Cycle {
 
 // Ready reports to the consumer whether a value can be read in this cycle. If the first value is still in flight, the
 // consumer is woken for it.
-func (l *linkState) Ready() bool { return l.first != Never && l.arrived() }
+func (l *linkState) Ready() bool {
+	return l.first <= l.consumer.d.cycle || l.first != Never && l.early()
+}
 
-// arrived is Ready for a link with a value. The consumer was woken for it at the push, but may have replaced the timer
-// by an earlier one since, or raised its part's due. It is a separate function so that Ready of an empty link is
-// inlined.
+// early is Ready for a value in flight. The consumer was woken for it at the push, but may have replaced the timer by an
+// earlier one since, or raised its part's due. It is a separate function so that Ready is inlined.
 //
 //go:noinline
-func (l *linkState) arrived() bool {
-	if l.first > l.consumer.d.cycle {
-		l.consumer.wakeAt(l.first)
-		return false
-	}
-	return true
+func (l *linkState) early() bool {
+	l.consumer.wakeAt(l.first)
+	return false
 }
 
 // BackedUp reports to the consumer whether every slot holds a value that is readable in this cycle, so that the
