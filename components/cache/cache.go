@@ -22,6 +22,7 @@ type Cache struct {
 	buffered  bool      // the crossbar has buffers, as there are more than 2 inputs
 	direct    bool      // banks have no response queue of their own
 	resend    bool      // replays of writes wait for memory
+	samples   bool      // banks have inputs that depend on free link slots: direct or resend
 	fastPath  *fastPath // nil: every cycle is a full cycle
 
 	moved  bool // something moved in this cycle
@@ -127,7 +128,7 @@ func (c *Cache) makeBank(i int) {
 		b.front.buffer = queue.New[request](c.spec.RequestQueue, &c.self, fmt.Sprintf("request buffer of bank %d", i))
 		b.front.buffer.Flag(&c.sets.buffered, i)
 	}
-	c.resend = b.resend
+	c.resend, c.samples = b.resend, c.direct || b.resend
 	c.bank[i], c.banks = b, append(c.banks, b)
 	c.memory[b.memoryPort].banks |= bit(i)
 }
@@ -446,7 +447,7 @@ func (c *Cache) stepBank(i int) {
 	if c.sets.readable&bit(i) != 0 {
 		r = c.offer(b)
 	}
-	if c.direct || c.resend {
+	if c.samples {
 		c.sampleBackPressure(b)
 	}
 	done := b.step(c.self.Now, r)

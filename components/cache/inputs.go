@@ -74,7 +74,9 @@ func (c *Cache) pop(i int) {
 // popPort removes the first request of a port.
 func (c *Cache) popPort(i int) {
 	link := c.ports[i&(maxPorts-1)].req
-	c.hook(HookPosRequest, i, *link.Front())
+	if c.NumHooks() != 0 {
+		c.callHooks(HookPosRequest, i, *link.Front())
+	}
 	link.Drop()
 }
 

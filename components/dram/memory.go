@@ -190,8 +190,10 @@ func (m *Memory) answer() {
 			p.out.Push(mem.Response{Tag: p.held[n]})
 			n++
 		}
-		p.held = append(p.held[:0], p.held[n:]...)
-		m.unsent -= n
+		if n > 0 {
+			p.held = append(p.held[:0], p.held[n:]...)
+			m.unsent -= n
+		}
 	}
 }
 
