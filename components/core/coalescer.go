@@ -147,6 +147,9 @@ func (l *lsu) pass(in inst, now uint64) {
 // core when it takes one.
 func (l *lsu) accepted() bool {
 	co := &l.coalescer
+	if uint64(co.sent)&l.stuck != 0 {
+		return false
+	}
 	for m := co.sent; m != 0; m &= m - 1 {
 		if ch := bits.TrailingZeros32(m); l.out[ch].Room(1) {
 			co.sent &^= 1 << ch

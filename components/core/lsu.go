@@ -62,6 +62,7 @@ type lsu struct {
 	out               []*clock.Link[mem.Request]
 	in                []*clock.Link[mem.Response]
 	arrived           uint64 // bit i: in[i] holds an answer, or has one under way
+	stuck             uint64 // bit i: out[i], of one slot, was full, with nothing taken from it since
 	fence             bool   // a fence is under way: nothing else enters
 	unlock            bool   // the fence has ended: others enter from the next cycle on
 	withoutScratchpad bool   // no scratchpad, and so no switch
@@ -124,6 +125,11 @@ func (c *Core) ConnectData(out []*clock.Link[mem.Request], in []*clock.Link[mem.
 	c.lsu.out, c.lsu.in = out, in
 	for ch, link := range in {
 		link.Flag(&c.lsu.arrived, ch)
+	}
+	for ch, link := range out {
+		if link.Capacity() == 1 { // else the bit may also mean that the link is not drained
+			link.FlagStuck(&c.lsu.stuck, ch)
+		}
 	}
 }
 
@@ -199,7 +205,7 @@ func (l *lsu) move(now uint64) {
 	if !l.withoutScratchpad && l.requests.First() <= now {
 		l.route(now)
 	}
-	if !l.from.Empty() {
+	if !l.from.Empty() && !l.requests.Full() {
 		l.accept(now)
 	}
 	l.loads -= l.freed
