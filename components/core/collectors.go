@@ -69,10 +69,12 @@ func (c *collectors) buffers(more [3]uint32, see func(string, int, int)) {
 	}
 }
 
-// gathers reports whether the slice has instructions between issue and dispatch.
-func (sl *slice) gathers() bool {
+// gathers reports whether a stage between issue and dispatch may have something to do: not while its instructions are
+// only under way, on the bypass or behind the scoreboard's arbiter.
+func (sl *slice) gathers(now uint64) bool {
 	c := &sl.collect
-	return sl.occupied&(1<<bitIssued|1<<bitExpress|1<<bitOperands) != 0 || c.in|c.mid|c.out|c.fresh != 0
+	return c.in|c.mid|c.out|c.fresh != 0 || sl.occupied&(1<<bitOperands) != 0 ||
+		min(sl.issued.First(), sl.bypass.operands.First()) <= now
 }
 
 // gather moves instructions through the operand collectors.

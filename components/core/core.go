@@ -177,7 +177,7 @@ func (c *Core) Tick(now uint64) bool {
 	advance := pipe || c.moved || c.due <= now
 	if advance {
 		c.advance(now)
-		if c.over = c.Done(); c.over {
+		if c.over = c.active == 0 && c.Done(); c.over {
 			c.elapsed += now - c.begun
 			c.bookIdle()
 			c.settleAll()
@@ -223,11 +223,16 @@ func (c *Core) writeBack(now uint64) {
 
 // nextBack returns the first cycle after now in which write-back has something to do.
 func (c *Core) nextBack(now uint64) uint64 {
-	at := uint64(never)
+	at, cycles := uint64(never), uint64(0)
 	for i := range c.slices {
-		if sl := &c.slices[i]; sl.releases.cycles|sl.forward.cycles != 0 || sl.occupied&resultBits != 0 {
-			at = sl.nextBack(now, at)
+		sl := &c.slices[i]
+		cycles |= sl.releases.cycles | sl.forward.cycles
+		if sl.occupied&resultBits != 0 {
+			at = sl.nextResult(now, at)
 		}
+	}
+	if cycles != 0 {
+		at = min(at, nextOf(cycles, now))
 	}
 	if c.sync.state == syncSignal {
 		at = min(at, c.sync.due)
@@ -270,7 +275,7 @@ func (c *Core) advance(now uint64) {
 	}
 	for i := range c.slices {
 		sl := &c.slices[i]
-		if sl.gathers() {
+		if sl.gathers(now) {
 			c.dispatch(sl, now)
 			sl.gather(now)
 		}
@@ -346,7 +351,7 @@ func (c *Core) release(sl *slice, now uint64) {
 		}
 		// If it was forwarded, a later instruction may have reserved its register.
 		if regs := f.op.Writes(); regs != 0 && f.access != forwards {
-			w.board.release(regs)
+			w.board.release(causeOf[f.class], regs)
 			if w.issueHead != nil && w.board.wanted&regs != 0 {
 				c.bookPhase(w, f.op.Phase(), c.Cycles) // the wait was for the instruction that wrote it
 				c.updateHazard(sl, int(f.warp))
@@ -361,7 +366,7 @@ func (c *Core) forward(sl *slice, now uint64) {
 	for _, f := range sl.forward.take(now) {
 		c.moved = true
 		w, regs := &c.warps[f.warp], f.op.Writes()
-		w.board.release(regs)
+		w.board.release(causeOf[f.op.LatencyClass()], regs)
 		if w.issueHead != nil && w.board.wanted&regs != 0 {
 			c.bookPhase(w, f.op.Phase(), c.Cycles)
 			c.updateHazard(sl, int(f.warp))

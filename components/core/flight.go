@@ -104,12 +104,9 @@ func (r *scoreboardReleases) take(now uint64) flightID {
 	return r.first[now%64]
 }
 
-// next returns the first cycle after now with instructions, or never.
-func (r *scoreboardReleases) next(now uint64) uint64 {
-	if r.cycles == 0 {
-		return never
-	}
-	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
+// nextOf returns the first cycle after now of a set of cycles within 64, a bit each modulo 64, which must not be empty.
+func nextOf(cycles, now uint64) uint64 {
+	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(cycles, -int((now+1)%64))))
 }
 
 // maxForwarding is the maximum of forwarding. With it a result is forwarded before it is written back, which takes at
@@ -161,14 +158,6 @@ func (r *forwarding) take(now uint64) []forward {
 	r.cycles &^= 1 << slot
 	r.count[slot] = 0
 	return r.list[slot][:n]
-}
-
-// next returns the first cycle after now with an instruction, or never.
-func (r *forwarding) next(now uint64) uint64 {
-	if r.cycles == 0 {
-		return never
-	}
-	return now + 1 + uint64(bits.TrailingZeros64(bits.RotateLeft64(r.cycles, -int((now+1)%64))))
 }
 
 // warpTimerCycles is the width of warpTimers: a timer is set fewer than that many cycles ahead. put does not check it;

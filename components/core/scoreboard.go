@@ -21,13 +21,12 @@ func (b *scoreboard) reserve(by cause, regs uint64) {
 	b.all |= regs
 }
 
-// release clears registers that have been written: their RAW and WAW hazards are over.
-func (b *scoreboard) release(regs uint64) {
-	if b.all &^= regs; regs != 0 {
-		for i := range b.busy {
-			b.busy[i] &^= regs
-		}
-	}
+// release clears registers that an instruction reserved and has written: their RAW and WAW hazards are over. A load's may
+// have been moved to the scratchpad since (change).
+func (b *scoreboard) release(by cause, regs uint64) {
+	b.all &^= regs
+	b.busy[by-waitsMemory] &^= regs
+	b.busy[waitsScratchpad-waitsMemory] &^= regs
 }
 
 // change moves an outstanding write to another cause.

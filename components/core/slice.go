@@ -345,9 +345,9 @@ func (sl *slice) next(now, at uint64) uint64 {
 	return sl.vote.Next(now, sl.div.Next(now, sl.mul.Next(now, sl.alu.Next(now, at))))
 }
 
-// nextBack returns the first cycle in which an instruction can be written back or released from the scoreboard, or at
-// if that is earlier. The result is no later than now if one could have been already.
-func (sl *slice) nextBack(now, at uint64) uint64 {
+// nextResult returns the first cycle in which an instruction can be written back, or at if that is earlier. The result
+// is no later than now if one could have been already.
+func (sl *slice) nextResult(now, at uint64) uint64 {
 	if sl.occupied&(1<<bitComputed) != 0 {
 		return now + 1
 	}
@@ -357,10 +357,7 @@ func (sl *slice) nextBack(now, at uint64) uint64 {
 	for m := sl.occupied >> bitGathered; m != 0; m &= m - 1 {
 		at = min(at, sl.gathered[bits.TrailingZeros64(m)].First())
 	}
-	if sl.forward.cycles != 0 {
-		at = min(at, sl.forward.next(now))
-	}
-	return min(at, sl.releases.next(now))
+	return at
 }
 
 // buffers reports the occupancy of the slice's buffers after cycle now.
