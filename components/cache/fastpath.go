@@ -10,9 +10,8 @@ import (
 // hit, and nothing else happens, takes the fast path; every other cycle is a full cycle. The results are the same.
 type fastPath struct {
 	*bank
-	req  *clock.Link[mem.Request]
-	rsp  *clock.Link[mem.Response]
-	head request // the port's first request
+	req *clock.Link[mem.Request]
+	rsp *clock.Link[mem.Response]
 }
 
 // makeFastPath enables the fast path if the cache's shape permits it.
@@ -45,8 +44,10 @@ func (c *Cache) fastCycle(s *fastPath) (again, ok bool) {
 	tag := s.st1.mem.Tag
 	s.advance(line)
 	if enters {
-		s.head.set(s.req.Front(), c.lineShift, 0)
-		s.acceptRequest(c.self.Now, &s.head, 0)
+		s.stats.Reads++
+		r := &s.st0.request
+		r.set(s.req.Front(), c.lineShift, 0)
+		s.st0.kind, s.st0.id = creq, s.mshr.allocate(r)
 		c.popPort(0)
 	}
 	if hits {

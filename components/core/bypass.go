@@ -18,11 +18,15 @@ import (
 // stages where they would be, when dispatch cannot take the one that is due: its unit has no free slot, or the program
 // stops there.
 //
+// An instruction without bank conflicts that issues while no other is before the collectors enters at issue (passIssued),
+// as nothing can hold it up there either. It counts as one of the buffer behind the scoreboard's arbiter until it would
+// have been read; as at most one issues a cycle, that buffer is not full then, nor are those of a slice's groups.
+//
 // The integer unit is skipped (passALU) under the same conditions: no instruction is in it, before it, behind it or in
 // the multiplier and divider, and it takes whole warps. Observers need no end of the bypass: bypassOccupancy recomputes
 // the stages. With hooks installed the integer unit is never skipped, as each stage is an event.
 type bypass struct {
-	operands line // read and not dispatched, by the cycle of dispatch
+	operands line // issued or read, and not dispatched, by the cycle of dispatch
 	delay    int  // cycles from the read to dispatch
 	open     bool // the slice dispatches at most one instruction a cycle, so order is kept
 
@@ -38,7 +42,7 @@ func newBypass(s *Spec, of *queue.Owner, in string) bypass {
 	if s.Collectors > 1 {
 		x.delay++ // the arbiter behind the collectors
 	}
-	x.operands = queue.NewTimed[flightID](x.delay, of, in+"operands under way")
+	x.operands = queue.NewTimed[flightID](x.delay+int(s.issueDelay()), of, in+"operands under way")
 	// The switch alternates between two results that arrive together, so no earlier product or quotient may arrive with
 	// a later integer result.
 	x.alu = x.open && s.ALULanes == s.Threads && s.Issue.ALUs == s.Issue.Slices &&
@@ -53,13 +57,28 @@ func (sl *slice) bypassOpen() bool {
 	return sl.bypass.open && c.in|c.mid|c.out == 0 && sl.operands.Empty()
 }
 
+// passIssued lets an instruction that issues in this cycle skip the scoreboard's arbiter and the buffer behind it, if
+// nothing else is there and its operands are in different banks. It reports whether it has.
+func (sl *slice) passIssued(id flightID, now uint64) bool {
+	if !sl.bypassOpen() || !sl.issued.Empty() || sl.observed || sl.all[id].op.BankConflicts() != 0 {
+		return false
+	}
+	sl.bypass.operands.Push(id, now+sl.issueDelay+uint64(sl.bypass.delay))
+	return true
+}
+
 // materialise moves the instructions on the bypass into the stages where they are at the beginning of cycle now.
 func (sl *slice) materialise(now uint64) {
 	c := &sl.collect
+	behind := sl.issued.Len() // instructions that issued after those on the bypass
 	for way := &sl.bypass.operands; !way.Empty(); {
 		at := way.First()
 		id := way.Pop()
 		stage := sl.bypass.delay - int(at-now) // cycles since it was read
+		if stage <= 0 {
+			sl.issued.Push(id, at-uint64(sl.bypass.delay))
+			continue
+		}
 		k := sl.warps[sl.all[id].warp].collector
 		bit := uint32(1) << k
 		switch stage {
@@ -71,6 +90,12 @@ func (sl *slice) materialise(now uint64) {
 			c.out, c.id[2][k] = c.out|bit, id
 		default:
 			sl.operands.Push(id, at)
+		}
+	}
+	if sl.issued.Len() > behind {
+		for range behind {
+			at := sl.issued.First()
+			sl.issued.Push(sl.issued.Pop(), at)
 		}
 	}
 }
@@ -98,6 +123,7 @@ func (sl *slice) passALU(id flightID, now uint64) bool {
 
 // bypassOccupancy is the number of bypassing instructions that each skipped stage would hold.
 type bypassOccupancy struct {
+	issued                    int       // behind the scoreboard's arbiter
 	stages                    [3]uint32 // of collectors, one bit each
 	operands                  int       // behind the collectors' arbiter
 	dispatched, alu, computed int       // before, in and behind the integer unit
@@ -111,6 +137,12 @@ func (sl *slice) bypassOccupancy(now uint64) (u bypassOccupancy) {
 		stage := sl.bypass.delay - int(way.Due(i)-now-1)
 		if stage > len(u.stages) {
 			u.operands++
+			continue
+		}
+		if stage <= 0 {
+			if stage == 0 || len(sl.groups.of) == 0 { // else it is selected and not joined
+				u.issued++
+			}
 			continue
 		}
 		u.stages[stage-1] |= 1 << sl.warps[sl.all[*way.At(i)].warp].collector

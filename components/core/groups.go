@@ -96,6 +96,12 @@ func (sl *slice) heldUp(ready uint64, now uint64) cause {
 
 // selectWarps selects warps of each group and returns their number.
 func (sl *slice) selectWarps(now uint64) (n uint8) {
+	if sl.groups.selected == 0 && sl.bypassOpen() {
+		if i := sl.groups.only(sl.ready & sl.members); i >= 0 {
+			sl.selectAlone(i, now)
+			return 1
+		}
+	}
 	for i := range sl.groups.of {
 		g := &sl.groups.of[i]
 		for range sl.spec.Issue.Dispatch {
@@ -108,4 +114,30 @@ func (sl *slice) selectWarps(now uint64) (n uint8) {
 		}
 	}
 	return n
+}
+
+// only returns the group that all of these warps belong to, or -1.
+func (g *groups) only(warps uint64) int {
+	for i := range g.of {
+		if members := g.of[i].members; warps&members != 0 {
+			if warps&^members != 0 {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1
+}
+
+// selectAlone selects a warp of group i when no other group has one: nothing keeps its instruction from being joined in
+// the next cycle.
+func (sl *slice) selectAlone(i int, now uint64) {
+	gs := &sl.groups
+	g := &gs.of[i]
+	id := sl.issueWarp(sl, g.selector.pick(view{ready: sl.ready & g.members}), now)
+	if !sl.passIssued(id, now) {
+		g.selected.Push(id)
+	} else if gs.next = i + 1; gs.next == len(gs.of) {
+		gs.next = 0
+	}
 }

@@ -72,8 +72,9 @@ func (sl *slice) issue(now uint64) {
 		}
 		b.issued++
 		b.selected++
-		id := sl.issueWarp(sl, w, now)
-		sl.issued.Push(id, now+sl.issueDelay)
+		if id := sl.issueWarp(sl, w, now); !sl.passIssued(id, now) {
+			sl.issued.Push(id, now+sl.issueDelay)
+		}
 	}
 	sl.bookIssue(b, now)
 }

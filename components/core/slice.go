@@ -75,8 +75,8 @@ func (sl *slice) build(p *pipe, in string, index int) {
 	s, of := &p.spec, &p.self
 	width := s.Issue.Dispatch
 	*sl = slice{
-		pipe: p, in: of.Unit + ": " + in, index: index, issueDelay: 1 + levels(s.Warps/s.Issue.Slices),
-		issued:   queue.NewTimed[flightID](2*width*int(1+levels(s.Warps/s.Issue.Slices)), of, in+"issued"),
+		pipe: p, in: of.Unit + ": " + in, index: index, issueDelay: s.issueDelay(),
+		issued:   queue.NewTimed[flightID](2*width*int(s.issueDelay()), of, in+"issued"),
 		bypass:   newBypass(s, of, in),
 		collect:  newCollectors(s.Collectors, of.Unit+": "+in),
 		operands: queue.NewTimed[flightID](2*width, of, in+"operands"),
@@ -111,6 +111,9 @@ func (sl *slice) build(p *pipe, in string, index int) {
 	sl.div.Flag(&sl.occupied, bitDiv)
 	sl.vote.Flag(&sl.occupied, bitVote)
 }
+
+// issueDelay returns the cycles through the scoreboard's arbiter.
+func (s *Spec) issueDelay() uint64 { return 1 + levels(s.Warps/s.Issue.Slices) }
 
 // divisions returns the number of divisions that a slice can have in flight.
 func (s *Spec) divisions() int {
@@ -362,8 +365,8 @@ func (sl *slice) nextResult(now, at uint64) uint64 {
 
 // buffers reports the occupancy of the slice's buffers after cycle now.
 func (sl *slice) buffers(now uint64, see func(string, int, int)) {
-	sl.issued.Level(see)
 	x := sl.bypassOccupancy(now)
+	see(sl.issued.Name(), sl.issued.Len()+x.issued, sl.issued.Capacity())
 	sl.collect.buffers(x.stages, see)
 	see(sl.operands.Name(), sl.operands.Len()+x.operands, sl.operands.Capacity())
 	for u := range sl.dispatch {
