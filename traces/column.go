@@ -18,7 +18,7 @@ const (
 	numColumns
 )
 
-// columnNames are the names in docs/reference/traces.md.
+// columnNames are the names in the description of the format (doc.go).
 var columnNames = [numColumns]string{"turns", "control", "forms", "low", "high", "answers", "answer-low", "answer-high",
 	"wrote", "host"}
 
