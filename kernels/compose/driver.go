@@ -18,7 +18,7 @@ import (
 )
 
 // driver is the host's part of a run as a RISC-V program: all warps go from kernel to kernel with device-wide barriers
-// between them, while lane 0 of warp 0 on core 0 ("the lane" below) exchanges the active set, decides what comes next,
+// between them, while lane 0 of warp 0 on core 0 ("the lane" below) exchanges the active set, decides the next step,
 // and writes the parameters that change.
 //
 // Argument blocks. Each call of a kernel has a block for every state of the arrays whose roles rotate with the active
@@ -29,9 +29,9 @@ import (
 // Between a call of singleLane and dispatch, only the lane runs, with
 //
 //	s0      address of the control words
-//	s1      loadAdded: number of vertices that were added; goingBack: depth; after decided: what comes next
+//	s1      loadAdded: number of vertices that were added; goingBack: depth; after decided: the next step
 //	s2, s3  loadAdded: end of the stack now and at the last exchange
-//	s4      address of the argument blocks of the next state (what baseWord will hold)
+//	s4      address of the argument blocks of the next state (the next baseWord)
 //	s5      super-steps done, if they are counted
 //	s6      whether the last super-step changed no more than the tolerance, if the plan has a residual
 //	t0–t6, ft0, ft1  scratch: any helper may change them
@@ -46,7 +46,7 @@ type driver struct {
 	bytes    int    // largest size
 	members  []member
 	programs map[*ir.Kernel]*codegen.Compiled
-	loop     *FusedLoop        // the loop of a program that it drives; nil: all super-steps of a run
+	body     body              // all super-steps of a run, or the loop of a program
 	earlier  map[string]uint32 // addresses of its arrays from an earlier launch of the loop
 	text     strings.Builder
 
@@ -64,6 +64,20 @@ type driver struct {
 	exported  bool // the program runs without a host, on a machine whose caches are coherent at fences only
 	verdict   verdict
 }
+
+// body is the part of a driver between entry and dispatch: wholeRun or a *FusedLoop.
+type body interface {
+	title(d *driver) string
+	array(name string) string      // name in the image of an array of the driver's
+	changes(parameter string) bool // reports whether the body writes a parameter beyond those in changing
+	emit(d *driver)                // writes the kernels of a super-step, and the lane's decision about the next one
+	refill(d *driver)              // writes the search for more vertices, after none was added to the active set
+	takes() bool                   // reports whether the lane takes buckets out of a queue
+	counts() bool                  // reports whether the number of super-steps is known in advance
+}
+
+// wholeRun is the body of a driver that runs an algorithm from the init kernel to the way back.
+type wholeRun struct{}
 
 // member is a kernel that the driver runs. The order of members is that of the jumps at the beginning of the driver.
 type member struct {
@@ -147,11 +161,7 @@ func (d *driver) allocate(name string, words []uint32) (uint32, error) {
 		d.WriteWords(at, words)
 		return at, nil
 	}
-	own := name
-	if d.loop != nil {
-		own = d.loop.Name + " " + name
-	}
-	a, err := d.image.Place(own, words)
+	a, err := d.image.Place(d.body.array(name), words)
 	d.WriteWords(a.Addr, words)
 	if d.earlier != nil {
 		d.earlier[name] = a.Addr
@@ -207,7 +217,7 @@ func (d *driver) layBlocks() (err error) {
 	for _, c := range d.calls {
 		c.at = d.stride + 4
 		for i, p := range c.kernel.Params {
-			if slices.Contains(changing, p.Name) || d.loop.changes(p.Name) {
+			if slices.Contains(changing, p.Name) || d.body.changes(p.Name) {
 				d.changes[p.Name] = append(d.changes[p.Name], c.at+uint32(4*i))
 			}
 		}
@@ -254,21 +264,22 @@ func (d *driver) assemble() (*isa.Program, error) {
 		d.line(" j returned%d", i)
 	}
 	d.enter()
-	if d.loop != nil {
-		d.round()
-	} else {
-		d.superSteps()
-	}
+	d.body.emit(d)
 	d.dispatch()
-	p, err := asm.Assemble("the driver of "+d.name(), []byte(d.text.String()), asm.Options{Base: d.base})
+	p, err := asm.Assemble("the driver of "+d.body.title(d), []byte(d.text.String()), asm.Options{Base: d.base})
 	if err == nil {
 		d.writeSites(p)
 	}
 	return p, err
 }
 
-// superSteps writes the super-steps of an algorithm, from the init kernel to the way back.
-func (d *driver) superSteps() {
+func (wholeRun) title(d *driver) string   { return d.Plan.Name() }
+func (wholeRun) array(name string) string { return name }
+func (wholeRun) changes(string) bool      { return false }
+func (wholeRun) takes() bool              { return false }
+func (wholeRun) counts() bool             { return false }
+
+func (wholeRun) emit(d *driver) {
 	ks := &d.kernels
 	d.runKernel(ks.Init)
 	if d.beginsWithRound() {
@@ -284,14 +295,6 @@ func (d *driver) superSteps() {
 	d.advance()
 	d.sifting()
 	d.goingBack()
-}
-
-// name returns the name of the loop, or of the plan.
-func (d *driver) name() string {
-	if d.loop != nil {
-		return d.loop.Name
-	}
-	return d.Plan.Name()
 }
 
 // direction returns the direction of all super-steps: fused runs never change it.
@@ -436,7 +439,7 @@ func floatNotAbove(x float64) float32 {
 	return f
 }
 
-// decide stores what comes next, and ends the lane's part.
+// decide stores the next step, and ends the lane's part.
 func (d *driver) decide(next int) {
 	if next == toSuperStep || next == toBack {
 		d.zeroArrays()
@@ -525,7 +528,7 @@ func (d *driver) exchange() {
 		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n beqz t0, 1f\n j over\n1:", d.addresses[stop])
 	}
 	d.settledEnds()
-	if d.counts() {
+	if d.body.counts() {
 		d.untilCounted()
 		return
 	}
@@ -536,7 +539,7 @@ func (d *driver) exchange() {
 	d.checkLimit()
 	d.decide(toSuperStep)
 	d.line("refill:")
-	d.refill()
+	d.body.refill(d)
 	d.line("over:")
 	if d.kernels.Back != nil {
 		d.line(" addi s1, s5, -2\n j deeper")
@@ -575,10 +578,8 @@ func (d *driver) checkLimit() {
 }
 
 // refill looks for waiting vertices when none is active.
-func (d *driver) refill() {
+func (wholeRun) refill(d *driver) {
 	switch {
-	case d.loop != nil:
-		d.nextBucket()
 	case d.waiting != nil:
 		d.raiseThreshold()
 	case d.kernels.Seed != nil:
@@ -656,18 +657,18 @@ func (d *driver) goingBack() {
 	d.decide(toBack)
 }
 
-// dispatch makes all warps continue with what comes next.
+// dispatch makes all warps continue with the next step.
 func (d *driver) dispatch() {
 	d.line("decided:\n li t0, -1\n tmc t0\nadvanced:")
 	d.barrier(loopPart)
 	d.line(" li s0, 0x%x\n lw s1, %d(s0)\n bnez s1, 1f\n j superstep\n1:", d.control, nextWord)
-	if d.sifter() != nil || d.takes() {
+	if d.sifter() != nil || d.body.takes() {
 		d.line(" li t0, %d\n bne s1, t0, 1f\n j sift\n1:", toSift)
 	}
 	if d.kernels.Back != nil {
 		d.line(" li t0, %d\n bne s1, t0, 1f\n j back\n1:", toBack)
 	}
-	if d.takes() {
+	if d.body.takes() {
 		d.line(" li t0, %d\n bne s1, t0, 1f\n j take\n1:", toTake)
 	}
 	if d.exported {

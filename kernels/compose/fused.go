@@ -40,7 +40,7 @@ func partOptions(base uint32, bytes int, s host.Shape) func(i int, before *codeg
 
 // newDriver returns the driver of a run's super-steps.
 func newDriver(r *run, c *Compiled) driver {
-	d := driver{run: r, shape: r.Shape(), base: emu.CodeBase, bytes: driverBytes, programs: c.programs}
+	d := driver{run: r, body: wholeRun{}, shape: r.Shape(), base: emu.CodeBase, bytes: driverBytes, programs: c.programs}
 	for _, k := range c.Kernels.All() {
 		d.members = append(d.members, member{r, k})
 	}
@@ -103,9 +103,9 @@ func (d *driver) link() (*isa.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &isa.Program{Name: d.name(), Entry: code.Entry, Segments: code.Segments, Symbols: code.Symbols}
+	p := &isa.Program{Name: d.body.title(d), Entry: code.Entry, Segments: code.Segments, Symbols: code.Symbols}
 	if n := end(p) - uint64(d.base); n > uint64(d.bytes) {
-		return nil, fmt.Errorf("BUG: compose: the driver of %s has %d bytes", d.name(), n)
+		return nil, fmt.Errorf("BUG: compose: the driver of %s has %d bytes", d.body.title(d), n)
 	}
 	for _, m := range d.members {
 		one := d.programs[m.kernel].Program
@@ -124,8 +124,8 @@ func (d *driver) link() (*isa.Program, error) {
 
 // fused is the launch of a fused run, in which the device loops over super-steps. The host executes the same loop
 // beside it, as an oracle: it decides what comes next by the same memory, waits for the part of the launch that should
-// do that (await), records it, and fails if the device has run anything else. It never writes to memory: run.machine is
-// an onlooker meanwhile.
+// do that (await), records it, and fails if the device has run anything else. It never writes to memory
+// (inLoop).
 type fused struct {
 	run     *run
 	device  host.Parted
@@ -154,8 +154,7 @@ func (r *run) fuse(c *Compiled) (err error) {
 	if err := r.setUpGather(); err != nil {
 		return err
 	}
-	f.device = r.machine.(host.Parted)
-	r.fused, r.machine = f, onlooker{r.machine}
+	f.attach(r)
 	return nil
 }
 
@@ -169,15 +168,33 @@ func (r *run) setUpGather() error {
 	return nil
 }
 
-// onlooker is the machine of a fused run as the host's loop sees it: read-only.
-type onlooker struct{ machine }
+// attach makes the loop run the kernels of a run until detach.
+func (f *fused) attach(r *run) {
+	m := r.executor.(byHost).machine
+	f.device = m.(host.Parted)
+	r.executor = inLoop{machine: m, loop: f}
+}
 
-func (onlooker) WriteWords(uint32, []uint32) {}
-func (onlooker) ShareWords(uint32, []uint32) {}
+func detach(r *run) { r.executor = byHost{r.executor.(inLoop).machine} }
+
+// inLoop awaits kernels that the device's loop calls. Meanwhile, the host only reads memory.
+type inLoop struct {
+	machine
+	loop *fused `checkpoint:"assembled"`
+}
+
+func (l inLoop) execute(ctx context.Context, _ *run, k *ir.Kernel) (sim.Result, error) {
+	return l.loop.await(ctx, k)
+}
+func (l inLoop) finish() error { return l.loop.finish() }
+func (l inLoop) abort()        { l.loop.end() }
+
+func (inLoop) WriteWords(uint32, []uint32) {}
+func (inLoop) ShareWords(uint32, []uint32) {}
 
 // Resume does nothing, like Keep: there are no checkpoints within a launch.
-func (onlooker) Resume(any) (bool, error) { return false, nil }
-func (onlooker) Keep(int)                 {}
+func (inLoop) Resume(any) (bool, error) { return false, nil }
+func (inLoop) Keep(int)                 {}
 
 // errStopped ends a launch whose further parts are not awaited.
 var errStopped = errors.New("stopped")
@@ -260,7 +277,7 @@ func (f *fused) finish() error {
 
 // end aborts a launch that has not been awaited.
 func (f *fused) end() {
-	if f != nil && f.stop != nil {
+	if f.stop != nil {
 		f.stop()
 	}
 }

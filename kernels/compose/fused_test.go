@@ -168,10 +168,11 @@ func TestBarriersAndFencesCount(t *testing.T) {
 			require.NoError(t, err)
 			r, err := compiled.newRun(d, g, workloadOf(p))
 			require.NoError(t, err)
-			all := kinds(r.fused.program)
+			loop := r.executor.(inLoop).loop
+			all := kinds(loop.program)
 			require.Equal(t, lacks != "", len(all[lacks]) > 0)
 			require.Equal(t, map[bool]int{true: 3, false: 1}[shape[0] == '1'], len(all))
-			r.fused.program = without(r.fused.program, all[lacks])
+			loop.program = without(loop.program, all[lacks])
 			_, err = r.runAndVerify(t.Context())
 			return err
 		}

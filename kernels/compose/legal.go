@@ -9,42 +9,12 @@ import (
 	"heddle/components/accel"
 	"heddle/graph"
 	"heddle/kernels/activeset"
-	"heddle/kernels/algorithm"
 	"heddle/kernels/direction"
-	"heddle/kernels/emit"
 	"heddle/kernels/host"
 	"heddle/kernels/layout"
 	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
 )
-
-// rule refuses combinations of choices: those for which broken holds.
-type rule struct {
-	broken func(p *Plan) bool
-	why    string
-}
-
-// unusedKey refuses a key's value that no other choice of the plan reads: only the default is accepted then.
-type unusedKey struct {
-	key string
-	rule
-}
-
-// extensionRules lists the rules that only registered layouts and operators of programs can break.
-var extensionRules = []rule{
-	{
-		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Body != nil },
-		"the layout stores each edge's contribution before it is added, and the edge function does more than add one",
-	}, {
-		func(p *Plan) bool { return !p.Schedule.Rows.Walked() && p.Layout.Gaps },
-		"the schedule goes through the numbers of all edges, and the layout leaves some out",
-	}, {
-		func(p *Plan) bool {
-			return p.Schedule.Unit.HasLists() && !p.Schedule.Rows.Owned() && p.Layout.Rest != nil && !p.Layout.Rest.Bare
-		},
-		"the graph unit hands out a vertex once, and its row is in two parts of the layout",
-	},
-}
 
 // layoutSize is a workload's key for one of the sizes of layouts.
 type layoutSize struct {
@@ -131,170 +101,8 @@ func heeding(key string) string {
 	return strings.Join(names, ", ")
 }
 
-// rules lists the combinations that are refused. The first broken rule is reported.
-var rules = []rule{
-	{
-		func(p *Plan) bool { return p.Schedule.Rows.Walked() && !p.fits() },
-		"the schedule walks rows, by source for push and by destination for pull, and the layout has only the others",
-	}, {
-		func(p *Plan) bool { return p.Algorithm.Dense && !p.Set.Sized },
-		"all vertices of the algorithm are active in every super-step: frontier counter",
-	}, {
-		func(p *Plan) bool { return p.Algorithm.NeedsSet && p.Set.Sized },
-		"the value of a vertex does not show whether it is active, so a counter is not enough",
-	}, {
-		func(p *Plan) bool { return p.Algorithm.Hook != nil && !p.Set.Sized },
-		"every edge is visited in each super-step: frontier counter",
-	}, {
-		func(p *Plan) bool { return p.Set.Lists && !p.Schedule.Rows.Walked() },
-		"the schedule tests for every edge whether its vertex is active, which a queue cannot answer",
-	}, {
-		func(p *Plan) bool { return p.Set.Lists && p.pulls() },
-		"pull tests for every edge whether its source is active, which a queue cannot answer",
-	}, {
-		func(p *Plan) bool { return p.Set.Lists && !p.Layout.Bare && p.Layout.Loose() },
-		"edges without slots in the layout are in no row, so each is tested for an active vertex, which a queue " +
-			"cannot answer",
-	}, {
-		func(p *Plan) bool { return p.changes() && p.Set.Sized },
-		"hybrid decides by the set of active vertices, which a counter does not have",
-	}, {
-		func(p *Plan) bool { return len(p.directions()) == 1 && p.Layout.Name == "csr-csc" },
-		"a run in one direction needs one of csr and csc",
-	}, {
-		func(p *Plan) bool { return p.Dedup.Name != "none" && !p.Set.Lists },
-		"only a queue can have a vertex twice: dedup none",
-	}, {
-		func(p *Plan) bool { return p.Order.Piles && !p.Algorithm.Ordered },
-		"near-far and buckets need values that grow along edges, which only distances do",
-	}, {
-		func(p *Plan) bool { return p.Order.Piles && !p.Set.Lists && (!p.Set.Queue || p.pulls()) },
-		"near-far and buckets keep vertices that wait in queues: frontier queue, list or qnb, and direction push",
-	}, {
-		func(p *Plan) bool { return p.Set.Queue && !p.Schedule.Rows.Walked() },
-		"the schedule walks edges rather than a list of vertices: frontier bitmap or bytemap",
-	}, {
-		func(p *Plan) bool { return p.Set.Queue && !p.Set.Reverse && !p.pushes() },
-		"pull walks destinations, of which qnb has no list: frontier rqnb, bitmap or bytemap",
-	}, {
-		func(p *Plan) bool { return p.Set.Reverse && !p.pulls() },
-		"push walks active vertices, and rqnb lists destinations: frontier qnb",
-	}, {
-		func(p *Plan) bool { return p.Set.Reverse && p.pulls() && p.destinationFilter() == nil },
-		"no filter determines which destinations can still change: frontier bitmap or bytemap; " +
-			"rqnb is for bfs, bfs-parents, bc and sssp with settled",
-	}, {
-		func(p *Plan) bool { return p.Settled && p.Set.Sized },
-		"settled follows from the set of active vertices, which a counter does not have",
-	}, {
-		func(p *Plan) bool { return p.Set.OfUnit && !p.Schedule.Unit.HasLists() },
-		"only graph units walk their lists: schedule peg or hwwl",
-	}, {
-		func(p *Plan) bool { return p.Algorithm.PushOnly && p.pulls() },
-		"the algorithm has no pull: direction push",
-	}, {
-		func(p *Plan) bool { return p.Order.Listed && p.Set.OfUnit && !p.Schedule.Unit.HasFarList() },
-		"near-far needs three lists, and a hardware worklist has two: frontier queue",
-	}, {
-		func(p *Plan) bool { return p.Schedule.Unit.ReadsRows() && len(p.Layout.Data) > 0 },
-		"the graph unit reads rows as csr and csc have them, and the layout has arrays of its own",
-	}, {
-		func(p *Plan) bool { return !p.Schedule.Rows.Walked() && p.splits() },
-		"virtual vertices split rows, and the schedule walks the edges, which are those of csr or csc: layout coo, " +
-			"csr or csc",
-	}, {
-		func(p *Plan) bool { return p.Layout.Strided && p.Schedule.Rows.Shared() },
-		"the numbers of a row's edges are apart, so that only a thread that walks it alone finds them: layout " +
-			"virtual, or slot_order rows; virtual-coalesced and columns are for vertex and hwwl",
-	}, {
-		func(p *Plan) bool { return p.Set.OfUnit && p.Layout.Virtual != nil },
-		"a unit walks the vertices of its list directly, and the layout's rows belong to virtual vertices: " +
-			"frontier queue, bitmap or bytemap",
-	}, {
-		func(p *Plan) bool {
-			return p.Set.Lists && p.Layout.Virtual != nil && p.Algorithm.Sum.Often() && !p.Dedup.Exact()
-		},
-		"a vertex that is in the queue several times would have its virtual vertices listed as often: dedup bitmap " +
-			"or monotonic",
-	}, {
-		func(p *Plan) bool {
-			return (p.Set.Lists || p.Set.Queue) && p.Layout.Virtual != nil && p.Layout.Virtual.Firsts == nil
-		},
-		"a queue has vertices in no order of blocks, in several of which each has edges: frontier counter, bitmap " +
-			"or bytemap",
-	}, {
-		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Algorithm.Hook != nil },
-		"the layout stores each edge's contribution before it is added, and the algorithm selects the destination " +
-			"only then",
-	}, {
-		func(p *Plan) bool { return p.Layout.Gathers != "" && p.Set.Sized && p.Algorithm.SrcFilter != nil },
-		"with a counter, the test for an active source reads its value, which may have changed since contributions " +
-			"were stored: frontier bitmap or bytemap",
-	},
-}
-
-// unused are the keys that some combinations have no use for, in the order in which they are refused.
-var unused = []unusedKey{
-	{"schedule.scan", rule{
-		func(p *Plan) bool { return p.Scan != schedule.Shuffle && p.Schedule.Sharing == nil },
-		"the schedule scans nothing: scan shuffle, the default",
-	}},
-	{"schedule.skip", rule{
-		func(p *Plan) bool {
-			return p.Skip == schedule.Filtered &&
-				!(p.Schedule.Unit.DropsEdges() && p.pulls() && (p.Algorithm.Decides() || p.Settled))
-		},
-		"nothing is skipped: skip early, the default; filtered is for bfs, bfs-parents and sssp with settled, under " +
-			"weaver in pull",
-	}},
-	{"direction.settled", rule{
-		func(p *Plan) bool { return p.Settled && !(p.Algorithm.Unsettled != nil && p.pulls()) },
-		"no bound determines which destinations are settled: settled false, the default; true is for sssp in pull",
-	}},
-	{"compiler.sum", rule{
-		func(p *Plan) bool { return p.Sum != emit.InRegister && !p.sumsAlone() },
-		"several threads have a destination, so every sum is an atomic: sum register, the default; " +
-			"memory and atomic are for vertex and hwwl in pull (triangles: in push)",
-	}},
-	{"compiler.ahead", rule{
-		func(p *Plan) bool { return !p.Ahead && !p.Schedule.Rows.Owned() },
-		"no thread walks a row alone: ahead true, the default; false is for vertex and hwwl",
-	}},
-	{"compiler.coefficient", rule{
-		func(p *Plan) bool { return p.Coefficient != algorithm.Hardware && p.Algorithm.GatherBy == nil },
-		"the algorithm has no coefficient: coefficient hardware, the default; others are for graphsum",
-	}},
-}
-
 // splits reports whether rows are parts of rows of csr or csc.
 func (p *Plan) splits() bool { return p.Layout.Virtual != nil && p.Layout.Virtual.Splits }
-
-// unfused lists the combinations that need decisions of the host between launches.
-var unfused = []rule{
-	{
-		func(p *Plan) bool { return p.Order.Buckets },
-		"fusion: the host looks for the next bucket that is not empty: order none or near-far",
-	}, {
-		func(p *Plan) bool { return p.Set.Queue },
-		"fusion: the host reads how long the list is that a kernel made of the map: frontier queue, bitmap or " +
-			"bytemap",
-	}, {
-		func(p *Plan) bool { return p.Schedule.Unit.HasLists() },
-		"fusion: the host exchanges and empties the graph units' vertex-lists between launches",
-	}, {
-		func(p *Plan) bool { return p.Settled },
-		"fusion: the host looks up which destinations are settled, over all active vertices",
-	}, {
-		(*Plan).changes,
-		"fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull",
-	}, {
-		func(p *Plan) bool { return p.Algorithm.Seed != nil && !p.Set.Lists },
-		"fusion: rounds end when every vertex has been active, and a map does not count them: frontier queue",
-	}, {
-		func(p *Plan) bool { return p.Schedule.Unit.ReadsRows() && p.Algorithm.Back != nil },
-		"fusion: the host writes the graph unit's registers anew for the way back",
-	},
-}
 
 // fits reports whether the layout has rows for all directions.
 func (p *Plan) fits() bool {
@@ -342,27 +150,6 @@ func (r *Refused) Error() string { return fmt.Sprintf("%s: %s", r.Plan, r.Why) }
 func (p *Plan) legal() error {
 	if r := p.breaks(); r != nil {
 		return &Refused{Plan: p.Name(), Why: r.why, unused: r.key}
-	}
-	return nil
-}
-
-// breaks returns the first rule that the plan breaks, with the key if that is unused; nil: the plan is legal.
-func (p *Plan) breaks() *unusedKey {
-	lists := [...][]rule{rules, extensionRules, nil}
-	if p.Fused {
-		lists[2] = unfused
-	}
-	for _, list := range lists {
-		for _, r := range list {
-			if r.broken(p) {
-				return &unusedKey{rule: r}
-			}
-		}
-	}
-	for i := range unused {
-		if unused[i].broken(p) {
-			return &unused[i]
-		}
 	}
 	return nil
 }

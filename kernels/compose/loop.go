@@ -20,7 +20,7 @@ import (
 // the operator that makes the set of the next round adds to the same. The host executes the loop beside it, as in a
 // fused run.
 //
-// A session is inside the loop between Session.Begin and End: the runs of its operators have an onlooker for a machine,
+// A session is inside the loop between Session.Begin and End: the runs of its operators await their kernels (inLoop),
 // and launches wait for parts.
 type FusedLoop struct {
 	Name string
@@ -257,7 +257,7 @@ func (o *EdgeOperator) members() (list []member) {
 
 // changes reports whether the loop's driver writes a parameter.
 func (l *FusedLoop) changes(parameter string) bool {
-	return l != nil && l.Buckets != nil && (parameter == l.Buckets.Priority || parameter == l.Buckets.Below)
+	return l.Buckets != nil && (parameter == l.Buckets.Priority || parameter == l.Buckets.Below)
 }
 
 // Begin starts a loop on the device with a set, and with at least one round if the loop is counted. Operators that the
@@ -276,7 +276,7 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	r := main.run
 	d := driver{
 		run: r, shape: r.Shape(), base: l.base, bytes: driverBytes, members: l.members(), programs: l.compiled,
-		loop: l, earlier: l.placed, barrierID: l.barrier,
+		body: l, earlier: l.placed, barrierID: l.barrier,
 	}
 	if l.Counted {
 		d.limit = rounds
@@ -293,7 +293,6 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	if f.program, err = f.driver.link(); err != nil {
 		return err
 	}
-	f.device = r.machine.(host.Parted)
 	for _, r := range f.driver.runs() {
 		r.zero()
 		if at, ok := r.addresses[rowsSize]; ok {
@@ -302,7 +301,7 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 		if err := r.setUpGather(); err != nil {
 			return err
 		}
-		r.fused, r.machine = f, onlooker{r.machine}
+		f.attach(r)
 	}
 	s.loop, l.fused = l, f
 	return nil
@@ -330,7 +329,7 @@ func (s *Session) Close() {
 func (s *Session) leave() {
 	f := s.loop.fused
 	for _, r := range f.driver.runs() {
-		r.fused, r.machine = nil, r.machine.(onlooker).machine
+		detach(r)
 	}
 	s.loop = nil
 }
@@ -386,34 +385,33 @@ func (s *Session) sameBucket(o *VertexOperator) error {
 	return nil
 }
 
-// round writes a round of a loop, with the decision whether there is another one.
-func (d *driver) round() {
+func (l *FusedLoop) title(*driver) string     { return l.Name }
+func (l *FusedLoop) array(name string) string { return l.Name + " " + name }
+func (l *FusedLoop) takes() bool              { return l.Buckets != nil }
+func (l *FusedLoop) counts() bool             { return l.Counted }
+
+// emit writes a round, with the decision whether there is another one.
+func (l *FusedLoop) emit(d *driver) {
 	d.line("superstep:")
 	for _, m := range d.members {
-		switch q := d.loop.Buckets; {
-		case q != nil && m.kernel == d.loop.kernels[q.Finds]:
+		switch q := l.Buckets; {
+		case q != nil && m.kernel == l.kernels[q.Finds]:
 			continue
-		case q != nil && m.kernel == d.loop.kernels[q.Takes]:
+		case q != nil && m.kernel == l.kernels[q.Takes]:
 			d.line("take:")
 		}
 		d.runKernel(m.kernel)
 	}
 	d.singleLane("advanced")
 	d.advance()
-	if d.takes() {
+	if l.takes() {
 		d.line("sift:")
-		d.runKernel(d.loop.kernels[d.loop.Buckets.Finds])
+		d.runKernel(l.kernels[l.Buckets.Finds])
 		d.singleLane("advanced")
 		d.line(" li s0, 0x%x\n lw s4, %d(s0)", d.control, baseWord)
-		d.bucket()
+		d.bucket(l.Buckets)
 	}
 }
-
-// takes reports whether the loop takes buckets out of a queue.
-func (d *driver) takes() bool { return d.loop != nil && d.loop.Buckets != nil }
-
-// counts reports whether the number of rounds is known in advance.
-func (d *driver) counts() bool { return d.loop != nil && d.loop.Counted }
 
 // untilCounted ends a loop after the known number of rounds.
 func (d *driver) untilCounted() {
@@ -423,16 +421,15 @@ func (d *driver) untilCounted() {
 	d.decide(toSuperStep)
 }
 
-// nextBucket looks for the next bucket when the current one is empty.
-func (d *driver) nextBucket() {
-	if d.takes() {
+// refill looks for the next bucket when the current one is empty.
+func (l *FusedLoop) refill(d *driver) {
+	if l.takes() {
 		d.decide(toSift)
 	}
 }
 
 // bucket makes the bucket of the least waiting priority the current one, or ends the loop if no vertex waits.
-func (d *driver) bucket() {
-	q := d.loop.Buckets
+func (d *driver) bucket(q *Buckets) {
 	rem, bge := "remu", "bgeu"
 	if q.Signed {
 		rem, bge = "rem", "bge"

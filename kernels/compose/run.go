@@ -109,6 +109,31 @@ type machine interface {
 	host.Keeper
 }
 
+// executor runs the kernels of a run: byHost launches each of them, inLoop awaits the device's own loop.
+type executor interface {
+	machine
+	// execute runs a kernel with the parameters of the next super-step.
+	execute(ctx context.Context, r *run, k *ir.Kernel) (sim.Result, error)
+	finish() error // after the last kernel
+	abort()        // ends an execution without finish; afterwards it does nothing
+}
+
+// byHost launches each kernel on a machine.
+type byHost struct{ machine }
+
+func (b byHost) execute(ctx context.Context, r *run, k *ir.Kernel) (sim.Result, error) {
+	r.fill(k)
+	if err := r.configure(k); err != nil {
+		return sim.Result{}, err
+	}
+	res, err := b.Launch(ctx, k, r.argumentBlocks[k])
+	r.Times.Add(res, uint64(r.workload.LaunchOverhead))
+	return res, err
+}
+
+func (byHost) finish() error { return nil }
+func (byHost) abort()        {}
+
 // Run runs a workload on a device and verifies the result. On an error, which may be that of an invalid workload, of a
 // launch, of ctx, or a wrong result, the result describes the run so far.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload) (Result, error) {
@@ -141,7 +166,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w workload.Workload
 // Fields without the tag "assembled" are saved in checkpoints.
 type run struct {
 	Result
-	machine
+	executor
 	workload       workload.Workload
 	problem        algorithm.Problem
 	kernels        Kernels
@@ -162,7 +187,6 @@ type run struct {
 	depth          int                   // current super-step of the way back, from 0
 	regions        uint32                // address of the units' lists
 	bound          uint32                // lower bound of the contributions in the super-step, if the plan is Settled
-	fused          *fused                `checkpoint:"assembled"` // nil: the host launches kernels
 	maxWalk        int                   // largest size of a walk over the active set
 	virtualRows    map[string]uint32     // numbers of virtual vertices, if the layout has any
 	layoutScalars  map[string]uint32     // scalars of the layout
@@ -186,7 +210,7 @@ func newRunIn(m machine, p *Plan, ks Kernels, g *graph.Graph, w workload.Workloa
 		return nil, err
 	}
 	r := &run{
-		Result: Result{Plan: p, Source: source}, machine: m, workload: w, kernels: ks,
+		Result: Result{Plan: p, Source: source}, executor: byHost{m}, workload: w, kernels: ks,
 		problem: algorithm.Problem{
 			Graph: g, Source: source, Target: target, Damping: w.Damping, Tolerance: w.Tolerance,
 			Threshold: w.Threshold, Seed: w.Seed, Width: p.width(), Coefficient: p.Coefficient,
@@ -573,18 +597,9 @@ func (r *run) contributionBound() uint32 {
 	return a.Bound(&r.problem, r.set.Active(r), values)
 }
 
-// launch runs a kernel with the parameters of the next super-step or, in a fused run, waits for it.
+// launch runs a kernel with the parameters of the next super-step.
 func (r *run) launch(ctx context.Context, k *ir.Kernel) (sim.Result, error) {
-	if r.fused != nil {
-		return r.fused.await(ctx, k)
-	}
-	r.fill(k)
-	if err := r.configure(k); err != nil {
-		return sim.Result{}, err
-	}
-	res, err := r.Launch(ctx, k, r.argumentBlocks[k])
-	r.Times.Add(res, uint64(r.workload.LaunchOverhead))
-	return res, err
+	return r.execute(ctx, r, k)
 }
 
 // verify compares the result with the reference.
@@ -669,10 +684,10 @@ func (r *run) handled(edges uint64) uint64 {
 
 // runAndVerify runs all super-steps and verifies the result.
 func (r *run) runAndVerify(ctx context.Context) (Result, error) {
-	defer r.fused.end()
+	defer r.abort()
 	err := host.Loop(ctx, r, r)
-	if err == nil && r.fused != nil {
-		err = r.fused.finish()
+	if err == nil {
+		err = r.finish()
 	}
 	if err == nil {
 		err = r.verify()
