@@ -153,8 +153,8 @@ func TestGtCPU(t *testing.T) {
 	}{
 		{[]string{"run", "cc", small, "--cpu", "--machine", "vortex-1c4w4t"}, "choose one: --cpu, or --machine"},
 		{[]string{"run", "cc", small, "--untimed", "--no-check"}, "expected it with --cpu"},
-		{[]string{"run", "cc", small, "--swarm"}, "there is no backend for Swarm"},
-		{[]string{"build", "cc", "--swarm", "-o", source}, "there is no backend for Swarm"},
+		{[]string{"run", "cc", small, "--swarm"}, "--machine swarm-16c"},
+		{[]string{"build", "cc", "--swarm", "-o", source}, "--machine swarm-16c"},
 		{[]string{"build", "cc", "-o", source}, "expected --cpu, or --cuda DIR"},
 		{[]string{"build", "cc", "--cpu"}, "expected -o FILE"},
 		{[]string{"build", "cc", "--cpu", "--cuda", "x"}, "choose one: --cpu or --cuda DIR"},

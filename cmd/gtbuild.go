@@ -87,7 +87,7 @@ func (b *gtBuild) flags(c *cobra.Command) {
 	fl.BoolVar(&b.noCheck, "no-check", false, "with --cuda: do not compute the reference values of the program's vectors")
 	fl.IntVar(&b.maxSteps, "max-steps", 0, "with --cuda: limit of edge operators that the evaluator runs (0: none for "+
 		"a program that ends)")
-	fl.BoolVar(&b.swarm, "swarm", false, "refused: there is no backend for Swarm")
+	fl.BoolVar(&b.swarm, "swarm", false, "refused: name a machine of Swarm tiles")
 	fl.MarkHidden("swarm") //nolint:errcheck // the flag exists
 	b.overrides.add(c)
 	b.graph.addClean(c, false)

@@ -210,7 +210,7 @@ toolchain (go in PATH), and its timers are seconds.
 	fl.BoolVar(&f.cpu, "cpu", false, "run on the host's own processors, compiled with the Go toolchain")
 	fl.BoolVar(&f.noCheck, "no-check", false,
 		"with --cpu: compare nothing with the reference, which takes longer than the program; integers wrap at 32 bits")
-	fl.BoolVar(&f.swarm, "swarm", false, "refused: there is no backend for Swarm")
+	fl.BoolVar(&f.swarm, "swarm", false, "refused: name a machine of Swarm tiles")
 	fl.MarkHidden("swarm") //nolint:errcheck // the flag exists
 	fl.IntVar(&f.maxSteps, "max-steps", 0, "limit of edge operators that run (0: none for a program that ends)")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0,
@@ -237,8 +237,9 @@ func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 	return host.NewTimed(l.Value, sim.Options{Threads: f.threads, MaxCycles: f.maxCycles})
 }
 
-// errSwarm is the error for UGF's backend for Swarm, which heddle does not have.
-var errSwarm = errors.New("there is no backend for Swarm: expected --cpu, --machine NAME or --untimed")
+// errSwarm is the error for UGF's name of the backend: heddle's runs on simulated machines.
+var errSwarm = errors.New("--swarm: programs run on the machines of Swarm tiles by gt run --machine swarm-16c (heddle " +
+	"config list)")
 
 // backend returns an error for flags of a backend other than the requested one.
 func (f *gtRun) backend(c *cobra.Command) error {
@@ -373,6 +374,7 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 		return printJSON(c.OutOrStdout(), gtSummary(&r))
 	}
 	gtTable(c.ErrOrStderr(), &r, f.untimed)
+	taskTable(c.ErrOrStderr(), d)
 	return nil
 }
 

@@ -124,7 +124,7 @@ func (g *graphIt) label(w *workload.Workload) error {
 	if err != nil {
 		return inKey("graphit.schedules", err)
 	}
-	if len(labels.GPU) == 0 {
+	if len(labels.GPU)+len(labels.Swarm) == 0 {
 		return nil
 	}
 	if _, err := lower.Build(g.file, labels, w.Float); err != nil {

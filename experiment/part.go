@@ -381,3 +381,6 @@ func (c *Coarse) Text() string {
 			"cycles",
 		c.asked, c.points, c.rows, Thousands(c.longest))
 }
+
+// UseCores makes coming launches use the first cores only; for machines of Swarm tiles.
+func (c *counted) UseCores(n int) error { return c.machine.UseCores(n) }

@@ -80,6 +80,54 @@ func columns(stalls int) []column {
 	}
 }
 
+// columnsOf lists the columns for points: those of tasks, if all machines are of Swarm tiles, or besides the others.
+func columnsOf(points []Point, stalls int) []column {
+	tiles, others := false, false
+	for i := range points {
+		if points[i].Config.Machine.Swarm != nil {
+			tiles = true
+		} else {
+			others = true
+		}
+	}
+	aborted := column{"aborted", ratio("swarm.abort_rate", "%.1f %%", 100), "swarm.abort_rate", false, 1}
+	switch {
+	case !tiles:
+		return columns(stalls)
+	case others:
+		return append(columns(stalls), aborted)
+	}
+	return []column{
+		{"IPC", ratio("ipc", "%.3f", 1), "ipc", false, 0.3},
+		{"tasks/cycle", ratio("swarm.tasks_per_cycle", "%.3f", 1), "swarm.tasks_per_cycle", false, 0.3},
+		aborted,
+		{"edges/cycle", ratio("edges_per_cycle", "%.3f", 1), "edges_per_cycle", false, 0.1},
+		{"core-cycles", func(t stats.Tree) string { return coreCycles(t, stalls+1) }, "", false, 0},
+	}
+}
+
+// coreCycles names the n states in which the cores of tiles spend most cycles, with their shares.
+func coreCycles(t stats.Tree, n int) string {
+	const prefix = "swarm.core_cycles."
+	type state struct {
+		name   string
+		cycles float64
+	}
+	var list []state
+	total := 0.0
+	for _, s := range t {
+		if name, ok := strings.CutPrefix(s.Name, prefix); ok {
+			list, total = append(list, state{name, s.Float()}), total+s.Float()
+		}
+	}
+	slices.SortStableFunc(list, func(a, b state) int { return cmp.Compare(b.cycles, a.cycles) })
+	var parts []string
+	for _, s := range list[:min(n, len(list))] {
+		parts = append(parts, fmt.Sprintf("%s %.0f %%", s.name, 100*s.cycles/total))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // stallsFor returns the number of causes in the column of stalls for which there is room; 0 columns: unlimited.
 func stallsFor(columns int) int {
 	if columns > 0 && columns < 120 {
@@ -167,7 +215,7 @@ func WriteTable(w io.Writer, points []Point, outcomes []Outcome) {
 	t.Style().Options.SeparateRows = false
 	t.Style().Format.Header = text.FormatDefault
 	var header table.Row
-	keys, stats := shownAxes(points), columns(stallsFor(terminal.Columns(w)))
+	keys, stats := shownAxes(points), columnsOf(points, stallsFor(terminal.Columns(w)))
 	shown := newAxes(keys, settingsOf(points))
 	for _, title := range shown.titles {
 		header = append(header, title)

@@ -158,7 +158,10 @@ func TestSchedules(t *testing.T) {
 		{"HybridGPUSchedule h(OUTPUT, 0.1, a, b);", "expected INPUT_VERTEXSET_SIZE"},
 		{"program->applyGPUSchedule(\"s1\", s);", "there is no schedule s"},
 		{"program->doEverything(1);", "there is no scheduling function doEverything"},
-		{"SimpleSwarmSchedule s;", "there is no backend for Swarm"},
+		{"CompositeSwarmSchedule s;", "expected SimpleSwarmSchedule"},
+		{"SimpleSwarmSchedule s; s.configKernelFusion(ENABLED);", "has no configKernelFusion"},
+		{"SimpleSwarmSchedule s; s.configTaskGranularity(EDGE_BASED);", "expected one of FINE, COARSE"},
+		{"program->applySwarmSchedule(\"s1\", s);", "no SimpleSwarmSchedule s"},
 	} {
 		_, err := graphit.ParseSchedule("s.gt", []byte(c.schedule))
 		require.ErrorContains(t, err, c.says)

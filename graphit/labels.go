@@ -16,7 +16,8 @@ import (
 //	loop:step: {load_balance: [EDGE_ONLY, BLOCKED, 4096], direction: PUSH}
 //	back:step: {threshold: 0.1, below: {direction: PUSH}, above: {direction: [PULL, BITMAP]}}
 //
-// A mapping with threshold, below and above is a HybridGPUSchedule. Errors name the label and the key; Pos of what is
+// A mapping with threshold, below and above is a HybridGPUSchedule. The key swarm has the settings of a
+// SimpleSwarmSchedule. Errors name the label and the key; Pos of what is
 // returned says nothing.
 func ParseLabels(src []byte) (*Schedule, error) {
 	if len(src) > MaxBytes {
@@ -31,6 +32,14 @@ func ParseLabels(src []byte) (*Schedule, error) {
 		return s, nil
 	}
 	err := entries(doc.Content[0], "labels", func(label string, n *yaml.Node) error {
+		n, swarm := swarmOf(n)
+		if swarm != nil {
+			x, err := swarmSchedule(label+"."+swarmKey, swarm)
+			s.Swarm = append(s.Swarm, SwarmApplied{Label: label, Simple: x})
+			if err != nil || len(n.Content) == 0 {
+				return err
+			}
+		}
 		a, err := applied(label, n)
 		s.GPU = append(s.GPU, a)
 		return err
@@ -178,6 +187,14 @@ func (s *Schedule) With(labels *Schedule) *Schedule {
 			}
 		}
 	}
+	if s != nil {
+		for _, a := range s.Swarm {
+			if !slices.ContainsFunc(labels.Swarm, func(b SwarmApplied) bool { return a.Label == b.Label }) {
+				out.Swarm = append(out.Swarm, a)
+			}
+		}
+	}
+	out.Swarm = append(out.Swarm, labels.Swarm...)
 	out.GPU = append(out.GPU, labels.GPU...)
 	return out
 }

@@ -15,7 +15,9 @@ type Schedule struct {
 	GPU []Applied
 	// CPU are the calls of GraphIt's scheduling language for CPUs, in order.
 	CPU []CPUOption
-	Pos Pos
+	// Swarm are the schedules that applySwarmSchedule gives labels, in order.
+	Swarm []SwarmApplied
+	Pos   Pos
 }
 
 // Applied is a schedule of a label. Exactly one of the two is there.
@@ -119,12 +121,13 @@ type scheduleParser struct {
 	to     *Schedule
 	simple map[string]*SimpleGPUSchedule
 	hybrid map[string]*HybridGPUSchedule
+	swarm  map[string]*SimpleSwarmSchedule
 }
 
 // schedule reads to the end of the file.
 func (p *parser) schedule() *Schedule {
 	s := &scheduleParser{p, &Schedule{File: p.file, Pos: p.peek().pos}, map[string]*SimpleGPUSchedule{},
-		map[string]*HybridGPUSchedule{}}
+		map[string]*HybridGPUSchedule{}, map[string]*SimpleSwarmSchedule{}}
 	if p.peek().kind == identifier && p.peek().text == "schedule" {
 		p.next()
 		p.want(":")
@@ -142,8 +145,10 @@ func (s *scheduleParser) statement() {
 		s.declareSimple()
 	case t.text == "HybridGPUSchedule":
 		s.declareHybrid()
-	case strings.HasPrefix(t.text, "Swarm") || t.text == "SimpleSwarmSchedule":
-		s.errorf(t.pos, "%s: there is no backend for Swarm", t.text)
+	case t.text == "SimpleSwarmSchedule":
+		s.declareSwarm()
+	case strings.HasPrefix(t.text, "Swarm") || t.text == "CompositeSwarmSchedule":
+		s.errorf(t.pos, "%s: expected SimpleSwarmSchedule", t.text)
 	case s.peek().is("->"):
 		if t.text != "program" {
 			s.errorf(t.pos, "expected program, found the name %s", t.text)
@@ -154,7 +159,7 @@ func (s *scheduleParser) statement() {
 	case s.peek().is("."):
 		s.configure(t)
 	default:
-		s.errorf(t.pos, "expected SimpleGPUSchedule, HybridGPUSchedule, program-> or a call as s1.configDirection(PUSH), "+
+		s.errorf(t.pos, "expected SimpleGPUSchedule, HybridGPUSchedule, SimpleSwarmSchedule, program-> or a call as s1.configDirection(PUSH), "+
 			"found the name %s", t.text)
 	}
 	s.want(";")
@@ -163,7 +168,7 @@ func (s *scheduleParser) statement() {
 // fresh is a name that no schedule has yet.
 func (s *scheduleParser) fresh() string {
 	t := s.name("the name of a schedule")
-	if s.simple[t.text] != nil || s.hybrid[t.text] != nil {
+	if s.simple[t.text] != nil || s.hybrid[t.text] != nil || s.swarm[t.text] != nil {
 		s.errorf(t.pos, "there is a schedule %s already", t.text)
 	}
 	return t.text
@@ -323,6 +328,10 @@ func (c *config) wrong(args []Arg) string {
 
 // configure is S.configX(ARGS).
 func (s *scheduleParser) configure(of token) {
+	if x := s.swarm[of.text]; x != nil {
+		s.configureSwarm(x)
+		return
+	}
 	x := s.simple[of.text]
 	if x == nil {
 		s.errorf(of.pos, "there is no SimpleGPUSchedule %s", of.text)
@@ -360,6 +369,10 @@ func (s *scheduleParser) call() {
 	t := s.name("a function of the program's, as applyGPUSchedule")
 	if t.text == "applyGPUSchedule" {
 		s.apply(t.pos)
+		return
+	}
+	if t.text == "applySwarmSchedule" {
+		s.applySwarm(t.pos)
 		return
 	}
 	most, ok := cpuOptions[t.text]
@@ -416,6 +429,13 @@ func (s *Schedule) arguments(f func(a Arg, at Pos)) {
 			simple(h.Above)
 			simple(h.Below)
 		}
+	}
+	for _, w := range s.Swarm {
+		w.Simple.Settings(func(_ string, x *Setting) {
+			for _, a := range x.Args {
+				f(a, x.Pos)
+			}
+		})
 	}
 	for _, o := range s.CPU {
 		for _, a := range o.Args {

@@ -103,6 +103,11 @@ func (s *Schedule) Unfused() *Schedule {
 			out.CPU = append(out.CPU, o)
 		}
 	}
+	for _, a := range s.Swarm {
+		if !of(a.Label) {
+			out.Swarm = append(out.Swarm, a)
+		}
+	}
 	for _, g := range s.GPU {
 		if !of(g.Label) {
 			out.GPU = append(out.GPU, g)

@@ -539,6 +539,8 @@ type Result struct {
 
 	Sampled bool    // cycles are estimated, and nothing is attributed
 	Half    float64 // half the 95 % confidence interval of the cycles
+
+	LastTime uint32 // of Swarm tiles, the timestamp of the last task
 }
 
 // Attributed is the cores' time by phase of the program and by cause, over all cores.

@@ -71,7 +71,7 @@ func (m *Machine) launchTasks(ctx context.Context, p *isa.Program, arg uint32) (
 	m.watchdog.arm(ctx, m.domain.After()-1)
 	err = m.System.Run()
 	m.Arch.FlushConsole()
-	r = Result{Stats: m.Arch.Stats().Since(executed), Cycles: m.tasks.Cycles()}
+	r = Result{Stats: m.Arch.Stats().Since(executed), Cycles: m.tasks.Cycles(), LastTime: m.tasks.LastTime()}
 	switch {
 	case m.watchdog.err != nil:
 		err = m.watchdog.err
@@ -95,6 +95,14 @@ func (m *Machine) executeTasks(ctx context.Context, p *isa.Program, arg uint32) 
 	_, err := m.Arch.RunTasks(ctx, p, nil)
 	m.spent = err != nil
 	return Result{Stats: m.Arch.Stats().Since(before)}, err
+}
+
+// UseCores makes coming launches use the first cores only, tile by tile; only machines of Swarm tiles can.
+func (m *Machine) UseCores(n int) error {
+	if m.tasks == nil {
+		return errors.New("expected a machine of Swarm tiles")
+	}
+	return m.tasks.UseCores(n)
 }
 
 // taskStats returns the statistics of a machine of Swarm tiles.

@@ -161,3 +161,41 @@ f:	lui s11, 0x10000
 	swarm.enqueue t1, t5
 end:	swarm.finish
 `
+
+// fansOut enqueues more tasks than the smallest queues hold.
+const fansOut = `
+_start:	la t0, f
+	li a0, 40
+	li t1, 9
+more:	swarm.enqueue t0, t1
+	addi a0, a0, -1
+	bgtz a0, more
+	swarm.finish
+f:	swarm.finish
+`
+
+// A machine that is stuck ends, with what each task waits for. It is stuck on purpose: the same program ends where the
+// earliest task is helped, and a long task is no stall.
+func TestTilesStall(t *testing.T) {
+	small := load(t, "swarm-4c")
+	small.Swarm.TaskQueue, small.Swarm.CommitQueue = 2, 1
+	m, err := sim.New(small, sim.Options{})
+	require.NoError(t, err)
+	_, err = m.Run(context.Background(), source(t, fansOut))
+	require.NoError(t, err)
+	m, err = sim.New(small, sim.Options{})
+	require.NoError(t, err)
+	m.Forsake()
+	_, err = m.Run(context.Background(), source(t, fansOut))
+	var stall *sim.StallError
+	require.ErrorAs(t, err, &stall)
+	require.ErrorContains(t, err, "no task has committed")
+	require.ErrorContains(t, err, "commits wait for the earliest task, with timestamp 0, on core 0")
+	require.ErrorContains(t, err, "core 0: its task, with timestamp 0, waits for an entry of tile 0's task queue")
+	require.ErrorContains(t, err, "8 of 8 task queue entries taken")
+
+	m, err = sim.New(small, sim.Options{})
+	require.NoError(t, err)
+	_, err = m.Run(context.Background(), source(t, "_start:\tli t0, 3000000\nl:\taddi t0, t0, -1\n\tbgtz t0, l\n\tswarm.finish\n"))
+	require.NoError(t, err)
+}

@@ -101,7 +101,7 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.reported = now
 	}
 	if t := w.m.tasks; t != nil {
-		progress, working, failed = t.Stats.Hosted+t.Now(), !t.Done(), t.Err() != nil
+		progress, working, failed = t.Progress(), !t.Done(), t.Err() != nil
 	}
 	for _, c := range w.m.Caches {
 		progress += c.Progress(now)
@@ -129,7 +129,11 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	case w.edges > 0 && working && w.m.Arch.Stats().Edges >= w.edges:
 		w.err = &EdgeLimitError{w.edges, w.m.Arch.Stats().Edges, now}
 	case now-w.moved >= stallAfter && (working || w.m.pending() > 0):
-		w.err = w.m.stalled(fmt.Sprintf("no core, cache or memory has done anything for %d cycles", now-w.moved))
+		what := "core, cache or memory has done anything"
+		if w.m.tasks != nil {
+			what = "task has committed, and the earliest has done nothing,"
+		}
+		w.err = w.m.stalled(fmt.Sprintf("no %s for %d cycles", what, now-w.moved))
 	}
 	draining := !working && !failed && w.m.pending() > 0 // stores, which no core waits for
 	if w.err != nil || !working && !draining {           // a DRAM that refreshes would go on for ever
@@ -235,6 +239,9 @@ func (m *Machine) Where() (out []string) {
 
 // Waits describes the cause of every wait.
 func (m *Machine) Waits() (out []string) {
+	if m.tasks != nil {
+		return m.tasks.Waits()
+	}
 	for _, c := range m.Cores {
 		out = append(out, c.Waits()...)
 	}

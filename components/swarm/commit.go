@@ -41,7 +41,9 @@ func (e *Engine) update() {
 		return
 	}
 	e.schedule(e.now+uint64(e.spec.CommitInterval), commitEvent, nil, nil)
-	e.promote(&first)
+	if !e.faults.keepWaiting {
+		e.promote(&first)
+	}
 }
 
 // commit makes a task's effects final.
@@ -57,6 +59,7 @@ func (e *Engine) commit(t *task) {
 	for _, p := range t.printed {
 		e.arch.Print(p.addr, p.b)
 	}
+	e.lastTime = t.ts
 	e.Stats.Committed++
 	for _, n := range t.counts {
 		e.Stats.Instrs += uint64(n)
@@ -202,17 +205,4 @@ func (e *Engine) makeRoom(t *tile, by time) {
 		}
 	}
 	e.dirty |= 1 << t.id
-}
-
-// stuck panics if no event is left but the next update, and this one has changed nothing: the guarantee of progress
-// would be broken.
-func (e *Engine) stuck() {
-	if e.over || len(e.events.heap) > 1 || len(e.committing) > 0 {
-		e.quiet = 0
-		return
-	}
-	if e.quiet++; e.quiet > e.spec.PreemptAfter+2 {
-		first := e.earliest()
-		panic(e.bug("no task makes progress; the earliest is at %d.%d of tile %d", first.ts, first.tie, first.tile.id))
-	}
 }

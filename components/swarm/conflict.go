@@ -141,6 +141,7 @@ func (t *task) has(line uint32, reads bool) bool {
 type faults struct {
 	ignoreReaders, ignoreWriters, ignoreTile, ignoreOthers, ignoreCanary bool
 	keepDependents, keepChildren, keepL1, keepWrites, commitEarly        bool
+	keepWaiting                                                          bool // the earliest task gets no help
 }
 
 // check aborts the tasks of a tile that have touched a line and are later than a time; readers too if reads. It returns

@@ -19,18 +19,19 @@ type Engine struct {
 	code  *emu.ScalarCode `checkpoint:"assembled"`
 	tiles []*tile
 	cores []*core
+	used  int // tiles that tasks are sent to
 
 	now             uint64 // the cycle of the current event
 	began           uint64 // of the launch
 	past            uint64 // cycles of earlier launches
 	committedBefore uint64 // it
+	lastTime        uint32 // timestamp of the last task that has committed
 	events          events
 	numbered        uint64 // tasks created
 	dispatched      uint64 // executions begun: the tie-breakers of virtual time
 	live            int    // tasks that have neither committed nor been discarded
 	random          uint64
 	dirty           uint64 // tiles that may have something to dispatch or to admit
-	quiet           int    // updates of global virtual time since the last that found something to happen
 	err             error
 	over            bool
 
@@ -90,6 +91,7 @@ func NewEngine(s Spec, tiles, cores int, arch *emu.Machine) (*Engine, error) {
 		}
 		e.tiles = append(e.tiles, t)
 	}
+	e.used = len(e.tiles)
 	e.links = make([]calendar, e.width*((len(e.tiles)+e.width-1)/e.width)*4)
 	e.directory = make([]*[entriesPerPage]entry, (uint64(1)<<32>>e.lineShift+entriesPerPage-1)/entriesPerPage)
 	e.placeControllers()
@@ -117,6 +119,19 @@ func (e *Engine) Launch(p *isa.Program, arg uint32) error {
 	return nil
 }
 
+// UseCores makes coming launches use the first cores only, tile by tile.
+func (e *Engine) UseCores(n int) error {
+	if n < 1 || n > len(e.cores) {
+		return fmt.Errorf("the machine has %d cores: expected 1..%d", len(e.cores), len(e.cores))
+	}
+	per := len(e.cores) / len(e.tiles)
+	for i, t := range e.tiles {
+		t.cores = e.cores[i*per : i*per+min(per, max(0, n-i*per))]
+	}
+	e.used = (n + per - 1) / per
+	return nil
+}
+
 // Done reports whether the program has ended, by its last commit or by an error.
 func (e *Engine) Done() bool { return e.over }
 
@@ -128,6 +143,9 @@ func (e *Engine) Now() uint64 { return e.now }
 
 // Cycles returns the cycles since the launch.
 func (e *Engine) Cycles() uint64 { return e.now - e.began }
+
+// LastTime returns the timestamp of the last task that has committed.
+func (e *Engine) LastTime() uint32 { return e.lastTime }
 
 // Total returns the cycles of all launches.
 func (e *Engine) Total() uint64 {
@@ -152,7 +170,6 @@ func (e *Engine) Step() {
 		case commitEvent:
 			e.update()
 			e.settle()
-			e.stuck()
 			return
 		}
 		e.settle()
@@ -232,11 +249,11 @@ func (e *Engine) target(t *task, d *emu.Task) *tile {
 	switch e.spec.Mapping {
 	case MapHint:
 		line := uint64(d.Args[0] >> e.lineShift)
-		return e.tiles[line*0x9E3779B97F4A7C15>>32%uint64(len(e.tiles))]
+		return e.tiles[line*0x9E3779B97F4A7C15>>32%uint64(e.used)]
 	case MapLocal:
 		return t.tile
 	}
-	return e.tiles[e.next()>>32%uint64(len(e.tiles))]
+	return e.tiles[e.next()>>32%uint64(e.used)]
 }
 
 // settle lets tiles admit waiting enqueuers and dispatch, until nothing changes in this cycle.

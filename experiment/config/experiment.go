@@ -76,9 +76,10 @@ func (e Experiment) Validate() error {
 		return &schema.FieldError{Key: "region.warm_runs", Msg: fmt.Sprintf(
 			"%d, beside stop.max_edges, which would end the first of them: expected one of the two", e.Region.WarmRuns)}
 	}
-	if e.Machine.Swarm != nil && e.Workload.Kind() != workload.KindProgram && !e.varies("machine") {
+	ofTasks := e.Workload.Kind() == workload.KindProgram || e.Workload.Kind() == workload.KindGraphIt
+	if e.Machine.Swarm != nil && !ofTasks && !e.varies("machine") {
 		return &schema.FieldError{Key: "workload.program", Msg: "a machine of Swarm tiles (machine.swarm) executes tasks, " +
-			"which no kernel of heddle's has: expected a program of tasks (docs/guide/programs.md)"}
+			"which no kernel of heddle's has: expected a GraphIt program, or one of tasks (docs/guide/programs.md)"}
 	}
 	if e.Workload.Kind() == workload.KindProgram { // a program's kernels determine the units it needs
 		return nil

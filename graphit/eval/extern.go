@@ -95,7 +95,9 @@ func (c *externCall) Number(i int) float64 {
 
 func (c *externCall) Text(i int) string { return c.host.text(c.call.Args[i]) }
 
-func (c *externCall) Set(i int) []uint32 { return slices.Clone(c.host.set(c.call.Args[i]).Vertices) }
+func (c *externCall) Set(i int) []uint32 {
+	return slices.Clone(c.host.settled(c.call.Args[i]).Vertices)
+}
 
 func (c *externCall) Return(set []uint32) {
 	set = slices.Compact(slices.Sorted(slices.Values(set)))

@@ -76,6 +76,12 @@ type Looper interface {
 	EndLoop(ctx context.Context, loop graphir.Stmt) error
 }
 
+// Settler is a backend whose operators may return sets before their vertices are known.
+type Settler interface {
+	// Settle is called before the host looks into a set.
+	Settle(ctx context.Context, s *Set) error
+}
+
 // Options are a program's inputs besides its graph.
 type Options struct {
 	Args   []string // argv: the program's name, the graph's, and further arguments
@@ -480,6 +486,15 @@ func (h *Host) set(x graphit.Expr) *Set {
 	return nil
 }
 
+// settled is the value of an expression that is a set whose vertices the host needs to know.
+func (h *Host) settled(x graphit.Expr) *Set {
+	s := h.set(x)
+	if b, ok := h.back.(Settler); ok {
+		h.must(b.Settle(h.ctx, s))
+	}
+	return s
+}
+
 // everything is the set of all vertices.
 func (h *Host) everything() *Set {
 	s := &Set{Vertices: make([]uint32, h.graph.Vertices())}
@@ -654,7 +669,7 @@ func (h *Host) addVertex(m *graphit.Method) {
 	if v < 0 || v >= int64(h.graph.Vertices()) {
 		fail(m.Pos, "addVertex(%d): the graph has vertices 0 to %d", v, h.graph.Vertices()-1)
 	}
-	list := h.set(n).Vertices
+	list := h.settled(n).Vertices
 	i, found := slices.BinarySearch(list, uint32(v))
 	if !found {
 		list = slices.Insert(slices.Clone(list), i, uint32(v))
@@ -766,7 +781,7 @@ func (h *Host) method(x *graphit.Method, args []Value) Value {
 		if x.X.TypeOf().Kind == graphit.EdgeSet {
 			return Int(int64(h.graph.Vertices()))
 		}
-		return Int(int64(len(h.set(x.X).Vertices)))
+		return Int(int64(len(h.settled(x.X).Vertices)))
 	case "sum":
 		return h.sum(x)
 	case "pop":

@@ -169,6 +169,8 @@ type EdgeSetIterator struct {
 	PriorityUpdate, Parallelization string
 	MergeThreshold, OpenBuckets     *graphit.Arg
 	Segments                        *graphit.Arg // of the edges, by ranges of their sources (cache segments)
+	// Swarm is the schedule for machines of Swarm tiles; nil: none.
+	Swarm *graphit.SimpleSwarmSchedule
 	// Hybrid holds the two schedules of an operator that chooses one whenever it runs; nil: only Metadata applies.
 	Hybrid *Hybrid
 }

@@ -25,7 +25,7 @@ func ordered(b *builder, _ *graphit.Schedule) {
 		if !ok {
 			return
 		}
-		o := b.p.buckets(loop)
+		o := b.p.Buckets(loop)
 		if o != nil && o.relaxes() && !o.Op.eachBucket() {
 			loop.Ordered = o
 		}
@@ -38,9 +38,9 @@ func (op *EdgeSetIterator) eachBucket() bool {
 		op.PriorityUpdate != "" && op.PriorityUpdate != EagerWithMerge
 }
 
-// buckets recognises while (q.finished() == false) { var f = q.dequeue_ready_set();
+// Buckets recognises while (q.finished() == false) { var f = q.dequeue_ready_set();
 // edges.from(f).applyUpdatePriority(…); delete f; }.
-func (p *Program) buckets(loop *While) *Ordered {
+func (p *Program) Buckets(loop *While) *Ordered {
 	o := &Ordered{Queue: Finishes(loop.Cond)}
 	if o.Queue == nil || len(loop.Body) < 2 || len(loop.Body) > 3 {
 		return nil

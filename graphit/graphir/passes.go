@@ -83,6 +83,9 @@ func schedules(b *builder, s *graphit.Schedule) {
 	for i := range s.CPU {
 		b.cpu(s, &s.CPU[i])
 	}
+	for i := range s.Swarm {
+		b.swarm(s, &s.Swarm[i])
+	}
 	for _, op := range b.p.Edges {
 		if op.Delta != nil && op.Output != Priority {
 			scheduleError(s, op.deltaAt, "%s: a delta is for applyUpdatePriority", op.Path)

@@ -45,6 +45,9 @@ type writer struct {
 	changed func(p ir.Value) // p: the lanes with a change
 	loops   []*ir.Loop
 	queues  map[*graphit.Var]*graphit.Var // the queues' priority vectors; nil: the function must not change priorities
+	// Of tasks: update emits a change of a priority, and current is the priority of the queue's bucket.
+	update  func(x *graphit.Method) bool
+	current func() ir.Value
 
 	program  *graphir.Program
 	pairs    map[*graphit.Var]pair // of numbers of two words: those of values
@@ -141,7 +144,7 @@ func (w *writer) statement(s graphit.Stmt, assigned map[*graphit.Var]bool) {
 	case *graphit.Assign:
 		w.assign(s)
 	case *graphit.ExprStmt:
-		if m, ok := s.X.(*graphit.Method); ok && w.queues != nil && w.priority(m) {
+		if m, ok := s.X.(*graphit.Method); ok && (w.update != nil && w.update(m) || w.queues != nil && w.priority(m)) {
 			return
 		}
 		if w.isWide(s.X.TypeOf()) {
@@ -442,6 +445,8 @@ func (w *writer) expr(x graphit.Expr) ir.Value {
 		switch {
 		case x.Name == "size" || x.Name == "getVertices":
 			return w.AsI32(w.Count("vertices"))
+		case w.current != nil && (x.Name == "get_current_priority" || x.Name == "getCurrentPriority"):
+			return w.current()
 		case x.Name == "get_current_priority" || x.Name == "getCurrentPriority":
 			return w.Param(priorityName, typeOf(x.TypeOf()))
 		}

@@ -354,6 +354,9 @@ type Loop struct {
 // Loops returns a program's loops as Run would run them on a graph with such weights and a machine of a shape.
 func Loops(f *graphit.File, o Options, weights graph.WeightKind, shape host.Shape) (loops []Loop, err error) {
 	defer catch(f.Name, &err)
+	if shape.Tasks {
+		return nil, nil // fusion is GPUs'
+	}
 	p, err := Build(f, o.Schedule, o.Float)
 	if err != nil {
 		return nil, err

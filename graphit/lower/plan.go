@@ -217,8 +217,12 @@ func (l *lowering) sum(op *graphir.EdgeSetIterator, a *algorithm.Algorithm) bool
 
 // edge passes an edge as the arguments of a function.
 func (l *lowering) edge(w *writer, f *graphit.Func, e *layout.Edge) {
-	w.values[f.Params[0]] = w.convert(e.Src, typeOf(f.Params[0].Type))
-	w.values[f.Params[1]] = w.convert(e.Dst, typeOf(f.Params[1].Type))
+	l.edgeOf(w, f, e.Src, e.Dst, e.Weight)
+}
+
+func (l *lowering) edgeOf(w *writer, f *graphit.Func, src, dst ir.Value, weight func(t ir.Type) ir.Value) {
+	w.values[f.Params[0]] = w.convert(src, typeOf(f.Params[0].Type))
+	w.values[f.Params[1]] = w.convert(dst, typeOf(f.Params[1].Type))
 	if len(f.Params) == 3 {
 		p := f.Params[2]
 		of := ir.I32
@@ -226,13 +230,13 @@ func (l *lowering) edge(w *writer, f *graphit.Func, e *layout.Edge) {
 			if l.weights == graph.FloatWeights && p.Type.IsReal() {
 				of = ir.F32
 			}
-			w.pairs[p] = w.widened(e.Weight(of), p.Type)
+			w.pairs[p] = w.widened(weight(of), p.Type)
 			return
 		}
 		if t := typeOf(p.Type); t == ir.F32 {
 			of = t
 		}
-		w.values[p] = w.convert(e.Weight(of), typeOf(p.Type))
+		w.values[p] = w.convert(weight(of), typeOf(p.Type))
 	}
 }
 

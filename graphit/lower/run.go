@@ -27,6 +27,7 @@ type Options struct {
 	HostOnly bool              // a program without operators runs, on the host
 	MaxSteps int               // maximum number of edge traversals; 0: unlimited
 
+	tasks        bool                                      // on Swarm tiles
 	anyArguments bool                                      // of schedules: Check
 	rehearse     bool                                      // nothing is launched: Rehearse
 	mutate       func(op *graphir.EdgeSetIterator)         // for tests: modifies the passes' results
@@ -82,10 +83,15 @@ func isIdle(p *graphir.Program) bool { return len(p.Edges)+len(p.Vertices) == 0 
 
 // build returns the representation of a program that is to run with options.
 func (o *Options) build(f *graphit.File) (*graphir.Program, error) {
+	make := Build
 	if o.HostOnly {
-		return BuildAny(f, o.Schedule, o.Float)
+		make = BuildAny
 	}
-	return Build(f, o.Schedule, o.Float)
+	p, err := make(f, o.Schedule, o.Float)
+	if err == nil && o.tasks {
+		p.ForTasks()
+	}
+	return p, err
 }
 
 // slowDoubles is the note on a program with doubles.
@@ -123,6 +129,7 @@ func refuseDouble(f *graphit.File) {
 // covers the run up to it.
 func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o Options) (r Result, err error) {
 	defer catch(f.Name, &err)
+	o.tasks = d.Shape().Tasks
 	p, err := o.build(f)
 	if err != nil {
 		return r, err
@@ -133,6 +140,9 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, f *graphit.File, o 
 	}
 	if o.Args, err = eval.ArgumentsOn(g, f, o.Schedule, o.Args); err != nil {
 		return r, err
+	}
+	if o.tasks && !isIdle(p) {
+		return runTasks(ctx, d, g, p, o)
 	}
 	h, b := newBackend(d, g, p, o)
 	err = h.Run(ctx, b)
@@ -184,7 +194,8 @@ func newBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options) (*
 func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options,
 	standIn bool) (m compose.Memory, err error) {
 	defer catch(f.Name, &err)
-	p, err := Build(f, o.Schedule, o.Float)
+	o.tasks, o.HostOnly = d.Shape().Tasks, false
+	p, err := o.build(f)
 	if err != nil {
 		return m, err
 	}
@@ -197,6 +208,9 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 		}
 	}
 	o.rehearse, o.Output = true, nil
+	if o.tasks {
+		return rehearseTasks(ctx, d, g, p, o, standIn)
+	}
 	h, b := newBackend(d, g, p, o)
 	if standIn {
 		err = h.Declare(ctx, b)
@@ -221,11 +235,16 @@ func Rehearse(ctx context.Context, d *host.Rehearsal, g *graph.Graph, f *graphit
 // values. A graph of any kind stands in for the real one.
 func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err error) {
 	defer catch(f.Name, &err)
+	o.tasks = d.Shape().Tasks
 	p, err := o.build(f)
 	if err != nil || isIdle(p) {
 		return err
 	}
 	o.anyArguments = true
+	if o.tasks {
+		b := newTaskBackend(d, g, p, o)
+		return b.ready()
+	}
 	_, b := newBackend(d, g, p, o)
 	for _, v := range p.Vectors {
 		if err := b.Declare(v, eval.Value{}, nil); err != nil {

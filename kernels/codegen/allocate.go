@@ -325,6 +325,9 @@ func (c *code) scan(lives []life, keep reserved, limit int) *allocation {
 	lives = slices.Clone(lives)
 	a := &allocation{lives: make([]life, len(c.float))}
 	can := freeRegisters(keep, limit)
+	if c.task {
+		can &^= taskRegisters
+	}
 	free := can
 	var active []*life
 	for n := range lives {
@@ -516,7 +519,7 @@ func (a *allocation) rewriteOne(c *code, i *inst, out []machine) []machine {
 	if d := i.def(); d != 0 && a.lives[d].slot == computedAgain {
 		return out
 	}
-	if _, ok := c.preloads[i.a]; ok && i.row.Name == "addi" && a.lives[i.rd].inPlace(a.lives[i.a].place) {
+	if _, ok := c.preloads[i.a]; ok && i.row.Name == "addi" && i.imm == 0 && a.lives[i.rd].inPlace(a.lives[i.a].place) {
 		return out
 	}
 	i = a.asFloat(i)

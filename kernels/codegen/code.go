@@ -45,6 +45,7 @@ type code struct {
 	reloads  map[reg]inst    // loads of the values that are moved from there
 
 	visits []visit
+	task   bool // a0 to a6 hold a task's arguments
 }
 
 // visit is a piece of code that lanes waiting elsewhere execute too: they come from there and return.

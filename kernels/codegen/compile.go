@@ -15,6 +15,8 @@ type Options struct {
 	// Return makes the kernel a part of a larger program, which enters it with all warps and lanes and continues at
 	// this address; 0: the kernel is a complete program, which starts the warps and ends them.
 	Return uint32
+	// Task makes the kernel, which must be Scalar, a task of a Swarm machine.
+	Task bool
 	// FloatSpills spills integers to free float registers first, rather than to the stack.
 	FloatSpills bool
 	// Sink computes values that are needed only behind a kernel's first test behind it.

@@ -23,10 +23,9 @@ func (c *code) finish(k *ir.Kernel, o Options) (*Compiled, error) {
 	if o.Zba {
 		c.shiftedAdditions()
 	}
-	a := c.allocate(o)
-	r := c.reordered()
-	if b := r.allocate(o); b.slots <= a.slots { // with more spills, reordering would not pay
-		c, a = r, b
+	c, a, err := c.allocated(o)
+	if err != nil {
+		return nil, err
 	}
 	list, err := c.assign(a)
 	if err != nil {
@@ -47,6 +46,20 @@ func (c *code) finish(k *ir.Kernel, o Options) (*Compiled, error) {
 		PerEdge: perEdgeInstrs(list), EdgeLoops: edgeLoops(list),
 		XRegisters: bits.OnesCount64(a.used & xRegisters), FRegisters: bits.OnesCount64(a.used &^ xRegisters)}
 	return out, nil
+}
+
+// allocated returns the code, in a better order if that pays, with its allocation.
+func (c *code) allocated(o Options) (*code, *allocation, error) {
+	if o.Task {
+		a, err := c.finishTask(o)
+		return c, a, err
+	}
+	a := c.allocate(o)
+	r := c.reordered()
+	if b := r.allocate(o); b.slots <= a.slots { // with more spills, reordering would not pay
+		return r, b, nil
+	}
+	return c, a, nil
 }
 
 // addresses32 returns the address of every label, counted from base.

@@ -37,6 +37,7 @@ type lowering struct {
 	depth   int
 	edge    uint8 // mark of the next instruction
 	err     error
+	fixed   [ir.TaskWords]reg // registers that stand for a0 to a6 of a task
 }
 
 // loopContext has the labels and masks that a loop's breaks and continues need.
@@ -111,7 +112,7 @@ func (l *lowering) atEntry(f func()) {
 
 // kernel lowers the whole kernel.
 func (l *lowering) kernel() error {
-	l.phase = isa.PhaseInit
+	l.phase, l.code.task = isa.PhaseInit, l.o.Task
 	l.start()
 	l.block(l.k.Body)
 	l.phase = isa.PhaseOther
@@ -128,7 +129,7 @@ func (l *lowering) kernel() error {
 
 // start emits the code of one lane of warp 0, which starts the others, and then the beginning of all.
 func (l *lowering) start() {
-	if l.o.Return != 0 {
+	if l.o.Return != 0 || l.o.Task {
 		l.add(inst{entry: true})
 		return
 	}
@@ -146,6 +147,10 @@ func (l *lowering) start() {
 // end emits the end: warp 0 of core 0 stores the exit code, if there is one, and all warps end. A part of a larger
 // program jumps back.
 func (l *lowering) end() {
+	if l.o.Task {
+		l.emit("swarm.finish", 0, 0, 0, 0)
+		return
+	}
 	if l.o.Return == 0 && l.o.SilentExit {
 		l.code.dropMask()
 		l.emit("tmc", 0, 0, 0, 0)
@@ -419,6 +424,10 @@ func (l *lowering) grow() {
 }
 
 func (l *lowering) param(r reg, v ir.Value) {
+	if word := l.k.Params[v.Imm].Word; l.o.Task && word < ir.TaskWords {
+		l.move(r, l.taskRegister(word))
+		return
+	}
 	if word := l.k.Params[v.Imm].Word; word < l.o.ArgumentRegisters && l.o.Return == 0 {
 		l.preloaded(r, v, word)
 		return

@@ -86,6 +86,8 @@ func (l *lowering) compute(i *ir.Instr) {
 		l.weaver(i)
 	case ir.OpUnitDo, ir.OpUnitAsk:
 		l.unit(i)
+	case ir.OpTask:
+		l.enqueue(i)
 	case ir.OpListPush:
 		l.listPush(i)
 	default:

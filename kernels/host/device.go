@@ -63,6 +63,12 @@ func BeginStep(d Device, n int) error {
 	return nil
 }
 
+// CoreUser is a device that can be made to use fewer cores than it has.
+type CoreUser interface {
+	// UseCores makes coming launches use the first cores only.
+	UseCores(n int) error
+}
+
 // Frontiers is a device that is notified of each super-step's active set.
 type Frontiers interface {
 	// Frontier is called before the launches that work on the active set, with the number of active vertices and of
@@ -124,6 +130,7 @@ type Shape struct {
 	ArgumentRegisters     int    // words of the argument block in registers at a launch
 	SilentExit            bool   // a program need not store an exit code
 	Zba                   bool   // the extension
+	Tasks                 bool   // it is one of Swarm tiles, whose programs are of tasks
 }
 
 // plug adds the cores' graph unit.

@@ -36,7 +36,7 @@ func shapeOf(cfg *configs.Machine) Shape {
 		ArgumentRegisters: cfg.Core.ArgumentRegisters, SilentExit: cfg.Core.SilentExit, Zba: cfg.Core.Zba,
 	}
 	if cfg.Swarm != nil {
-		s.LineBytes = cfg.Swarm.LineBytes
+		s.LineBytes, s.Tasks = cfg.Swarm.LineBytes, true
 		return s
 	}
 	if cfg.Core.Scratchpad {

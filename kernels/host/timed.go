@@ -56,6 +56,9 @@ func (d *Timed) Frontier(step int, vertices, edges uint64) {
 	d.Machine.BeginStep(step, vertices, edges)
 }
 
+// UseCores makes coming launches use the first cores only; for machines of Swarm tiles.
+func (d *Timed) UseCores(n int) error { return d.Machine.UseCores(n) }
+
 // SetUntimed makes coming launches functional, or timed again.
 func (d *Timed) SetUntimed(on bool) { d.execute = on }
 

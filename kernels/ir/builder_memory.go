@@ -1,5 +1,7 @@
 package ir
 
+import "heddle/isa"
+
 // Word addresses are base + 4·index, where base is a u32 and a multiple of 4, and index is an i32 or a u32, or nil for
 // base itself. Byte addresses are base + index.
 
@@ -118,3 +120,26 @@ func (v *Variable) Set(x Value) {
 	}
 	v.b.add(OpSet, None, x).Var = v.v
 }
+
+// Scalar makes the kernel one of a core of one lane and one warp, as those of Swarm tiles: a task.
+func (b *Builder) Scalar() { b.k.Scalar = true }
+
+// Task enqueues a task, of a Swarm machine: the code at an address with a timestamp and arguments, of which those that
+// are nil have any value.
+func (b *Builder) Task(code, timestamp Value, args ...Value) {
+	if !b.k.Scalar || len(args) > isa.SwarmArgs {
+		b.errorf("a task with %d arguments: expected at most %d, in a kernel that is a task", len(args), isa.SwarmArgs)
+		return
+	}
+	operands := make([]Value, 2+isa.SwarmArgs)
+	operands[0], operands[1] = code, timestamp
+	copy(operands[2:], args)
+	b.add(OpTask, None, operands...)
+}
+
+// TaskWord returns the word of the argument block that stands for a task's argument of that number, or, of the number
+// isa.SwarmArgs, for its timestamp: such words are in registers when the task begins, and not in memory.
+func TaskWord(n int) int { return n }
+
+// TaskWords is the number of these words, with which the block of a kernel that is a task begins.
+const TaskWords = 8

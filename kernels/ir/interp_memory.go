@@ -2,6 +2,7 @@ package ir
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/bits"
 
 	"heddle/isa"
@@ -28,6 +29,8 @@ func (w *warp) effect(i *Instr, mask uint32) {
 		if i.Type != None {
 			copy(w.values[i.ID*w.n:][:w.n], r.Out)
 		}
+	case OpTask:
+		panic(failure{errors.New("the interpreter knows no tasks")})
 	case OpListPush:
 		_, push := w.k.ListRows()
 		w.askRow(i, push, mask, i.Args...)

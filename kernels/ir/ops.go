@@ -120,6 +120,9 @@ const (
 	OpUnitDo
 	OpUnitAsk
 
+	// A new task, on cores of Swarm tiles.
+	OpTask
+
 	NumOps
 )
 
@@ -317,6 +320,7 @@ var ops = [NumOps]row{
 	OpEghwEdges: {name: "eghw_edges", kind: KindControl, sig: ":-", blocks: 1},
 
 	OpUnitDo: {name: "unit_do", kind: KindEffect, sig: "?x?x:-"}, OpUnitAsk: {name: "unit_ask", kind: KindEffect, sig: "?x?x:u"},
+	OpTask: {name: "task", kind: KindEffect, sig: "uu?w?w?w?w?w?w:-"}, // address, timestamp, arguments
 }
 
 func (o Op) String() string { return ops[o].name }

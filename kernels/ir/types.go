@@ -97,6 +97,8 @@ type Kernel struct {
 	// Lists are the instructions for the core's vertex-lists; zero: a GraphPEG's.
 	Lists ListOps
 
+	// Scalar is set if a core of one lane and one warp runs it, so that nothing differs between lanes.
+	Scalar bool
 	// Warps is the number of warps of a core that run it; 0: all that the machine has.
 	Warps int
 	// Block is the number of neighbouring warps of a core that form a thread block, the scope of a barrier; a divisor

@@ -27,6 +27,9 @@ var agrees = [NumOps]bool{OpBallot: true, OpAny: true, OpAll: true}
 func Analyse(k *Kernel) *Uniformity {
 	u := &Uniformity{Varying: make([]bool, k.Instr), Vars: make([]bool, k.Vars), Partial: make([]bool, k.Instr),
 		Ragged: make([]bool, k.Instr)}
+	if k.Scalar {
+		return u
+	}
 	for _, r := range k.Roots {
 		u.Varying[r.ID] = varies[r.Op]
 	}
