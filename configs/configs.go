@@ -21,29 +21,52 @@ import (
 // Machine describes a timed machine.
 type Machine struct {
 	Sockets        int `key:"sockets" default:"1" min:"1" max:"256" unit:"sockets" doc:"Sockets, each with an L1I and an L1D for its cores."`
-	CoresPerSocket int `key:"cores_per_socket" default:"1" min:"1" max:"16" unit:"cores" doc:"Cores of a socket. 1 gives every core L1s of its own. RTL: SOCKET_SIZE."`
+	CoresPerSocket int `key:"cores_per_socket" default:"1" min:"1" max:"16" unit:"cores"`
 
 	Core Core        `key:"core" doc:"A core: pipeline, load-store unit, scratchpad, and the graph unit in its socket."`
 	L1I  cache.Spec  `key:"l1i" defaults:"write_enable=false; response_queue=0" doc:"Instruction cache of a socket."`
 	L1D  cache.Spec  `key:"l1d" doc:"Data cache of a socket."`
 	L2   *cache.Spec `key:"l2" defaults:"bytes=1MiB; ways=8" doc:"Cache behind all sockets; absent: the L1s reach memory."`
-	L3   *cache.Spec `key:"l3" defaults:"bytes=2MiB; ways=8" doc:"Cache behind the L2; absent: the L2 reaches memory. RTL: L3_CACHE_SIZE 2 MB."`
+	L3   *cache.Spec `key:"l3" defaults:"bytes=2MiB; ways=8"`
 
-	SocketPort bool `key:"socket_port" default:"false" doc:"A socket's L1I shares the port of the next level with the L1D's first, in front of which an arbiter prefers it; one of the registers of to_l2 is the arbiter's. false: each has a port. RTL: true, with an L2."`
+	SocketPort bool `key:"socket_port" default:"false"`
 
-	Concentrator *concentrator.Spec `key:"concentrator" doc:"Shared path of some sockets' L1s and graph units to the L2, in front of to_l2; absent: each has a port of the L2, which has 64, so that more than 32 sockets need one."`
+	Concentrator *concentrator.Spec `key:"concentrator"`
 
-	CtrlProc ctrlproc.Spec `key:"ctrlproc" doc:"The control processor's balancing between the cores' GraphPEGs (ACM TACO 2021, §3.3.2); without them it does nothing."`
+	CtrlProc ctrlproc.Spec `key:"ctrlproc"`
 
 	Atomics core.Atomics `key:"atomics" doc:"Atomic instructions on memory; those on the scratchpad are performed there."`
 
-	ToL1D    Wires  `key:"to_l1d" defaults:"request=1; response=2" doc:"Registers between a core and its L1D; the response of an L1D that cores share takes one more, for its arbiter."`
+	ToL1D    Wires  `key:"to_l1d" defaults:"request=1; response=2"`
 	ToL2     Wires  `key:"to_l2" defaults:"request=3; response=5" doc:"Registers between L1D and L2; the L1I has one less each way."`
 	ToL3     Wires  `key:"to_l3" defaults:"request=3; response=5" doc:"Registers between L2 and L3, as between L1 and L2."`
-	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=4" doc:"Registers between the last cache and memory; the L1I has one less each way."`
+	ToMemory Wires  `key:"to_memory" defaults:"request=3; response=4"`
 	Memory   Memory `key:"memory" doc:"Main memory."`
 
-	Swarm *swarm.Spec `key:"swarm" doc:"A machine of Swarm tiles (MICRO 2015) in place of all of the above but sockets, which are tiles, and cores_per_socket, the cores of one: its cores have one warp of one thread and execute ordered tasks. Of the values that name MICRO 2015, those of the queues, the commit interval and the tile were confirmed by a second description; the others were quoted from memory of its Table 3: check them before you cite them. Absent: none."`
+	Swarm *swarm.Spec `key:"swarm"`
+}
+
+// Docs has the long descriptions of keys.
+func (Machine) Docs() map[string]string {
+	return map[string]string{
+		"cores_per_socket": "Cores of a socket. 1 gives every core L1s of its own. RTL: SOCKET_SIZE.",
+		"l3":               "Cache behind the L2; absent: the L2 reaches memory. RTL: L3_CACHE_SIZE 2 MB.",
+		"socket_port": "A socket's L1I shares the port of the next level with the L1D's first, in front of which " +
+			"an arbiter prefers it; one of the registers of to_l2 is the arbiter's. false: each has a " +
+			"port. RTL: true, with an L2.",
+		"concentrator": "Shared path of some sockets' L1s and graph units to the L2, in front of to_l2; absent: " +
+			"each has a port of the L2, which has 64, so that more than 32 sockets need one.",
+		"ctrlproc": "The control processor's balancing between the cores' GraphPEGs (ACM TACO 2021, §3.3.2); " +
+			"without them it does nothing.",
+		"to_l1d": "Registers between a core and its L1D; the response of an L1D that cores share takes one " +
+			"more, for its arbiter.",
+		"to_memory": "Registers between the last cache and memory; the L1I has one less each way.",
+		"swarm": "A machine of Swarm tiles (MICRO 2015) in place of all of the above but sockets, which are " +
+			"tiles, and cores_per_socket, the cores of one: its cores have one warp of one thread and " +
+			"execute ordered tasks. Of the values that name MICRO 2015, those of the queues, the commit " +
+			"interval and the tile were confirmed by a second description; the others were quoted from " +
+			"memory of its Table 3: check them before you cite them. Absent: none.",
+	}
 }
 
 // Core is a core and the unit in its accelerator socket.
@@ -94,16 +117,19 @@ func (m *Machine) UnitShape(n int) accel.Shape {
 
 // Wires are the registers on the way between two levels.
 type Wires struct {
-	Request  int `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a request's leaving one level to its being seen by the next."`
+	Request  int `key:"request" default:"1" min:"1" max:"1000" unit:"cycles"`
 	Response int `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
 
 	RequestEntries  int `key:"request_entries" default:"0" min:"0" max:"2000" unit:"requests"`
-	ResponseEntries int `key:"response_entries" default:"0" min:"0" max:"2000" unit:"responses" doc:"The same of the way back; of an L1I it is never less than the answers that it awaits. RTL: MRSQ_SIZE, the crossbar's two entries behind it, and the entries in front of them."`
+	ResponseEntries int `key:"response_entries" default:"0" min:"0" max:"2000" unit:"responses"`
 }
 
 // Docs has the long descriptions of keys.
 func (Wires) Docs() map[string]string {
 	return map[string]string{
+		"request": "From a request's leaving one level to its being seen by the next.",
+		"response_entries": "The same of the way back; of an L1I it is never less than the answers that it awaits. RTL: " +
+			"MRSQ_SIZE, the crossbar's two entries behind it, and the entries in front of them.",
 		"request_entries": "Requests that these registers hold, one each at least. 0: one each, and one more. RTL: the " +
 			"buffers of a cache's memory side, its arbiters and adapters, one or two entries each " +
 			"(MEM_OUT_BUF, REQ_OUT_BUF).",

@@ -9,21 +9,32 @@ import (
 // Memory is main memory. The preset supplies values that are "preset" or 0.
 type Memory struct {
 	Preset     string  `key:"preset" default:"hbm2-2gbps" oneof:"vortex-harness,hbm2-2gbps,hbm2-2gbps-r20,hbm2-2gbps-jedec,hbm3-5.2gbps,ddr4-3200,ddr4-3200-r20,gddr6,gddr5,ideal"`
-	Channels   int     `key:"channels" default:"0" min:"0" max:"128" unit:"channels" doc:"DRAM channels; a power of two with mapping ChRaBaRoCo. 0: the preset's; vortex-harness has 2, as RTL's PLATFORM_MEMORY_NUM_BANKS."`
-	ClockRatio float64 `key:"clock_ratio" default:"0" min:"0" max:"100" unit:"core cycles" doc:"Core clock over DRAM clock. 0: the preset's clock beside a core of 1 GHz; hbm2: 1, hbm3-5.2gbps: 0.764, ddr4-3200: 0.625. Timing in DRAM clocks stays as it is."`
+	Channels   int     `key:"channels" default:"0" min:"0" max:"128" unit:"channels"`
+	ClockRatio float64 `key:"clock_ratio" default:"0" min:"0" max:"100" unit:"core cycles"`
 	Scheduler  string  `key:"scheduler" default:"preset" oneof:"preset,frfcfs,row-hit-first,fcfs"`
-	PagePolicy string  `key:"page_policy" default:"preset" oneof:"preset,open,closed" doc:"open: a row stays open until another is wanted or a refresh is due; every preset's. closed: it is closed with the last queued access to it."`
+	PagePolicy string  `key:"page_policy" default:"preset" oneof:"preset,open,closed"`
 	Mapping    string  `key:"mapping" default:"preset" oneof:"preset,RoBaRaCoCh,RoCoBaRaCh,ChRaBaRoCo,RoBaRaCoChXor"`
-	Refresh    string  `key:"refresh" default:"preset" oneof:"preset,on,off" doc:"All-bank refresh of each rank at its interval. Presets: on, but hbm2-2gbps-r20."`
+	Refresh    string  `key:"refresh" default:"preset" oneof:"preset,on,off"`
 	ReadQueue  int     `key:"read_queue" default:"0" min:"0" max:"4096" unit:"requests" doc:"Reads that a channel holds. 0: the preset's, 32."`
-	WriteQueue int     `key:"write_queue" default:"0" min:"0" max:"4096" unit:"requests" doc:"Writes that a channel holds. 0: the preset's, 32."`
-	DrainHigh  int     `key:"drain_high" default:"0" min:"0" max:"4096" unit:"requests" doc:"From this many queued writes on, writes go before reads. 0: the preset's, 26."`
-	DrainLow   int     `key:"drain_low" default:"-1" min:"-1" max:"4095" unit:"requests" doc:"With this many queued writes or fewer, and a read that waits, reads go first again. -1: the preset's, 6."`
+	WriteQueue int     `key:"write_queue" default:"0" min:"0" max:"4096" unit:"requests"`
+	DrainHigh  int     `key:"drain_high" default:"0" min:"0" max:"4096" unit:"requests"`
+	DrainLow   int     `key:"drain_low" default:"-1" min:"-1" max:"4095" unit:"requests"`
 }
 
 // Docs has the long descriptions of keys.
 func (Memory) Docs() map[string]string {
 	return map[string]string{
+		"channels": "DRAM channels; a power of two with mapping ChRaBaRoCo. 0: the preset's; vortex-harness has " +
+			"2, as RTL's PLATFORM_MEMORY_NUM_BANKS.",
+		"clock_ratio": "Core clock over DRAM clock. 0: the preset's clock beside a core of 1 GHz; hbm2: 1, " +
+			"hbm3-5.2gbps: 0.764, ddr4-3200: 0.625. Timing in DRAM clocks stays as it is.",
+		"page_policy": "open: a row stays open until another is wanted or a refresh is due; every preset's. " +
+			"closed: it is closed with the last queued access to it.",
+		"refresh":     "All-bank refresh of each rank at its interval. Presets: on, but hbm2-2gbps-r20.",
+		"write_queue": "Writes that a channel holds. 0: the preset's, 32.",
+		"drain_high":  "From this many queued writes on, writes go before reads. 0: the preset's, 26.",
+		"drain_low": "With this many queued writes or fewer, and a read that waits, reads go first again. -1: " +
+			"the preset's, 6.",
 		"preset": "A DRAM (see package dram for timing and sources), or vortex-harness: the memory model of " +
 			"Vortex's RTL and SimX simulations, for cycle parity with them and not a physical memory.",
 		"scheduler": "Order of requests. frfcfs: the oldest whose next command is ready, as Ramulator 2; every " +

@@ -14,8 +14,8 @@ type Spec struct {
 	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" unit:"bytes" doc:"Capacity: banks × ways × line_bytes × a power of two of sets. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
 	Ways       int        `key:"ways" default:"4" min:"1" max:"256" unit:"ways" doc:"Ways of a set. RTL: NUM_WAYS; L1 4, L2 8."`
 	LineBytes  int        `key:"line_bytes" default:"64" min:"4" max:"1024" pow2:"true" unit:"bytes" doc:"A line; of the L1s as long as each other's, and of an outer level as long as an inner one's or longer. RTL: LINE_SIZE 64."`
-	Banks      int        `key:"banks" default:"1" min:"1" max:"64" unit:"banks" doc:"Banks work in parallel, each with its own pipeline, tags and MSHRs; of a number that is no power of two, a line's is the remainder. RTL: NUM_BANKS; L1I 1, others as many as they have requesters, at most 16."`
-	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed" doc:"How a line's bank is found. hashed: by all bits of its number, so that no stride meets in one bank; with a number of banks that is no power of two, the sum of its digits in that base. RTL: low_bits."`
+	Banks      int        `key:"banks" default:"1" min:"1" max:"64" unit:"banks"`
+	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed"`
 	MSHRs      int        `key:"mshrs" default:"16" min:"1" max:"256" unit:"entries" doc:"MSHRs of a bank: requests between acceptance and either hit or replay; fewer than 4 throttle even hits. RTL: MSHR_SIZE 16."`
 	// Ports take requests, one a cycle each. The machine sets it: one for each requester.
 	Ports int `key:"-"`
@@ -27,7 +27,7 @@ type Spec struct {
 	MemoryPorts int `key:"memory_ports" default:"1" min:"1" max:"64" unit:"ports" doc:"Ports to the next level; bank b uses port b mod memory_ports. RTL: MEM_PORTS."`
 
 	RequestQueue   int  `key:"request_queue" default:"2" min:"1" max:"256" unit:"requests" doc:"Entries of the crossbar's buffer before each bank, which exists, and costs a cycle, with more than 2 requesters only. RTL: REQ_XBAR_BUF."`
-	ResponseQueue  int  `key:"response_queue" default:"1" min:"0" max:"256" unit:"responses" doc:"Entries of a bank's response queue, beyond those of the link behind it, which has two or three and alone is the queue at 0. RTL: CRSQ_SIZE 2, and two in the bypass of an L1D or in the arbiter behind a shared L1I. With response_buffer, 1 lets an answer pass every other cycle."`
+	ResponseQueue  int  `key:"response_queue" default:"1" min:"0" max:"256" unit:"responses"`
 	MemoryQueue    int  `key:"memory_queue" default:"4" min:"3" max:"256" unit:"requests" doc:"Entries of a bank's queue to memory; 2 of them stay free for what is in the bank's pipeline. RTL: MREQ_SIZE 4."`
 	ResponseBuffer bool `key:"response_buffer" default:"false" doc:"A register between banks and requesters: a response takes a cycle more. RTL: CORE_RSP_BUF_ENABLE, with more than one bank or port."`
 	MemoryBuffer   bool `key:"memory_buffer" default:"false" doc:"A register between banks and memory ports. RTL: MEM_REQ_BUF_ENABLE, with more than one bank."`
@@ -37,9 +37,34 @@ type Spec struct {
 	Seed        uint64      `key:"seed" default:"0" unit:"" doc:"Seed of random replacement."`
 
 	WriteEnable  bool        `key:"write_enable" default:"true" doc:"Takes writes, as all but an L1I must. RTL: WRITE_ENABLE; L1I false."`
-	WritePolicy  WritePolicy `key:"write_policy" default:"through" oneof:"through,back" doc:"through: every write goes on to the next level, and none brings a line in. back: a write that misses brings its line in, and a line that was written goes to the next level when it is replaced or flushed; the walk of a flush then takes a cycle a line instead of a set. RTL: WRITEBACK, 0."`
-	ResendWrites bool        `key:"resend_writes" default:"false" doc:"Sends a write to the next level again as it is replayed, when it missed while its line was on the way; the replay then waits while the memory queue is almost full. With write_policy back nothing. RTL: since early 2025, every level."`
-	ForwardFlush bool        `key:"forward_flush" default:"false" doc:"Sends a flush on to the next level after the walk, and answers it when that has answered; memory answers as it does to a read, behind the writes before it. RTL: every level."`
+	WritePolicy  WritePolicy `key:"write_policy" default:"through" oneof:"through,back"`
+	ResendWrites bool        `key:"resend_writes" default:"false"`
+	ForwardFlush bool        `key:"forward_flush" default:"false"`
+}
+
+// Docs has the long descriptions of keys.
+func (Spec) Docs() map[string]string {
+	return map[string]string{
+		"banks": "Banks work in parallel, each with its own pipeline, tags and MSHRs; of a number that is no " +
+			"power of two, a line's is the remainder. RTL: NUM_BANKS; L1I 1, others as many as they have " +
+			"requesters, at most 16.",
+		"bank_select": "How a line's bank is found. hashed: by all bits of its number, so that no stride meets in " +
+			"one bank; with a number of banks that is no power of two, the sum of its digits in that " +
+			"base. RTL: low_bits.",
+		"response_queue": "Entries of a bank's response queue, beyond those of the link behind it, which has two or " +
+			"three and alone is the queue at 0. RTL: CRSQ_SIZE 2, and two in the bypass of an L1D or in " +
+			"the arbiter behind a shared L1I. With response_buffer, 1 lets an answer pass every other " +
+			"cycle.",
+		"write_policy": "through: every write goes on to the next level, and none brings a line in. back: a write " +
+			"that misses brings its line in, and a line that was written goes to the next level when it " +
+			"is replaced or flushed; the walk of a flush then takes a cycle a line instead of a set. RTL: " +
+			"WRITEBACK, 0.",
+		"resend_writes": "Sends a write to the next level again as it is replayed, when it missed while its line was " +
+			"on the way; the replay then waits while the memory queue is almost full. With write_policy " +
+			"back nothing. RTL: since early 2025, every level.",
+		"forward_flush": "Sends a flush on to the next level after the walk, and answers it when that has answered; " +
+			"memory answers as it does to a read, behind the writes before it. RTL: every level.",
+	}
 }
 
 // BankSelect says how a line's bank is found.
@@ -64,7 +89,7 @@ const (
 	Random
 )
 
-// WritePolicy says what becomes of writes.
+// WritePolicy is the treatment of writes.
 type WritePolicy uint8
 
 // Through sends every write on and allocates nothing; Back allocates, and sends lines

@@ -14,12 +14,15 @@ type Spec struct {
 	Request      int     `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a requester to the concentrator, beyond the way from there to the next level."`
 	Response     int     `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
 	RequestQueue int     `key:"request_queue" default:"2" min:"1" max:"1024" unit:"requests" doc:"Entries in front of the concentrator, for each requester. RTL: REQ_OUT_BUF 3, a buffer of two."`
-	Outstanding  int     `key:"outstanding" default:"64" min:"1" max:"4096" unit:"requests" doc:"Requests of a requester that have left and whose answers it has not taken: each has an entry reserved. Ours: as many as an L2 bank of the Kepler machine has MSHRs, and twice those of its L1Ds."`
+	Outstanding  int     `key:"outstanding" default:"64" min:"1" max:"4096" unit:"requests"`
 }
 
 // Docs has the long descriptions of keys.
 func (Spec) Docs() map[string]string {
 	return map[string]string{
+		"outstanding": "Requests of a requester that have left and whose answers it has not taken: each has an " +
+			"entry reserved. Ours: as many as an L2 bank of the Kepler machine has MSHRs, and twice those " +
+			"of its L1Ds.",
 		"arbiter": "Whose request a port takes. round_robin: after a requester's the next one's. priority: the " +
 			"first that has one, of graph units that bypass their L1D, L1Is and L1Ds in this order. RTL: " +
 			"ARBITER \"P\", the L1I before the L1D.",

@@ -12,12 +12,24 @@ import (
 
 // Atomics configures how the machine performs atomics.
 type Atomics struct {
-	Mode     AtomicMode `key:"mode" default:"l2" oneof:"l2,simx25,simx24" doc:"l2: at the L2, or without one at the only L1D, in the order of arrival there; only the result travels back. simx25: timed as stores without an answer. simx24: timed as loads of the L1. The last two act when they leave the load-store unit and exist for comparison with those versions of SimX; the RTL of 2025-10 has no atomics."`
+	Mode     AtomicMode `key:"mode" default:"l2" oneof:"l2,simx25,simx24"`
 	Interval int        `key:"interval" default:"2" min:"1" max:"1000" unit:"cycles" doc:"What one operation takes of its line: those of a line follow each other, those of different lines do not wait. Counts with mode l2."`
 	Combine  bool       `key:"combine" default:"false" doc:"The lanes of one request that hit one word are one operation. Counts with mode l2."`
 
-	Together     bool `key:"words_together" default:"false" doc:"The words of one request are operated on side by side: it takes as many operations as lanes hit its most frequent word, with combine one. NVIDIA H100: true. Counts with mode l2."`
+	Together     bool `key:"words_together" default:"false"`
 	BankInterval int  `key:"bank_interval" default:"0" min:"0" max:"1000" unit:"cycles" doc:"What one operation takes of its bank: those of different lines of a bank follow each other too. 0: nothing. Counts with mode l2."`
+}
+
+// Docs has the long descriptions of keys.
+func (Atomics) Docs() map[string]string {
+	return map[string]string{
+		"mode": "l2: at the L2, or without one at the only L1D, in the order of arrival there; only the " +
+			"result travels back. simx25: timed as stores without an answer. simx24: timed as loads of " +
+			"the L1. The last two act when they leave the load-store unit and exist for comparison with " +
+			"those versions of SimX; the RTL of 2025-10 has no atomics.",
+		"words_together": "The words of one request are operated on side by side: it takes as many operations as " +
+			"lanes hit its most frequent word, with combine one. NVIDIA H100: true. Counts with mode l2.",
+	}
 }
 
 // AtomicMode selects where atomics are performed and how they are timed.

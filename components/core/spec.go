@@ -26,45 +26,45 @@ type Spec struct {
 
 	Schedule   Schedule `key:"schedule" doc:"Which warps are fetched for."`
 	FetchWidth int      `key:"fetch_width" default:"1" min:"1" max:"8" unit:"warps" doc:"Warps that are scheduled, fetched for and decoded in a cycle. Each has a port of its own to the L1I, which needs banks to serve them. RTL: 1."`
-	FetchBlock int      `key:"fetch_instructions" default:"1" min:"1" max:"16" pow2:"true" unit:"instructions" doc:"Instructions that a fetch brings: those of its aligned block from its address on, up to a control instruction or as many as the instruction buffer has slots for. RTL: 1."`
+	FetchBlock int      `key:"fetch_instructions" default:"1" min:"1" max:"16" pow2:"true" unit:"instructions"`
 	FetchRoom  bool     `key:"fetch_room" default:"false" doc:"A warp is fetched for only while its instruction buffer has slots for what a fetch brings. false: one that is full blocks decode, of all warps, as in the RTL."`
 	Issue      Issue    `key:"issue" doc:"Which warps issue, and how many instructions."`
 
-	ALULanes int `key:"alu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's integer unit, multiplier and divider; with fewer than threads a warp goes through in packets, one a cycle for each group of lanes with an active one, which commit one by one. 0: threads. RTL: NUM_ALU_LANES."`
+	ALULanes int `key:"alu_lanes" default:"0" min:"0" max:"32" unit:"lanes"`
 	FPULanes int `key:"fpu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of a slice's FPU; a packet takes an entry of fpu_queue. 0: threads. RTL: NUM_FPU_LANES."`
 	SFULanes int `key:"sfu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the SFU: CSRs and warp control, which acts with its last packet. Graph units take warps whole. 0: threads. RTL: NUM_SFU_LANES."`
 
-	LSULanes int `key:"lsu_lanes" default:"0" min:"0" max:"32" unit:"lanes" doc:"Lanes of the load-store unit, and banks of the scratchpad; with fewer than threads a warp's access goes through in packets, one a cycle for each group of lanes with an active one, each of which takes an entry of lsu_queue; a fence is one. 0: threads. RTL: NUM_LSU_LANES."`
+	LSULanes int `key:"lsu_lanes" default:"0" min:"0" max:"32" unit:"lanes"`
 
 	Collectors    int `key:"collectors" default:"0" min:"0" max:"16" unit:"collectors" doc:"Operand collectors of a slice. 0: max(1, warps/(4·slices)), as RTL's NUM_OPCS."`
 	IBuffer       int `key:"ibuffer" default:"4" min:"1" max:"64" unit:"instructions" doc:"Decoded instructions a warp holds. RTL: IBUF_SIZE."`
 	FPUQueue      int `key:"fpu_queue" default:"0" min:"0" max:"64" unit:"operations" doc:"Operations an FPU block holds, from execution to commit. 0: 2 · threads / fpu_lanes, as RTL's FPUQ_SIZE."`
 	LSUQueue      int `key:"lsu_queue" default:"0" min:"0" max:"64" unit:"loads" doc:"Outstanding warp loads, or packets of them with lsu_lanes. 0: 2 · threads / lsu_lanes, as RTL's LSUQ_IN_SIZE."`
 	CoalescerTags int `key:"coalescer_tags" default:"0" min:"0" max:"256" unit:"batches" doc:"Outstanding batches of merged requests. 0: max(lsu_queue, channel_bytes / 4), as RTL's LSUQ_OUT_SIZE."`
-	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes" doc:"What one request to the L1D covers: lanes of a channel are merged when they fall into one aligned block of that size. 4: nothing is merged. 0: min(4·lsu_lanes, 64), as RTL's LSU_LINE_SIZE."`
+	ChannelBytes  int `key:"channel_bytes" default:"0" min:"0" max:"128" unit:"bytes"`
 
 	BatchInterval int `key:"batch_interval" default:"2" min:"1" max:"2" unit:"cycles" doc:"Least time between two batches of requests of the coalescer, to the channels of the L1D. 1: a batch a cycle. RTL: 2, the states of VX_mem_coalescer."`
 
-	Gather bool `key:"gather_answers" default:"false" doc:"The load-store unit takes the answers of all channels in a cycle, and a load's result passes on when it is whole. false: those that belong to one batch and arrive together, each such part of a load taking a turn at write-back. RTL: false."`
+	Gather bool `key:"gather_answers" default:"false"`
 
-	Forwarding int `key:"forwarding" default:"0" min:"0" max:"7" unit:"cycles" doc:"Cycles from the issue of an integer or float operation, other than a division, square root, vote or shuffle, to the issue of an instruction that reads its result, which is forwarded, as where a compiler sets stall counts; no less than its latency. A busy unit delays both instructions. 0: results are read after write-back. RTL: 0."`
+	Forwarding int `key:"forwarding" default:"0" min:"0" max:"7" unit:"cycles"`
 
-	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial" doc:"Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one division at a time in a slice, as synthesised; what comes behind a division that waits for the divider waits too. RTL: IDIV_DPI, VX_serial_div."`
+	IDiv Divider `key:"idiv" default:"dpi" oneof:"dpi,serial"`
 
 	Fence Fence `key:"fence" default:"flush" oneof:"flush,wait" doc:"flush: a fence walks the caches, sets and all, as in the RTL. wait: it ends when the core has its loads and atomics back and the L1D has taken its stores, as in SimX."`
 
-	DeviceBarrier DeviceBarrier `key:"device_barrier" default:"flush" oneof:"flush,signal" doc:"What a barrier over several cores does to memory. flush (ours, and what kernels need): a core arrives when all it has sent has ended and its L1D has forgotten its lines. signal: nothing, as in the RTL; programs need a fence before it, and kernels that read behind one what other cores have stored (workload.compiler.fusion, schedule strict) are refused on several cores."`
+	DeviceBarrier DeviceBarrier `key:"device_barrier" default:"flush" oneof:"flush,signal"`
 
 	// BarrierRegisters are the registers between a core and the barrier unit, and back. The machine sets it.
 	BarrierRegisters int `key:"-"`
 
 	KeepL1I bool `key:"keep_l1i" default:"false" doc:"The L1I keeps its lines from launch to launch, as in GPGPU-Sim. false: every launch but the first empties it (ours: the host may have loaded other code)."`
 
-	ArgumentRegisters int `key:"argument_registers" default:"0" min:"0" max:"24" unit:"words" doc:"Words at mscratch, which kernels' arguments begin with, that a launch writes to registers of all lanes, in no time: word i to x31 - i. Compiled kernels use them in place of loads. GPUs have a kernel's arguments at hand: AMD's preload some in scalar registers (LLVM, User Guide for AMDGPU Backend, Preloaded Kernel Arguments), NVIDIA's are operands in constant bank 0 (CUDA Binary Utilities, c[0x0][…]). RTL: 0."`
+	ArgumentRegisters int `key:"argument_registers" default:"0" min:"0" max:"24" unit:"words"`
 
-	Zba bool `key:"zba" default:"false" doc:"The core has RISC-V's shifted additions, Zba, each of which takes as long as an addition; compiled kernels compute addresses by them. GPUs have such instructions: NVIDIA's LEA (CUDA Binary Utilities), AMD's v_lshl_add_u32 (RDNA 3 ISA, VOP3). RTL: false."`
+	Zba bool `key:"zba" default:"false"`
 
-	SilentExit bool `key:"silent_exit" default:"false" doc:"A program that ends without an exit code has succeeded; compiled kernels store none. GPUs' kernels return nothing, and a thread ends by one instruction, EXIT or s_endpgm. RTL: false."`
+	SilentExit bool `key:"silent_exit" default:"false"`
 
 	// Atomics is set by the machine, whose caches must agree with it.
 	Atomics Atomics `key:"-"`
@@ -76,20 +76,85 @@ type Spec struct {
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
 }
 
+// Docs has the long descriptions of keys.
+func (Spec) Docs() map[string]string {
+	return map[string]string{
+		"fetch_instructions": "Instructions that a fetch brings: those of its aligned block from its address on, up to a " +
+			"control instruction or as many as the instruction buffer has slots for. RTL: 1.",
+		"alu_lanes": "Lanes of a slice's integer unit, multiplier and divider; with fewer than threads a warp " +
+			"goes through in packets, one a cycle for each group of lanes with an active one, which " +
+			"commit one by one. 0: threads. RTL: NUM_ALU_LANES.",
+		"lsu_lanes": "Lanes of the load-store unit, and banks of the scratchpad; with fewer than threads a " +
+			"warp's access goes through in packets, one a cycle for each group of lanes with an active " +
+			"one, each of which takes an entry of lsu_queue; a fence is one. 0: threads. RTL: " +
+			"NUM_LSU_LANES.",
+		"channel_bytes": "What one request to the L1D covers: lanes of a channel are merged when they fall into one " +
+			"aligned block of that size. 4: nothing is merged. 0: min(4·lsu_lanes, 64), as RTL's " +
+			"LSU_LINE_SIZE.",
+		"gather_answers": "The load-store unit takes the answers of all channels in a cycle, and a load's result " +
+			"passes on when it is whole. false: those that belong to one batch and arrive together, each " +
+			"such part of a load taking a turn at write-back. RTL: false.",
+		"forwarding": "Cycles from the issue of an integer or float operation, other than a division, square " +
+			"root, vote or shuffle, to the issue of an instruction that reads its result, which is " +
+			"forwarded, as where a compiler sets stall counts; no less than its latency. A busy unit " +
+			"delays both instructions. 0: results are read after write-back. RTL: 0.",
+		"idiv": "Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one " +
+			"division at a time in a slice, as synthesised; what comes behind a division that waits for " +
+			"the divider waits too. RTL: IDIV_DPI, VX_serial_div.",
+		"device_barrier": "What a barrier over several cores does to memory. flush (ours, and what kernels need): a " +
+			"core arrives when all it has sent has ended and its L1D has forgotten its lines. signal: " +
+			"nothing, as in the RTL; programs need a fence before it, and kernels that read behind one " +
+			"what other cores have stored (workload.compiler.fusion, schedule strict) are refused on " +
+			"several cores.",
+		"argument_registers": "Words at mscratch, which kernels' arguments begin with, that a launch writes to registers " +
+			"of all lanes, in no time: word i to x31 - i. Compiled kernels use them in place of loads. " +
+			"GPUs have a kernel's arguments at hand: AMD's preload some in scalar registers (LLVM, User " +
+			"Guide for AMDGPU Backend, Preloaded Kernel Arguments), NVIDIA's are operands in constant " +
+			"bank 0 (CUDA Binary Utilities, c[0x0][…]). RTL: 0.",
+		"zba": "The core has RISC-V's shifted additions, Zba, each of which takes as long as an addition; " +
+			"compiled kernels compute addresses by them. GPUs have such instructions: NVIDIA's LEA (CUDA " +
+			"Binary Utilities), AMD's v_lshl_add_u32 (RDNA 3 ISA, VOP3). RTL: false.",
+		"silent_exit": "A program that ends without an exit code has succeeded; compiled kernels store none. GPUs' " +
+			"kernels return nothing, and a thread ends by one instruction, EXIT or s_endpgm. RTL: false.",
+	}
+}
+
 // Schedule is the choice at fetch.
 type Schedule struct {
-	Policy Policy `key:"policy" default:"vortex" doc:"vortex: the lowest ready warp. rr: round robin. gto: one warp, until it is away, then the one started first. two-level: round robin in an active set; a warp leaves it when it is away. Away: ended, waiting for memory or a graph unit, or held by a barrier."`
+	Policy Policy `key:"policy" default:"vortex"`
 	Active int    `key:"active_warps" default:"8" min:"1" max:"64" unit:"warps" doc:"Active set of two-level, of the core."`
+}
+
+// Docs has the long descriptions of keys.
+func (Schedule) Docs() map[string]string {
+	return map[string]string{
+		"policy": "vortex: the lowest ready warp. rr: round robin. gto: one warp, until it is away, then the " +
+			"one started first. two-level: round robin in an active set; a warp leaves it when it is " +
+			"away. Away: ended, waiting for memory or a graph unit, or held by a barrier.",
+	}
 }
 
 // Issue is the choice at issue.
 type Issue struct {
-	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices" doc:"Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as RTL's ISSUE_WIDTH. All share an LSU and an SFU: other NUM_LSU_BLOCKS than the RTL's default are not modelled."`
+	Slices   int    `key:"slices" default:"0" min:"0" max:"64" unit:"slices"`
 	ALUs     int    `key:"alu_blocks" default:"0" min:"0" max:"64" unit:"ALUs" doc:"Integer units, a divisor of slices: slice s uses unit s mod alu_blocks, and slices of one unit take turns in groups. 0: one a slice, as RTL's NUM_ALU_BLOCKS."`
 	FPUs     int    `key:"fpu_blocks" default:"0" min:"0" max:"64" unit:"FPUs" doc:"Floating-point units, as alu_blocks. 0: one a slice, as RTL's NUM_FPU_BLOCKS."`
-	Policy   Policy `key:"policy" default:"vortex" doc:"vortex: warps are preferred in turn; if the preferred one is not ready, the lowest. rr, two-level: as at fetch, of the warps of a slice whose head has its registers. gto: the same warp while it can issue, then the one started first. Of a two-level set whose warps cannot issue, those without an instruction leave too."`
+	Policy   Policy `key:"policy" default:"vortex"`
 	Active   int    `key:"active_warps" default:"8" min:"1" max:"64" unit:"warps" doc:"Active set of two-level, of each slice."`
 	Dispatch int    `key:"dispatch_per_slice" default:"1" min:"1" max:"4" unit:"instructions" doc:"Instructions a slice may issue, send to units and write back in a cycle: each of another warp, and to or from another unit's port. RTL: 1."`
+}
+
+// Docs has the long descriptions of keys.
+func (Issue) Docs() map[string]string {
+	return map[string]string{
+		"slices": "Issue slices (schedulers); warp w belongs to slice w mod slices. 0: max(1, warps/16), as " +
+			"RTL's ISSUE_WIDTH. All share an LSU and an SFU: other NUM_LSU_BLOCKS than the RTL's default " +
+			"are not modelled.",
+		"policy": "vortex: warps are preferred in turn; if the preferred one is not ready, the lowest. rr, " +
+			"two-level: as at fetch, of the warps of a slice whose head has its registers. gto: the same " +
+			"warp while it can issue, then the one started first. Of a two-level set whose warps cannot " +
+			"issue, those without an instruction leave too.",
+	}
 }
 
 // Latency is, by class, the cycles from execution to the commit arbiter.
@@ -126,7 +191,7 @@ func (l *Latency) table(d Divider) (t [isa.NumClasses]uint64) {
 	return t
 }
 
-// Derivation is what a value of 0 of a key stands for.
+// Derivation describes the value for which 0 of a key stands.
 type Derivation struct {
 	Key, Formula string
 	RTL          string // its name in the RTL's VX_config.vh; empty: ours
@@ -170,7 +235,7 @@ func (s Spec) Derived() Spec {
 	return s
 }
 
-// StandsFor says what a key of 0 stands for and by which formula; empty: it stands for itself.
+// StandsFor returns the value for which 0 of a key stands and its formula; empty: 0 itself.
 func (s Spec) StandsFor(key string) string {
 	full := s.Derived()
 	for i := range Derivations {

@@ -11,14 +11,24 @@ import (
 // Spec holds the parameters of edge-generating hardware. A 0, where allowed, is derived from the core; see Derived.
 type Spec struct {
 	BufferEntries    int  `key:"buffer_entries" default:"0" min:"0" max:"4096" unit:"edges" doc:"Ready edges that the scratchpad holds. 0: four a lane, or what a pop and a line need if that is more (ours)."`
-	OutstandingLines int  `key:"outstanding_lines" default:"4" min:"1" max:"64" unit:"lines" doc:"Reads under way, and also those whose edges have not been written to the buffer. Few: SparseWeaver §V-H's unit does not conceal the latency of its reads (the number is ours)."`
-	Lookahead        int  `key:"lookahead" default:"0" min:"0" max:"64" unit:"vertices" doc:"Vertices whose offsets are known or asked for. 0: outstanding_lines. 1: those of the next vertex are asked for when all edges of the last have been (ours)."`
+	OutstandingLines int  `key:"outstanding_lines" default:"4" min:"1" max:"64" unit:"lines"`
+	Lookahead        int  `key:"lookahead" default:"0" min:"0" max:"64" unit:"vertices"`
 	EdgesPerRead     int  `key:"edges_per_read" default:"0" min:"0" max:"64" unit:"edges" doc:"Edges that the unit takes from a line that it has read. 0: all that lie there. 1: edge by edge, each with a read of its own (ours)."`
 	WriteWords       int  `key:"write_words" default:"3" min:"1" max:"8" unit:"words" doc:"Scratchpad words written for an edge: base, other end, weight. SparseWeaver §V-H: the edge data is stored into the buffer."`
 	ReadWords        int  `key:"read_words" default:"3" min:"1" max:"8" unit:"words" doc:"Scratchpad words read for an edge that is popped. SparseWeaver §V-H."`
 	BufferLatency    int  `key:"buffer_latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From the last read of a pop to its answer. 0: the scratchpad's (ours)."`
 	BypassL1         bool `key:"bypass_l1" default:"false" doc:"The unit's requests go to the L2. false: through the L1D, as the core's loads of the same arrays would (ours)."`
 	RequestQueue     int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
+}
+
+// Docs has the long descriptions of keys.
+func (Spec) Docs() map[string]string {
+	return map[string]string{
+		"outstanding_lines": "Reads under way, and also those whose edges have not been written to the buffer. Few: " +
+			"SparseWeaver §V-H's unit does not conceal the latency of its reads (the number is ours).",
+		"lookahead": "Vertices whose offsets are known or asked for. 0: outstanding_lines. 1: those of the next " +
+			"vertex are asked for when all edges of the last have been (ours).",
+	}
 }
 
 // DefaultSpec returns the configuration's defaults.

@@ -10,7 +10,7 @@ import (
 type Spec struct {
 	ALWTEntries      int    `key:"alwt_entries" default:"24" min:"1" max:"65536" unit:"entries" doc:"Entries of the adjacency list working table. GraphPEG §4.2: 24; many stand for its unlimited table."`
 	EdgeBufferBytes  int    `key:"edge_buffer_bytes" default:"2KiB" min:"256" max:"64KiB" unit:"bytes" doc:"Scratchpad for gathered edges: a ring of slots that hold the fields the kernel wants. GraphPEG §4.2: 2 KB."`
-	ScratchpadLimit  int    `key:"scratchpad_limit" default:"48KiB" min:"1KiB" max:"64KiB" unit:"bytes" doc:"Scratchpad that the unit uses; what the edge buffer leaves is shared equally by the vertex-lists. GraphPEG §3.1, §4.2: all 48 KB; §4.4: 8, 16, 32 KB too."`
+	ScratchpadLimit  int    `key:"scratchpad_limit" default:"48KiB" min:"1KiB" max:"64KiB" unit:"bytes"`
 	VertexLists      int    `key:"vertex_lists" default:"4" min:"2" max:"16" unit:"lists" doc:"Vertex-lists of a core (ours: the paper uses at least three, for near-far)."`
 	ListRegion       int    `key:"list_region" default:"4MiB" min:"1KiB" max:"256MiB" pow2:"true" unit:"bytes" doc:"Global memory of each list of each core, for what does not fit on chip; overflow ends the run (ours)."`
 	BufferLatency    int    `key:"buffer_latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From a pop's being served to its answer. 0: the scratchpad's (ours)."`
@@ -25,6 +25,8 @@ type Spec struct {
 // Docs has the long descriptions of keys.
 func (Spec) Docs() map[string]string {
 	return map[string]string{
+		"scratchpad_limit": "Scratchpad that the unit uses; what the edge buffer leaves is shared equally by the " +
+			"vertex-lists. GraphPEG §3.1, §4.2: all 48 KB; §4.4: 8, 16, 32 KB too.",
 		"spill": "How the oldest vertices of a list that is full on chip go to memory. line: a line of them " +
 			"in a request (ours). vertex: a request for each (GraphPEG §3.3.1: the unit spills extra " +
 			"vertices into the global memory directly; it does not say that they are gathered).",

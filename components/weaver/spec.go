@@ -11,14 +11,29 @@ import "fmt"
 // Spec holds the parameters of a Weaver. A 0, where allowed, is derived from the core; see Derived.
 type Spec struct {
 	STEntries    int   `key:"st_entries" default:"512" min:"1" max:"65536" unit:"entries" doc:"Slots of the Sparse Workload Information Table; with warps·threads, how far work is shared. SparseWeaver §V: 512."`
-	DTEntries    int   `key:"dt_entries" default:"1024" min:"1" max:"65536" unit:"words" doc:"Words of the Dense Work ID Table, a row of threads words for each warp; more than warps·threads are not used. SparseWeaver §V says 512, which cannot hold 32 rows of 32; ours: 1024."`
+	DTEntries    int   `key:"dt_entries" default:"1024" min:"1" max:"65536" unit:"words"`
 	TableLatency int   `key:"table_latency" default:"0" min:"0" max:"10000" unit:"cycles" doc:"From the start of a table read to the use of what was read. 0: the scratchpad's. SparseWeaver Fig. 13: 10 to 160."`
 	STRow        int   `key:"st_row" default:"0" min:"0" max:"64" unit:"slots" doc:"Consecutive slots that a read of the ST returns. 0: threads, as the storage is banked by lane (ours)."`
 	Prefetch     bool  `key:"prefetch" default:"true" doc:"Reads the next row of the ST while one is decoded (ours)."`
-	SkipEmpty    bool  `key:"skip_empty" default:"true" doc:"Passes over the slots of a row that are not valid or have degree 0 in the cycle in which an entry is loaded, and reads no row without a valid slot (ours). Otherwise every slot takes its turn through S3, S4 and S2."`
+	SkipEmpty    bool  `key:"skip_empty" default:"true"`
 	MaskByUnit   bool  `key:"mask_by_unit" default:"false" doc:"weaver.dec.id sets the warp's thread mask to the lanes that got an edge; unchanged if none did. SparseWeaver §III-C; false: the kernel tests for -1."`
 	RequestQueue int   `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Requests that wait for the unit, served in the order of their arrival; when it is full, the core's SFU waits. 0: one a warp (ours)."`
-	Model        Model `key:"model" default:"go" oneof:"go,rtl" doc:"What simulates the unit, in the same cycles. go: heddle's model. rtl: the SystemVerilog of rtl/weaver by Verilator, in a process for each core (ours); needs verilator, g++ and make, and powers of two as threads and st_row."`
+	Model        Model `key:"model" default:"go" oneof:"go,rtl"`
+}
+
+// Docs has the long descriptions of keys.
+func (Spec) Docs() map[string]string {
+	return map[string]string{
+		"dt_entries": "Words of the Dense Work ID Table, a row of threads words for each warp; more than " +
+			"warps·threads are not used. SparseWeaver §V says 512, which cannot hold 32 rows of 32; ours: " +
+			"1024.",
+		"skip_empty": "Passes over the slots of a row that are not valid or have degree 0 in the cycle in which " +
+			"an entry is loaded, and reads no row without a valid slot (ours). Otherwise every slot takes " +
+			"its turn through S3, S4 and S2.",
+		"model": "What simulates the unit, in the same cycles. go: heddle's model. rtl: the SystemVerilog of " +
+			"rtl/weaver by Verilator, in a process for each core (ours); needs verilator, g++ and make, " +
+			"and powers of two as threads and st_row.",
+	}
 }
 
 // DefaultSpec returns the configuration of the paper.

@@ -23,12 +23,12 @@ const (
 type Graph struct {
 	File string `key:"file" default:""`
 
-	RMAT            *RMAT            `key:"rmat" doc:"R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM 2004; Graph500 specification."`
-	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster" doc:"Growing graph with power-law degrees and triangles; both directions of every edge. Source: Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph."`
-	ErdosRenyi      *ErdosRenyi      `key:"erdos_renyi" doc:"G(n, m): m different edges without self-loops, all sets equally likely; both directions of every edge."`
+	RMAT            *RMAT            `key:"rmat"`
+	PowerlawCluster *PowerlawCluster `key:"powerlaw_cluster"`
+	ErdosRenyi      *ErdosRenyi      `key:"erdos_renyi"`
 	Grid            *Grid            `key:"grid" doc:"2-D grid with noise, road-like; both directions of every edge."`
-	Bipartite       *Bipartite       `key:"bipartite" doc:"Random bipartite graph: different edges from left to right, all sets equally likely."`
-	Like            *Like            `key:"like" doc:"Stand-in for a graph of the papers: a random graph with its published counts, labelled as a stand-in wherever it is named. Source: Chung and Lu, Annals of Combinatorics 6, 2002; road networks: a perturbed lattice."`
+	Bipartite       *Bipartite       `key:"bipartite"`
+	Like            *Like            `key:"like"`
 
 	IDs     IDs     `key:"ids" default:"auto" oneof:"auto,keep,names"`
 	Clean   Clean   `key:"clean" doc:"Clean-up, in the order of its keys."`
@@ -39,6 +39,16 @@ type Graph struct {
 // Docs has the long descriptions of keys.
 func (Graph) Docs() map[string]string {
 	return map[string]string{
+		"rmat": "R-MAT / Graph500 Kronecker graph; edges are directed. Source: Chakrabarti et al., SDM " +
+			"2004; Graph500 specification.",
+		"powerlaw_cluster": "Growing graph with power-law degrees and triangles; both directions of every edge. Source: " +
+			"Holme and Kim, Phys. Rev. E 65, 2002; NetworkX powerlaw_cluster_graph.",
+		"erdos_renyi": "G(n, m): m different edges without self-loops, all sets equally likely; both directions of " +
+			"every edge.",
+		"bipartite": "Random bipartite graph: different edges from left to right, all sets equally likely.",
+		"like": "Stand-in for a graph of the papers: a random graph with its published counts, labelled as " +
+			"a stand-in wherever it is named. Source: Chung and Lu, Annals of Combinatorics 6, 2002; road " +
+			"networks: a perturbed lattice.",
 		"file": "A graph in a file: edge list (SNAP, Network Repository), table (edge list with a header or " +
 			"with names for vertices: CSV, TSV), LINQS, MatrixMarket, DIMACS .gr, METIS .graph, Galois " +
 			".gr, GAPBS .sg and .wsg, Ligra or heddle .hgr; as it is or compressed by gzip, xz, bzip2 or " +
@@ -55,36 +65,71 @@ func (Graph) Docs() map[string]string {
 // RMAT draws each edge by descending into quadrants of the adjacency matrix.
 type RMAT struct {
 	Scale      int     `key:"scale" required:"true" min:"1" max:"27" unit:"log2 vertices" doc:"The graph has 2^scale vertices."`
-	EdgeFactor int     `key:"edge_factor" default:"16" min:"1" max:"4096" unit:"edges per vertex" doc:"Edges drawn per vertex, self-loops and duplicates included. Graph500: 16."`
-	A          float64 `key:"a" default:"0.57" min:"0" max:"1" unit:"probability" doc:"Both ends in the lower half of the numbers. Graph500: 0.57."`
-	B          float64 `key:"b" default:"0.19" min:"0" max:"1" unit:"probability" doc:"Source in the lower half, destination in the upper. Graph500: 0.19."`
-	C          float64 `key:"c" default:"0.19" min:"0" max:"1" unit:"probability" doc:"Source in the upper half, destination in the lower; d is the rest. Graph500: 0.19."`
-	ShuffleIDs bool    `key:"shuffle_ids" default:"true" doc:"Permute the vertices afterwards, as Graph500 does; without, low numbers have high degrees."`
+	EdgeFactor int     `key:"edge_factor" default:"16" min:"1" max:"4096" unit:"edges per vertex"`
+	A          float64 `key:"a" default:"0.57" min:"0" max:"1" unit:"probability"`
+	B          float64 `key:"b" default:"0.19" min:"0" max:"1" unit:"probability"`
+	C          float64 `key:"c" default:"0.19" min:"0" max:"1" unit:"probability"`
+	ShuffleIDs bool    `key:"shuffle_ids" default:"true"`
 	Seed       uint64  `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// Docs has the long descriptions of keys.
+func (RMAT) Docs() map[string]string {
+	return map[string]string{
+		"edge_factor": "Edges drawn per vertex, self-loops and duplicates included. Graph500: 16.",
+		"a":           "Both ends in the lower half of the numbers. Graph500: 0.57.",
+		"b":           "Source in the lower half, destination in the upper. Graph500: 0.19.",
+		"c":           "Source in the upper half, destination in the lower; d is the rest. Graph500: 0.19.",
+		"shuffle_ids": "Permute the vertices afterwards, as Graph500 does; without, low numbers have high degrees.",
+	}
 }
 
 // PowerlawCluster is the model of Holme and Kim.
 type PowerlawCluster struct {
 	Vertices     int     `key:"vertices" required:"true" min:"2" max:"134217728" unit:"vertices" doc:"Vertices."`
-	EdgesPerStep int     `key:"edges_per_step" required:"true" min:"1" max:"65536" unit:"edges" doc:"Edges that each new vertex brings: there are edges_per_step × (vertices - edges_per_step), each in both directions. NetworkX: m."`
-	TriangleProb float64 `key:"triangle_probability" default:"0.1" min:"0" max:"1" unit:"probability" doc:"That an edge closes a triangle with the one before. NetworkX: p."`
+	EdgesPerStep int     `key:"edges_per_step" required:"true" min:"1" max:"65536" unit:"edges"`
+	TriangleProb float64 `key:"triangle_probability" default:"0.1" min:"0" max:"1" unit:"probability"`
 	Seed         uint64  `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// Docs has the long descriptions of keys.
+func (PowerlawCluster) Docs() map[string]string {
+	return map[string]string{
+		"edges_per_step": "Edges that each new vertex brings: there are edges_per_step × (vertices - edges_per_step), " +
+			"each in both directions. NetworkX: m.",
+		"triangle_probability": "That an edge closes a triangle with the one before. NetworkX: p.",
+	}
 }
 
 // ErdosRenyi is G(n, m).
 type ErdosRenyi struct {
 	Vertices int    `key:"vertices" required:"true" min:"2" max:"134217728" unit:"vertices" doc:"Vertices."`
-	Edges    int    `key:"edges" required:"true" min:"0" max:"268435456" unit:"edges" doc:"Undirected edges; each is there in both directions."`
+	Edges    int    `key:"edges" required:"true" min:"0" max:"268435456" unit:"edges"`
 	Seed     uint64 `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// Docs has the long descriptions of keys.
+func (ErdosRenyi) Docs() map[string]string {
+	return map[string]string{
+		"edges": "Undirected edges; each is there in both directions.",
+	}
 }
 
 // Grid links each vertex to its neighbours right and below.
 type Grid struct {
 	Width  int     `key:"width" required:"true" min:"1" max:"134217728" unit:"vertices" doc:"Vertices of a row."`
 	Height int     `key:"height" required:"true" min:"1" max:"134217728" unit:"vertices" doc:"Rows."`
-	Remove float64 `key:"remove" default:"0" min:"0" max:"1" unit:"probability" doc:"That an edge is missing; about 0.35 gives the degrees of a road network."`
-	Rewire float64 `key:"rewire" default:"0" min:"0" max:"1" unit:"probability" doc:"That an edge which is not missing leads to a random vertex instead of the neighbour."`
+	Remove float64 `key:"remove" default:"0" min:"0" max:"1" unit:"probability"`
+	Rewire float64 `key:"rewire" default:"0" min:"0" max:"1" unit:"probability"`
 	Seed   uint64  `key:"seed" default:"1" unit:"" doc:"Seed."`
+}
+
+// Docs has the long descriptions of keys.
+func (Grid) Docs() map[string]string {
+	return map[string]string{
+		"remove": "That an edge is missing; about 0.35 gives the degrees of a road network.",
+		"rewire": "That an edge which is not missing leads to a random vertex instead of the neighbour.",
+	}
 }
 
 // Bipartite has vertices 0..left-1 on one side, the others on the other.
@@ -98,24 +143,51 @@ type Bipartite struct {
 // Clean describes the clean-up of the edges.
 type Clean struct {
 	DropSelfLoops  bool `key:"drop_self_loops" default:"false" doc:"Drop edges from a vertex to itself."`
-	Symmetrise     bool `key:"symmetrise" default:"false" doc:"Add the reverse of each edge that lacks it; an edge of another weight is another edge."`
-	DropDuplicates bool `key:"drop_duplicates" default:"false" doc:"Keep one of several edges between the same two vertices: the one of the smallest weight."`
+	Symmetrise     bool `key:"symmetrise" default:"false"`
+	DropDuplicates bool `key:"drop_duplicates" default:"false"`
 	CompactIDs     bool `key:"compact_ids" default:"false" doc:"Drop vertices without an edge, and close up the numbers."`
+}
+
+// Docs has the long descriptions of keys.
+func (Clean) Docs() map[string]string {
+	return map[string]string{
+		"symmetrise":      "Add the reverse of each edge that lacks it; an edge of another weight is another edge.",
+		"drop_duplicates": "Keep one of several edges between the same two vertices: the one of the smallest weight.",
+	}
 }
 
 // Weights describes the origin of edge weights.
 type Weights struct {
-	From  WeightsFrom `key:"from" default:"file" oneof:"file,unit,random" doc:"file: the file's, if it has any. unit: none, all edges count 1. random: integers min..max."`
-	Words WeightWords `key:"words" default:"int" oneof:"int,float" doc:"Type of the weights in a Galois file, which does not state it: integers or floats."`
+	From  WeightsFrom `key:"from" default:"file" oneof:"file,unit,random"`
+	Words WeightWords `key:"words" default:"int" oneof:"int,float"`
 	Min   int         `key:"min" default:"1" min:"0" max:"2147483647" unit:"" doc:"Smallest random weight."`
 	Max   int         `key:"max" default:"64" min:"0" max:"2147483647" unit:"" doc:"Largest random weight."`
-	Seed  uint64      `key:"seed" default:"1" unit:"" doc:"Seed of random weights. A weight follows from the seed and the two vertices, whichever way the edge goes and however vertices are renumbered."`
+	Seed  uint64      `key:"seed" default:"1" unit:""`
+}
+
+// Docs has the long descriptions of keys.
+func (Weights) Docs() map[string]string {
+	return map[string]string{
+		"from":  "file: the file's, if it has any. unit: none, all edges count 1. random: integers min..max.",
+		"words": "Type of the weights in a Galois file, which does not state it: integers or floats.",
+		"seed": "Seed of random weights. A weight follows from the seed and the two vertices, whichever way " +
+			"the edge goes and however vertices are renumbered.",
+	}
 }
 
 // Reorder describes the renumbering of vertices.
 type Reorder struct {
-	Order Order  `key:"order" default:"none" oneof:"none,degree,random,bfs" doc:"degree: falling number of edges, in and out, then by number. random: a permutation. bfs: breadth first along edges of either direction, from vertex 0, then from the lowest one not yet reached."`
+	Order Order  `key:"order" default:"none" oneof:"none,degree,random,bfs"`
 	Seed  uint64 `key:"seed" default:"1" unit:"" doc:"Seed of the random permutation."`
+}
+
+// Docs has the long descriptions of keys.
+func (Reorder) Docs() map[string]string {
+	return map[string]string{
+		"order": "degree: falling number of edges, in and out, then by number. random: a permutation. bfs: " +
+			"breadth first along edges of either direction, from vertex 0, then from the lowest one not " +
+			"yet reached.",
+	}
 }
 
 // Schema is the typed tree of a graph by itself. It is read later than the package's variables are made, since it needs

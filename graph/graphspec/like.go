@@ -11,14 +11,22 @@ import (
 // Like stands in for a graph that papers use and that cannot be had here: a random graph with its published counts.
 type Like struct {
 	Name   string `key:"name" required:"true" doc:"The graph that is stood in for, as heddle graph fetch lists it."`
-	Shrink int    `key:"shrink" default:"1" min:"1" max:"1048576" unit:"" doc:"Divides vertices and edges; the mean degree, and the law of degrees, stay. 1: the published size."`
+	Shrink int    `key:"shrink" default:"1" min:"1" max:"1048576" unit:""`
 	Seed   uint64 `key:"seed" default:"1" unit:"" doc:"Seed."`
 }
 
-// Degrees is the law of a stand-in's degrees.
+// Docs has the long descriptions of keys.
+func (Like) Docs() map[string]string {
+	return map[string]string{
+		"shrink": "Divides vertices and edges; the mean degree, and the law of degrees, stay. 1: the " +
+			"published size.",
+	}
+}
+
+// Degrees is the distribution of a stand-in's degrees.
 type Degrees uint8
 
-// Laws of degrees.
+// Distributions of degrees.
 const (
 	// PowerLaw is a Chung–Lu graph: ends of edges are drawn in proportion to weights that fall with the rank as
 	// rank^-a, a = 1 / (exponent - 1).
@@ -72,7 +80,7 @@ var Originals = []Original{
 	{"web-wikipedia", 2936414, 104673033, 0, true, PowerLaw, ofSW, netRepo + "web-wikipedia2009.php"},
 }
 
-// Original finds what is stood in for.
+// Original returns the graph that is stood in for.
 func (g *Like) Original() (Original, bool) {
 	i := slices.IndexFunc(Originals, func(o Original) bool { return o.Name == g.Name })
 	if i < 0 {
