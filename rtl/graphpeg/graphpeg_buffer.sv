@@ -50,11 +50,14 @@ module graphpeg_buffer #(
   logic [SlotW-1:0] head_q, head_d, reserved_q, reserved, filled_q, filled;
   logic [Slots-1:0] valid_q, valid, leaves, comes;
 
-  // Whether a slot is one of n from a first one on.
-  function automatic logic holds(int unsigned slot, logic [SlotW-1:0] first, logic [31:0] n, logic [SlotW-1:0] limit);
-    logic [31:0] from;
-    from   = (slot >= 32'(first)) ? slot - 32'(first) : slot + 32'(limit) - 32'(first);
-    holds = slot < 32'(limit) && from < n;
+  // As many ones as that, from bit 0 on.
+  function automatic logic [Slots-1:0] ones(logic [SlotW-1:0] n);
+    ones = ~({Slots{1'b1}} << n);
+  endfunction
+
+  // The n slots from a first one on.
+  function automatic logic [Slots-1:0] span(logic [SlotW-1:0] first, logic [SlotW-1:0] n, logic [SlotW-1:0] limit);
+    span = ((ones(n) << first) | (ones(n) >> (limit - first))) & ones(limit);
   endfunction
 
   function automatic logic [SlotW-1:0] place(logic [SlotW-1:0] at, logic [31:0] n, logic [SlotW-1:0] limit);
@@ -63,37 +66,29 @@ module graphpeg_buffer #(
     place = SlotW'((sum >= 32'(limit)) ? sum - 32'(limit) : sum);
   endfunction
 
-  always_comb begin
-    for (int unsigned i = 0; i < Slots; i++) comes[i] = complete_i && holds(i, slot_i, 32'(count_i), limit_i);
-  end
-
-  always_comb begin
-    for (int unsigned i = 0; i < Slots; i++) leaves[i] = holds(i, head_q, 32'(take_i), limit_i);
-  end
+  assign comes  = complete_i ? span(slot_i, SlotW'(count_i), limit_i) : '0;
+  assign leaves = span(head_q, take_i, limit_i);
 
   assign valid  = valid_q | comes;
   assign filled = filled_q + (complete_i ? SlotW'(count_i) : '0);
 
   // The run ends at the first slot that is not valid: from the head on, or, if there is none, from the ring's start on.
 
+  logic [Slots-1:0] holes, front;
   logic             above, below;
   logic [SlotW-1:0] first_above, first_below;
 
+  assign holes = ~valid & ones(limit_i);
+  assign front = ~ones(head_q);
+  assign above = (holes & front) != '0;
+  assign below = (holes & ~front) != '0;
+
   always_comb begin
-    above       = 1'b0;
-    below       = 1'b0;
     first_above = '0;
     first_below = '0;
     for (int unsigned i = Slots; i > 0; i--) begin
-      if (i <= 32'(limit_i) && !valid[i-1]) begin
-        if (i - 1 >= 32'(head_q)) begin
-          above       = 1'b1;
-          first_above = SlotW'(i - 1);
-        end else begin
-          below       = 1'b1;
-          first_below = SlotW'(i - 1);
-        end
-      end
+      if (holes[i-1] && front[i-1]) first_above = SlotW'(i - 1);
+      if (holes[i-1] && !front[i-1]) first_below = SlotW'(i - 1);
     end
   end
 

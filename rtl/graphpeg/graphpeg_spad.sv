@@ -50,12 +50,20 @@ module graphpeg_spad #(
     if (32'(at) < 32'(addr)) behind = behind + 32'(limit);
   endfunction
 
+  logic [Lanes*AddrW-1:0] written;  // where lanes write
+
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      written[l*AddrW +: AddrW] = place(write_addr_i, 32'(write_at_i[l*RankW +: RankW]), limit_i);
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Line; i++) begin
       if (i < 32'(line_count_i)) mem[place(line_addr_i, i, limit_i)] <= line_data_i[i*32 +: 32];
     end
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (write_i[l]) mem[place(write_addr_i, 32'(write_at_i[l*RankW +: RankW]), limit_i)] <= write_data_i[l*32 +: 32];
+      if (write_i[l]) mem[written[l*AddrW +: AddrW]] <= write_data_i[l*32 +: 32];
     end
   end
 
@@ -76,7 +84,7 @@ module graphpeg_spad #(
       at = place(out_addr_i, i, limit_i);
       out_data_o[i*32 +: 32] = mem[at];
       for (int unsigned l = 0; l < Lanes; l++) begin
-        if (Through && write_i[l] && place(write_addr_i, 32'(write_at_i[l*RankW +: RankW]), limit_i) == at) begin
+        if (Through && write_i[l] && written[l*AddrW +: AddrW] == at) begin
           out_data_o[i*32 +: 32] = write_data_i[l*32 +: 32];
         end
       end
