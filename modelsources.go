@@ -12,7 +12,7 @@ import (
 // with what package experiment imports.
 //
 //go:embed isa/*.go isa/*.s isa/*.h isa/asm/*.go isa/elf/*.go isa/emu/*.go
-//go:embed components/*/*.go configs/*.go rtl/*.go rtl/weaver/*.sv rtl/verilated/*.go rtl/verilated/src/*
+//go:embed components/*/*.go configs/*.go rtl/*.go rtl/weaver/*.sv rtl/graphpeg/*.sv rtl/verilated/*.go rtl/verilated/src/*
 //go:embed sim/*.go sim/sampled/*.go sim/stats/*.go traces/*.go
 //go:embed graph/*.go graphit/*.go graphit/eval/*.go graphit/graphir/*.go graphit/lower/*.go
 //go:embed kernels/*.go kernels/*/*.go kernels/asm/*.s internal/tolerance/*.go

@@ -265,7 +265,11 @@ func unitFits(m *Machine) (key, why string) {
 	if s == nil {
 		return "", ""
 	}
-	if key, why, ok := s.FitsCore(m.UnitShape(0)); !ok {
+	key, why, ok := s.FitsCore(m.UnitShape(0))
+	if b, balanced := s.(accel.BalancedSpec); ok && balanced {
+		key, why, ok = b.FitsPolicy(m.CtrlProc.Policy)
+	}
+	if !ok {
 		return "core." + accel.KindOf(s).Key + "." + key, why
 	}
 	return "", ""

@@ -15,9 +15,6 @@ import (
 // TestTheWeaverInSystemVerilog has the cycles and all statistics of the Go model, and its points go on from
 // checkpoints.
 func TestTheWeaverInSystemVerilog(t *testing.T) {
-	for _, name := range []string{"verilator", "g++", "make"} {
-		tools.Need(t, name)
-	}
 	units := [][]string{
 		nil,
 		{"core.weaver.prefetch=false", "core.weaver.skip_empty=false", "core.weaver.st_row=8",
@@ -28,24 +25,55 @@ func TestTheWeaverInSystemVerilog(t *testing.T) {
 	}
 	for _, unit := range units[:testenv.Cases(t, 2, uint64(len(units)))] { // a build of seconds for each, kept
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp"} {
-			set := []string{"machine=vortex-1c4w4t-weaver", "workload.schedule=weaver",
-				"workload.algorithm=" + algorithm}
-			for _, s := range unit {
-				set = append(set, "machine."+s)
-			}
-			p := points(t, small+"compare: {machine.core.weaver.model: [go, rtl]}\n", set...)
-			require.NotEqual(t, p[0].Key(), p[1].Key(), "results are kept by model")
-			run := &experiment.Runner{Points: p, Jobs: 1, Check: true, Observer: experiment.Quiet{}}
-			o := run.Run(context.Background())
-			for i := range o {
-				require.NoError(t, o[i].Err)
-				require.True(t, o[i].Verified)
-			}
-			require.Equal(t, o[0].Cycles, o[1].Cycles, "%s %s", algorithm, unit)
-			require.Equal(t, o[0].Stats, o[1].Stats, "%s %s", algorithm, unit)
-			require.Equal(t, o[0].Steps, o[1].Steps, "%s %s", algorithm, unit)
+			sameModels(t, "weaver", algorithm, unit)
 		}
 	}
 	goesOn(t, rand.New(rand.NewPCG(40, 2)), points(t, small, "machine=vortex-1c4w4t-weaver", "workload.schedule=weaver",
 		"workload.algorithm=bfs", "machine.core.weaver.model=rtl"), false)
+}
+
+// TestTheGraphPEGInSystemVerilog: the same of the GraphPEG, whose lists go on too.
+func TestTheGraphPEGInSystemVerilog(t *testing.T) {
+	lists := []string{"core.graphpeg.alwt_entries=4", "core.graphpeg.edge_buffer_bytes=512",
+		"core.graphpeg.scratchpad_limit=2KiB", "core.graphpeg.list_region=64KiB", "cores_per_socket=2", "ctrlproc.interval=100"}
+	units := [][]string{
+		lists,
+		append(lists, "core.graphpeg.spill=vertex", "core.graphpeg.fe_release=return",
+			"core.graphpeg.donation_priority=donation", "core.graphpeg.buffer_latency=1", "core.graphpeg.vertex_lists=3",
+			"core.threads=8"),
+		{"core.graphpeg.bypass_l1=false", "ctrlproc.policy=none"},
+	}
+	for _, unit := range units[:testenv.Cases(t, 1, uint64(len(units)))] { // a build of half a minute for each, kept
+		for _, algorithm := range []string{"pagerank", "bfs", "sssp"} {
+			sameModels(t, "graphpeg", algorithm, unit)
+		}
+	}
+	set := []string{"machine=vortex-1c4w4t-graphpeg", "workload.schedule=graphpeg", "workload.algorithm=bfs",
+		"machine.core.graphpeg.model=rtl"}
+	for _, s := range lists {
+		set = append(set, "machine."+s)
+	}
+	goesOn(t, rand.New(rand.NewPCG(40, 3)), points(t, small, set...), false)
+}
+
+// sameModels runs an algorithm by both models of a unit of vortex-1c4w4t.
+func sameModels(t *testing.T, unit, algorithm string, machine []string) {
+	for _, name := range []string{"verilator", "g++", "make"} {
+		tools.Need(t, name)
+	}
+	set := []string{"machine=vortex-1c4w4t-" + unit, "workload.schedule=" + unit, "workload.algorithm=" + algorithm}
+	for _, s := range machine {
+		set = append(set, "machine."+s)
+	}
+	p := points(t, small+"compare: {machine.core."+unit+".model: [go, rtl]}\n", set...)
+	require.NotEqual(t, p[0].Key(), p[1].Key(), "results are kept by model")
+	run := &experiment.Runner{Points: p, Jobs: 1, Check: true, Observer: experiment.Quiet{}}
+	o := run.Run(context.Background())
+	for i := range o {
+		require.NoError(t, o[i].Err)
+		require.True(t, o[i].Verified)
+	}
+	require.Equal(t, o[0].Cycles, o[1].Cycles, "%s %s", algorithm, machine)
+	require.Equal(t, o[0].Stats, o[1].Stats, "%s %s", algorithm, machine)
+	require.Equal(t, o[0].Steps, o[1].Steps, "%s %s", algorithm, machine)
 }

@@ -89,7 +89,7 @@ func drawnPEGs(t *testing.T, seed uint64, n int) (list []pegConfig) {
 		}}
 		line := c.shape.LineBytes / 4
 		d := schema.Drawing[graphpeg.Spec]{
-			Rand: r, Keep: []string{"pop_order"},
+			Rand: r, Keep: []string{"pop_order", "model"},
 			Most: map[string]int64{"alwt_entries": 30, "edge_buffer_bytes": 4 << 10, "scratchpad_limit": 8 << 10, "vertex_lists": 5,
 				"buffer_latency": 9, "list_region": 1 << 18},
 			Fit: func(s *graphpeg.Spec) { // four fields an edge, and room for lists

@@ -11,7 +11,7 @@ import (
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
-	_ "heddle/rtl/verilated" // core.weaver.model: rtl
+	_ "heddle/rtl/verilated" // core.weaver.model and core.graphpeg.model: rtl
 	"heddle/sim/stats"
 )
 

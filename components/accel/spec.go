@@ -51,3 +51,9 @@ type SizedSpec interface {
 type Described interface {
 	Constants() (name string, figures any)
 }
+
+// BalancedSpec is the Spec of units that the control processor may balance by some policies only.
+type BalancedSpec interface {
+	// FitsPolicy checks a policy of the control processor; key is the unit's key with the value that it does not fit.
+	FitsPolicy(policy string) (key, msg string, ok bool)
+}

@@ -44,7 +44,17 @@ func New(name string, s Spec, shape Shape) (*PEG, error) {
 	}
 	p := &PEG{Base: clock.NewBase(name), engine: NewEngine(s, shape)}
 	p.engine.self.Unit = name
-	return p, nil
+	var err error
+	p.engine.circuit, err = s.circuit(name, shape)
+	return p, err
+}
+
+// Close ends the unit's circuit, if it has one.
+func (p *PEG) Close() error {
+	if p.engine.circuit == nil {
+		return nil
+	}
+	return p.engine.circuit.circuit.Close()
 }
 
 // Plug connects the unit to the core's socket.
@@ -95,49 +105,61 @@ func (p *PEG) Traits() []accel.Traits {
 // Tick runs one cycle.
 func (p *PEG) Tick(now clock.Cycle) bool {
 	e := p.engine
-	if e.Err() != nil {
+	if e.Err() != nil || e.circuit != nil && e.circuit.failed != nil {
 		return false
 	}
 	e.Settle(now)
 	arrived := p.receive()
 	head := p.socket.Waiting()
-	step := e.Cycle(now, head, e.answers.Len() == 0 || p.socket.Room(), !p.out.Full())
+	room, port := e.answers.Len() == 0 || p.socket.Room(), !p.out.Full()
+	step := e.Cycle(now, head, room, port)
+	report, reports := e.Report()
+	leaves := reports && !p.reports.Full()
+	if e.circuit != nil {
+		if err := p.follow(head, room, port, &step, &report, reports, leaves); err != nil {
+			p.socket.Abort(err)
+			return false
+		}
+	}
 	if p.watch != nil {
 		p.tell(&step)
 	}
-	sent := p.act(head, &step)
+	if leaves {
+		p.reports.Push(report)
+		e.Reported()
+	}
+	p.act(head, &step)
 	if step.WakeAt != 0 {
 		p.ClockHandle().WakeAt(step.WakeAt)
 	}
-	return step.Moved || arrived || sent
+	return step.Moved || arrived || leaves
 }
 
 // receive takes an answer of memory and a command.
 func (p *PEG) receive() (arrived bool) {
 	if p.in.Ready() {
-		p.engine.Arrive(p.in.Pop().Tag)
+		tag := p.in.Pop().Tag
+		p.engine.circuit.arrives(p.engine, tag)
+		p.engine.Arrive(tag)
 		arrived = true
 	}
 	if p.commands.Ready() {
-		p.engine.Command(p.commands.Pop())
+		c := p.commands.Pop()
+		p.engine.circuit.commanded(p.engine, c)
+		p.engine.Command(c)
 		arrived = true
 	}
 	return arrived
 }
 
-// act sends the results of the cycle. It reports whether a report was sent.
-func (p *PEG) act(head *emu.UnitRequest, step *Step) (reported bool) {
+// act sends the results of the cycle.
+func (p *PEG) act(head *emu.UnitRequest, step *Step) {
 	if step.HasRequest {
 		r := mem.Request{Addr: step.Request.Addr, Tag: step.Request.Tag}
 		if step.Request.Write {
 			r.Op = mem.Write
 		}
 		p.out.Push(r)
-	}
-	if r, ok := p.engine.Report(); ok && !p.reports.Full() {
-		p.reports.Push(r)
-		p.engine.Reported()
-		reported = true
 	}
 	if step.Took {
 		p.take(head, step.Err)
@@ -148,7 +170,6 @@ func (p *PEG) act(head *emu.UnitRequest, step *Step) (reported bool) {
 	if step.Answer != nil {
 		p.socket.Reply(step.Answer.Tag)
 	}
-	return reported
 }
 
 // take removes the request from the queue. A request without an answer is done.
@@ -242,4 +263,13 @@ type architecture struct{ *Engine }
 // Exec implements emu.Unit. It is never called: requests come through the socket.
 func (architecture) Exec(*emu.UnitRequest) error {
 	panic("BUG: graphpeg: an instruction beside the socket")
+}
+
+// follow lets the circuit play the cycle.
+func (p *PEG) follow(head *emu.UnitRequest, room, port bool, step *Step, report *balance.Report,
+	has, leaves bool) error {
+	if !has {
+		report = nil
+	}
+	return p.engine.circuit.follow(p.engine, head, room, port, step, report, !leaves)
 }

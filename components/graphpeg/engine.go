@@ -56,6 +56,8 @@ type Engine struct {
 	room  bool
 	moved bool
 	step  Step
+
+	circuit *follower // nil: the Engine decides
 }
 
 // choices are the policies of the Spec, decoded once so that no cycle compares their names.
@@ -129,6 +131,7 @@ func (e *Engine) Configure(s Setup) error {
 		}
 	}
 	e.setup, e.configured = s, true
+	e.circuit.tell(HostAct{Kind: HostSetup, Setup: e.ownSetup()})
 	return nil
 }
 
@@ -152,6 +155,9 @@ func (e *Engine) Launch() {
 	e.giving, e.taking = vertexDonation{}, vertexIntake{}
 	e.exchange.launch()
 	e.waits(e.last)
+	if e.circuit != nil {
+		e.circuit.launch(e)
+	}
 }
 
 // Cycle runs one cycle. head is the oldest request, or nil; room reports whether an answer may leave, port whether a

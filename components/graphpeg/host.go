@@ -43,7 +43,7 @@ func (h Host) Fill(list int, vertices []uint32, deal Deal) error {
 			core = i / share
 		}
 		e := h.Units[core]
-		if err := e.lists[list].append(v, e.mem); err != nil {
+		if err := e.append(list, v); err != nil {
 			return fmt.Errorf("list %d of core %d: %w", list, core, err)
 		}
 		e.VerticesHost++
@@ -84,6 +84,7 @@ func (h Host) Swap(a, b int) {
 	h.tell(actSwap, uint32(a), uint32(b))
 	for _, e := range h.Units {
 		e.lists[a], e.lists[b] = e.lists[b], e.lists[a]
+		e.circuit.tell(HostAct{Kind: HostSwap, List: a, Other: b})
 	}
 }
 
@@ -136,4 +137,19 @@ func (e *Engine) forget() {
 		e.VerticesForgotten += uint64(e.lists[i].size())
 		e.lists[i].clear()
 	}
+	e.circuit.tell(HostAct{Kind: HostClear})
+}
+
+// append is the host's push to a list.
+func (e *Engine) append(list int, v uint32) error {
+	l := &e.lists[list]
+	before := l.spilled
+	if err := l.append(v, e.mem); err != nil {
+		return err
+	}
+	for range l.spilled - before {
+		e.circuit.tell(HostAct{Kind: HostSpill, List: list})
+	}
+	e.circuit.tell(HostAct{Kind: HostPush, List: list, Word: v})
+	return nil
 }

@@ -15,6 +15,8 @@ var (
 	_ accel.Managed    = (*PEG)(nil)
 	_ accel.Managed    = (*Functional)(nil)
 	_ accel.Described  = (*PEG)(nil)
+
+	_ accel.BalancedSpec = (*Spec)(nil)
 )
 
 // FitsCore is Fits plus a check that the core's scratchpad is as large as the unit's share of it.
@@ -24,6 +26,15 @@ func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 		return "scratchpad_limit", fmt.Sprintf(why, s.ScratchpadLimit, at.ScratchpadBytes), false
 	}
 	return s.Fits(at.Threads, at.LineBytes)
+}
+
+// FitsPolicy refuses, for the SystemVerilog, policies that move vertices, or edges in zero time.
+func (s *Spec) FitsPolicy(policy string) (key, msg string, ok bool) {
+	if s.Model == ModelRTL && policy != "none" && policy != "ef" {
+		return "model", fmt.Sprintf("rtl: ctrlproc.policy = %s: the SystemVerilog donates and receives edges alone: expected "+
+			"none or ef", policy), false
+	}
+	return "", "", true
 }
 
 // NewUnit returns the unit of a core.

@@ -78,6 +78,7 @@ type rig struct {
 	greedy bool
 	open   int // donations
 	ended  bool
+	fault  error // of a circuit
 
 	edges  []int // by number: how often it came
 	pushed [][]uint32
@@ -117,7 +118,7 @@ func newRig(t *testing.T, seed uint64, cores int) *rig {
 	g.shape = Shape{Cores: cores, Warps: 1 + r.IntN(6), Threads: 1 << r.IntN(6), LineBytes: 16 << r.IntN(4)}
 	line := g.shape.LineBytes / 4
 	d := schema.Drawing[Spec]{
-		Rand: r, Keep: []string{"list_region"},
+		Rand: r, Keep: []string{"list_region", "model"},
 		Most: map[string]int64{"alwt_entries": 30, "edge_buffer_bytes": 2 << 10, "scratchpad_limit": 4 << 10,
 			"vertex_lists": 5, "buffer_latency": 8},
 		Fit: func(s *Spec) { // four fields an edge, and room for lists
@@ -157,14 +158,14 @@ func (g *rig) launch(s Setup) {
 		c.e.Launch()
 		c.warps, c.drained, c.busy, c.gives, c.commands = make([]rigWarp, g.shape.Warps), false, false, false, nil
 	}
-	for end := g.now + 2_000_000; !g.over(); g.now++ {
+	for end := g.now + 2_000_000; !g.over() && g.fault == nil; g.now++ {
 		require.Less(g.t, g.now, end, "no end: %v", g.state())
 		for _, c := range g.cores {
 			g.cycle(c, s.VertexMode)
 		}
 		g.control()
 	}
-	for ; g.pending(); g.now++ {
+	for ; g.pending() && g.fault == nil; g.now++ {
 		for _, c := range g.cores {
 			g.cycle(c, s.VertexMode)
 		}
@@ -208,11 +209,13 @@ func (g *rig) cycle(c *rigCore, vertexMode bool) {
 	for i, f := range c.reads {
 		if f.at <= g.now {
 			c.reads = slices.Delete(c.reads, i, i+1)
+			c.e.circuit.arrives(c.e, f.tag)
 			c.e.Arrive(f.tag)
 			break
 		}
 	}
 	if len(c.commands) > 0 && g.r.IntN(3) == 0 {
+		c.e.circuit.commanded(c.e, c.commands[0])
 		c.e.Command(c.commands[0])
 		c.commands = c.commands[1:]
 	}
@@ -221,8 +224,12 @@ func (g *rig) cycle(c *rigCore, vertexMode bool) {
 	if len(c.queue) > 0 {
 		head = c.queue[0]
 	}
-	step := c.e.Cycle(g.now, head, g.greedy || g.r.IntN(3) > 0, g.greedy || g.r.IntN(3) > 0)
+	room, port := g.greedy || g.r.IntN(3) > 0, g.greedy || g.r.IntN(3) > 0
+	step := c.e.Cycle(g.now, head, room, port)
 	require.NoError(g.t, step.Err)
+	report, ok := c.e.Report()
+	leaves := ok && g.r.IntN(2) == 0
+	g.follow(c, head, room, port, &step, &report, ok, leaves)
 	if step.Took {
 		c.queue = c.queue[1:]
 	}
@@ -230,12 +237,26 @@ func (g *rig) cycle(c *rigCore, vertexMode bool) {
 		require.Zero(g.t, step.Request.Addr%uint32(g.shape.LineBytes))
 		c.reads = append(c.reads, flight{step.Request.Tag, g.now + 1 + uint64(g.r.IntN(g.delay))})
 	}
-	if step.Answer != nil {
+	if step.Answer != nil && g.fault == nil {
 		g.answered(c, step.Answer)
 	}
-	if r, ok := c.e.Report(); ok && g.r.IntN(2) == 0 {
+	if leaves {
 		c.e.Reported()
-		g.report(c, r)
+		g.report(c, report)
+	}
+}
+
+// follow lets a circuit decide, if there is one.
+func (g *rig) follow(c *rigCore, head *emu.UnitRequest, room, port bool, step *Step, report *balance.Report,
+	has, leaves bool) {
+	if c.e.circuit == nil {
+		return
+	}
+	if !has {
+		report = nil
+	}
+	if err := c.e.circuit.follow(c.e, head, room, port, step, report, !leaves); err != nil {
+		g.fault = err
 	}
 }
 

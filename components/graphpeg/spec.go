@@ -20,6 +20,7 @@ type Spec struct {
 	DonationPriority string `key:"donation_priority" default:"fi" oneof:"fi,donation" doc:"What takes a table entry when only one is free: the next vertex, or edges that another core has donated (ours)."`
 	BypassL1         bool   `key:"bypass_l1" default:"true" doc:"The unit's requests go to the L2. GraphPEG §3.3.1: \"by default\". false: through the L1D."`
 	RequestQueue     int    `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
+	Model            Model  `key:"model" default:"go" oneof:"go,rtl"`
 }
 
 // Docs has the long descriptions of keys.
@@ -30,6 +31,9 @@ func (Spec) Docs() map[string]string {
 		"spill": "How the oldest vertices of a list that is full on chip go to memory. line: a line of them " +
 			"in a request (ours). vertex: a request for each (GraphPEG §3.3.1: the unit spills extra " +
 			"vertices into the global memory directly; it does not say that they are gathered).",
+		"model": "What simulates the unit, in the same cycles. go: heddle's model. rtl: the SystemVerilog of " +
+			"rtl/graphpeg by Verilator, in a process for each core (ours); needs verilator, g++ and make, " +
+			"pop_order ring, and ctrlproc.policy none or ef.",
 	}
 }
 
@@ -38,6 +42,7 @@ func DefaultSpec() Spec {
 	return Spec{
 		ALWTEntries: 24, EdgeBufferBytes: 2 << 10, ScratchpadLimit: 48 << 10, VertexLists: 4, ListRegion: 4 << 20,
 		PopOrder: "ring", FERelease: "issue", Spill: "line", DonationPriority: "fi", BypassL1: true,
+		Model: ModelGo,
 	}
 }
 
@@ -99,6 +104,9 @@ func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	if s.ListRegion < lineBytes || s.ListRegion%lineBytes != 0 {
 		return "list_region", fmt.Sprintf("%d: expected a multiple of the line, %d bytes", s.ListRegion, lineBytes),
 			false
+	}
+	if s.Model == ModelRTL && s.PopOrder != "ring" {
+		return "model", fmt.Sprintf("rtl: pop_order = %s: there is no SystemVerilog of it: expected ring", s.PopOrder), false
 	}
 	return "", "", true
 }

@@ -3,14 +3,13 @@ package verilated
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,11 +17,21 @@ import (
 	"heddle/rtl"
 )
 
-//go:embed src/harness.sv
-var harness []byte
+// harnesses has, by the name of a unit's top module, a module with ports of fixed widths around it, and the program
+// that plays it.
+//
+//go:embed src
+var harnesses embed.FS
 
-//go:embed src/unit.cpp
-var mainProgram []byte
+// harness returns the files of a unit, by the names that they are built under.
+func harness(u rtl.Unit) (map[string][]byte, error) {
+	module, err := harnesses.ReadFile("src/" + u.Top + ".sv")
+	if err != nil {
+		return nil, err
+	}
+	text, err := harnesses.ReadFile("src/" + u.Top + ".cpp")
+	return map[string][]byte{"harness.sv": module, "unit.cpp": text}, err
+}
 
 // options are Verilator's, besides the parameters. Assertions stay in: one that fails ends the run with its name.
 var options = strings.Fields("--cc --exe --build --assert --top-module harness -Mdir obj -Wno-fatal -Wno-lint " +
@@ -50,7 +59,7 @@ func program(u rtl.Unit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "weaver")
+	path := filepath.Join(dir, u.Top)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
@@ -78,8 +87,13 @@ func folder(cache string, u rtl.Unit) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	around, err := harness(u)
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%s%s\n%s\n%q\n%s\n%s", compilers, sources, parameters(u), options, harness, mainProgram)
+	fmt.Fprintf(h, "%s%s\n%s\n%q\n%s\n%s", compilers, sources, parameters(u), options, around["harness.sv"],
+		around["unit.cpp"])
 	return filepath.Join(cache, "heddle", "rtl", fmt.Sprintf("%s-%.12x", u.Top, h.Sum(nil))), nil
 }
 
@@ -102,8 +116,8 @@ func parameters(u rtl.Unit) (args []string) {
 		if p.Name == "RequestQueue" || p.Name == "TagW" {
 			continue
 		}
-		if p.Name == "Lanes" {
-			args = append(args, "-CFLAGS", "-DLANES="+strconv.Itoa(p.Value))
+		if p.Name == "Lanes" || p.Name == "Line" {
+			args = append(args, "-CFLAGS", fmt.Sprintf("-D%s=%d", strings.ToUpper(p.Name), p.Value))
 		}
 		args = append(args, fmt.Sprintf("-G%s=%s", p.Name, p.Literal()))
 	}
@@ -137,7 +151,11 @@ func build(u rtl.Unit, dir, path string) error {
 	if err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{"harness.sv": harness, "unit.cpp": mainProgram} {
+	around, err := harness(u)
+	if err != nil {
+		return err
+	}
+	for name, text := range around {
 		if err := os.WriteFile(filepath.Join(work, name), text, 0o644); err != nil {
 			return err
 		}

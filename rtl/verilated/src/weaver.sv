@@ -1,5 +1,5 @@
 // The Weaver between its queues, with ports of fixed widths and with what the Go model mirrors of its inside, for
-// unit.cpp. It adds no logic.
+// weaver.cpp. It adds no logic.
 
 module harness #(
   parameter int unsigned StEntries    = 512,

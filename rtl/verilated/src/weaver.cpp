@@ -1,4 +1,4 @@
-// Plays a Weaver for ../circuit.go: a record in from standard input, cycles of the unit, a record out. It ends when its
+// Plays a Weaver for ../weaver.go: a record in from standard input, cycles of the unit, a record out. It ends when its
 // standard input does, so also when heddle is killed.
 //
 // In: flags (1 head, 2 room, 4 launch, 8 operands of a new head follow; function from bit 8), warp and tag from bit 16,
