@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"heddle/configs"
 	"heddle/graph"
 	"heddle/graphit"
+	"heddle/graphit/cextern"
 	"heddle/graphit/cpu"
 	"heddle/graphit/graphir"
 	"heddle/graphit/lower"
@@ -79,13 +81,25 @@ func linkExterns(f *graphit.File, extern string) error {
 	if name == "" {
 		name = graphit.ExternFile(f.Name)
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			name = strings.TrimSuffix(name, ".gt") + ".c"
+		}
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			return nil // Check names the expectation
 		}
 	}
 	switch filepath.Ext(name) {
-	case ".c", ".cc", ".cpp", ".go":
-		return fmt.Errorf("--extern %s: extern functions are GraphIt's, or Go functions that a program of yours "+
-			"adds (heddle.WithExtern): kernels have no calls, and none of C is linked to them", name)
+	case ".cc", ".cpp", ".cxx", ".go":
+		return fmt.Errorf("--extern %s: extern functions are GraphIt's or C's (FILE.c, compiled with "+
+			"riscv64-unknown-elf-gcc), or Go functions that a program of yours adds (heddle.WithExtern)", name)
+	case ".c":
+		src, err := programs.Extern(name)
+		if err != nil {
+			src, err = readSource(name)
+		}
+		if err != nil {
+			return err
+		}
+		return cextern.Compile(context.Background(), f, name, src)
 	}
 	src, err := programs.Extern(name)
 	if err != nil {
@@ -159,8 +173,8 @@ nothing for a correct program.`,
 
 // externFlag adds the flag that names the file with a program's extern functions.
 func externFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "extern", "", "a `file` with the extern functions, in GraphIt (else NAME.extern.gt beside "+
-		"the program)")
+	c.Flags().StringVar(to, "extern", "", "a `file` with the extern functions, in GraphIt or in C (else NAME.extern.gt "+
+		"or NAME.extern.c beside the program)")
 }
 
 // gtCheck holds the flags of heddle gt check: those of gt run that affect which programs are refused.

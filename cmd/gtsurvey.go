@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,12 +31,15 @@ import (
 
 // gtSurvey holds the flags of heddle gt survey.
 type gtSurvey struct {
-	json  bool
-	float bool
-	limit time.Duration
-	match string
-	dir   string
-	names *regexp.Regexp
+	json     bool
+	markdown bool
+	float    bool
+	draw     int
+	seed     uint64
+	limit    time.Duration
+	match    string
+	dir      string
+	names    *regexp.Regexp
 }
 
 func newGtSurvey() *cobra.Command {
@@ -50,16 +54,21 @@ the file that it names, looked for by name in the folder, or 4.wel with weights 
 with the programs that the folder's tests (*.py) name together with them. Extern
 functions are taken from a file beside the program (NAME.extern.gt), or are heddle's
 own. A table goes to stdout, and below it why programs did not come further; --json
-has the reasons in full.`,
-		Example: "  heddle gt survey graphit\n  heddle gt survey graphit --match '^apps/' --json",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+has the reasons in full, and --markdown is a table for each folder.`,
+		Example: "  heddle gt survey graphit\n  heddle gt survey graphit --match '^apps/' --json\n  " +
+			"heddle gt survey graphit --markdown",
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print the outcomes as JSON")
+	fl.BoolVar(&f.markdown, "markdown", false, "print tables in Markdown, as at the end of docs/guide/graphit.md")
 	fl.BoolVar(&f.float, "float", false, "compute double as float, which is faster: doubles are computed in software")
 	fl.DurationVar(&f.limit, "limit", 20*time.Second, "time for one program, after which it counts as one that "+
 		"does not run")
+	fl.IntVar(&f.draw, "draw", 0, "run each program under so many schedules for GPUs, drawn for its labels, in place of "+
+		"its own")
+	fl.Uint64Var(&f.seed, "seed", 1, "with --draw: which schedules are drawn")
 	fl.StringVar(&f.match, "match", "", "survey the programs whose names match this `expression`")
 	return c
 }
@@ -82,10 +91,16 @@ func (f *gtSurvey) run(c *cobra.Command, dir string) (err error) {
 	if f.limit <= 0 {
 		return fmt.Errorf("--limit %s: expected more than 0", f.limit)
 	}
+	if f.draw < 0 || f.draw > 0 && f.markdown {
+		return errors.New("--draw: expected a number of schedules, without --markdown")
+	}
 	f.dir = dir
 	files, err := surveyFiles(dir)
 	if err != nil {
 		return err
+	}
+	if f.draw > 0 {
+		return f.drawAll(c, files)
 	}
 	var list []surveyed
 	for _, x := range f.subjects(files) {
@@ -98,11 +113,18 @@ func (f *gtSurvey) run(c *cobra.Command, dir string) (err error) {
 		f.survey(c.Context(), &x, files)
 		list = append(list, x)
 	}
-	if f.json {
+	switch {
+	case f.json && f.markdown:
+		return errors.New("choose one: --json or --markdown")
+	case f.json:
 		return printJSON(c.OutOrStdout(), list)
 	}
 	if len(list) == 0 {
 		return fmt.Errorf("%s: there are no programs (*.gt) here that --match keeps", dir)
+	}
+	if f.markdown {
+		surveyMarkdown(c.OutOrStdout(), list)
+		return nil
 	}
 	surveyTable(c.OutOrStdout(), list)
 	return nil
@@ -144,7 +166,7 @@ func (f *gtSurvey) subjects(files []string) (list []surveyed) {
 		if filepath.Ext(name) != ".gt" || strings.HasSuffix(name, ".extern.gt") {
 			continue
 		}
-		algorithms := pairs[filepath.Base(name)]
+		algorithms := pairs[path.Base(name)]
 		if f.hasProgram(name) || len(algorithms) == 0 {
 			list = append(list, surveyed{Program: name})
 			continue
@@ -159,22 +181,38 @@ func (f *gtSurvey) subjects(files []string) (list []surveyed) {
 // fitting returns the files of the programs that tests name for a schedule: where these are several, those with a queue
 // for a schedule of queues, and the others for others.
 func (f *gtSurvey) fitting(schedule string, names, files []string) (list []string) {
-	top := func(name string) string { first, _, _ := strings.Cut(name, "/"); return first }
 	says := func(name, word string) bool {
 		src, err := readSource(filepath.Join(f.dir, name))
 		return err == nil && strings.Contains(string(src), word)
 	}
 	queued := says(schedule, "riority")
 	for _, a := range names {
-		i := slices.IndexFunc(files, func(x string) bool {
-			return filepath.Base(x) == a && top(x) == top(schedule) && f.hasProgram(x) &&
-				filepath.Dir(x) != filepath.Dir(schedule)
-		})
-		if i >= 0 && (len(names) == 1 || says(files[i], "priority_queue") == queued) {
-			list = append(list, files[i])
+		x := f.nearest(schedule, a, files)
+		if x != "" && (len(names) == 1 || says(x, "priority_queue") == queued) {
+			list = append(list, x)
 		}
 	}
 	return list
+}
+
+// nearest returns the program with a name that is in the most folders with a schedule, and of several the one in the
+// fewest others; "": there is none.
+func (f *gtSurvey) nearest(schedule, name string, files []string) (best string) {
+	shared, others := 0, 0
+	for _, x := range files {
+		if x != name && !strings.HasSuffix(x, "/"+name) || path.Dir(x) == path.Dir(schedule) || !f.hasProgram(x) {
+			continue
+		}
+		a, b := strings.Split(x, "/"), strings.Split(schedule, "/")
+		n := 0
+		for n < min(len(a), len(b))-1 && a[n] == b[n] {
+			n++
+		}
+		if n > 0 && (n > shared || n == shared && len(a)-n < others) {
+			best, shared, others = x, n, len(a)-n
+		}
+	}
+	return best
 }
 
 // hasProgram reports whether a file is more than a schedule.
@@ -185,7 +223,7 @@ func (f *gtSurvey) hasProgram(name string) bool {
 
 var (
 	testHelper = regexp.MustCompile(`^\s*def (\w+)\(self`)
-	testFiles  = regexp.MustCompile(`"(\w+\.gt)"`)
+	testFiles  = regexp.MustCompile(`"((?:\w+/)*\w+\.gt)"`)
 	testCall   = regexp.MustCompile(`self\.(\w+)\("(\w+\.gt)"`)
 )
 
@@ -194,7 +232,7 @@ var (
 func (f *gtSurvey) pairs(files []string) map[string][]string {
 	pairs := map[string][]string{}
 	add := func(schedule, program string) {
-		if schedule != program && !slices.Contains(pairs[schedule], program) {
+		if schedule = path.Base(schedule); schedule != program && !slices.Contains(pairs[schedule], program) {
 			pairs[schedule] = append(pairs[schedule], program)
 		}
 	}
@@ -247,27 +285,11 @@ func (f *gtSurvey) stages(ctx context.Context, x *surveyed, files []string) (err
 			err = fmt.Errorf("BUG: %v", r)
 		}
 	}()
-	schedule := ""
-	if x.Schedule != "" {
-		schedule = filepath.Join(f.dir, x.Schedule)
-	}
-	program := filepath.Join(f.dir, x.Program)
 	if !f.hasProgram(x.Program) {
-		return f.alone(x, program)
+		return f.alone(x, filepath.Join(f.dir, x.Program))
 	}
-	file, err := parseProgram(program, schedule)
+	file, err := f.linked(x)
 	if err != nil {
-		return err
-	}
-	x.Parses = true
-	extern := ""
-	if _, err := programs.Extern(filepath.Base(program)); err == nil {
-		extern = filepath.Base(program)
-	}
-	if err := linkExterns(file, extern); err != nil {
-		return err
-	}
-	if err := graphit.Check(file); err != nil {
 		return err
 	}
 	k := gtCheck{float: f.float}
@@ -276,6 +298,55 @@ func (f *gtSurvey) stages(ctx context.Context, x *surveyed, files []string) (err
 	}
 	x.Checks = true
 	return f.simulate(ctx, x, file, files)
+}
+
+// linked reads a program with its schedule and its extern functions, and checks it.
+func (f *gtSurvey) linked(x *surveyed) (*graphit.File, error) {
+	schedule := ""
+	if x.Schedule != "" {
+		schedule = filepath.Join(f.dir, x.Schedule)
+	}
+	program := filepath.Join(f.dir, x.Program)
+	file, err := parseProgram(program, schedule)
+	if err != nil {
+		return nil, err
+	}
+	x.Parses = true
+	extern := ""
+	if _, err := programs.Extern(filepath.Base(program)); err == nil {
+		extern = filepath.Base(program)
+	}
+	if err := linkExterns(file, extern); err != nil {
+		return nil, err
+	}
+	return file, graphit.Check(file)
+}
+
+// drawAll runs the programs that --match keeps under schedules that are drawn.
+func (f *gtSurvey) drawAll(c *cobra.Command, files []string) error {
+	var list []*gtDrawn
+	for _, x := range f.subjects(files) {
+		if x.Schedule != "" || !f.hasProgram(x.Program) || !f.names.MatchString(x.Program) {
+			continue
+		}
+		one, err := f.drawn(c.Context(), &x, files)
+		var wrong *graphit.Error
+		switch {
+		case errors.As(err, &wrong):
+			continue // the survey itself says why it does not run
+		case err != nil:
+			return err
+		}
+		list = append(list, one)
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("%s: there are no programs (*.gt) here that --match keeps and that check", f.dir)
+	}
+	if f.json {
+		return printJSON(c.OutOrStdout(), list)
+	}
+	drawnTable(c.OutOrStdout(), list)
+	return nil
 }
 
 // alone parses a schedule for which the tests name no program.
@@ -328,6 +399,11 @@ var surveyArguments = []string{"1", "4", "2", "3", "1", "1"}
 // inputs returns a program's graph and its arguments.
 func (f *gtSurvey) inputs(file *graphit.File, files []string) (*graph.Graph, []string, error) {
 	args := append([]string{file.Name, "2"}, surveyArguments...)
+	for _, n := range file.Schedule.ThresholdArguments() {
+		if n < len(args) {
+			args[n] = "0.3"
+		}
+	}
 	name, at, weighted := file.Graph()
 	if at > 0 && at < len(args) {
 		args[at] = "graph"
@@ -421,6 +497,52 @@ func surveyTable(w io.Writer, list []surveyed) {
 	for _, r := range reasons {
 		fmt.Fprintln(w, text.WrapText("  "+r, columns))
 	}
+}
+
+// surveyMarkdown prints a table for each folder, with the number of programs that come so far in its last row.
+func surveyMarkdown(w io.Writer, list []surveyed) {
+	folder := func(x *surveyed) string {
+		if x.Schedule != "" {
+			return path.Dir(x.Schedule) + ", with the programs that tests name"
+		}
+		return path.Dir(x.Program)
+	}
+	var folders []string
+	for i := range list {
+		if n := folder(&list[i]); !slices.Contains(folders, n) {
+			folders = append(folders, n)
+		}
+	}
+	slices.Sort(folders)
+	for _, name := range folders {
+		fmt.Fprintf(w, "\n%s:\n\n| program | parses | checks | runs | verified | reason |\n|---|---|---|---|---|---|\n", name)
+		n, all := 0, [4]int{}
+		for i := range list {
+			x := &list[i]
+			if folder(x) != name {
+				continue
+			}
+			n++
+			row := "| " + x.short()
+			for k, yes := range []bool{x.Parses, x.Checks, x.Runs, x.Verified} {
+				row += " | " + map[bool]string{true: "yes", false: "no"}[yes]
+				if yes {
+					all[k]++
+				}
+			}
+			fmt.Fprintln(w, row+" | "+strings.ReplaceAll(shortReason(x.Reason), "|", "\\|")+" |")
+		}
+		fmt.Fprintf(w, "| **of %d** | %d | %d | %d | %d | |\n", n, all[0], all[1], all[2], all[3])
+	}
+}
+
+// short is the program without its folder, and its schedule.
+func (x *surveyed) short() string {
+	name := strings.TrimSuffix(path.Base(x.Program), ".gt")
+	if x.Schedule != "" {
+		name += " + " + strings.TrimSuffix(path.Base(x.Schedule), ".gt")
+	}
+	return name
 }
 
 // shortReason is a reason without its file, and no longer than a table has room for.

@@ -76,6 +76,21 @@ func TestGtSurvey(t *testing.T) {
 		require.Equal(t, want.stages, stages, "%s: %s", name, x.Reason)
 		require.Contains(t, x.Reason, want.reason)
 	}
+	out, errs, code = heddle(t, "gt", "survey", dir, "--limit", "300ms", "--markdown")
+	require.Equal(t, 0, code, errs)
+	require.Contains(t, out, "\ntest/input_with_schedules, with the programs that tests name:\n\n| program |")
+	require.Contains(t, out, "| good + push | yes | yes | yes | yes |  |\n| **of 1** | 1 | 1 | 1 | 1 | |\n")
+	require.Contains(t, out, "| wrong | yes | no | no | no | 7:8: vector{Vertex}(int) cannot be printed")
+	out, errs, code = heddle(t, "gt", "survey", dir, "--match", "good", "--draw", "12", "--json")
+	require.Equal(t, 0, code, errs)
+	var drawn []gtDrawn
+	require.NoError(t, json.Unmarshal([]byte(out), &drawn))
+	require.Len(t, drawn, 1)
+	require.Equal(t, 12, drawn[0].Drawn)
+	require.Positive(t, drawn[0].Verified)
+	require.Zero(t, drawn[0].Failed, drawn[0].Failures)
+	_, _, code = heddle(t, "gt", "survey", dir, "--json", "--markdown")
+	require.Equal(t, 2, code)
 	out, errs, code = heddle(t, "gt", "survey", dir, "--limit", "300ms")
 	require.Equal(t, 0, code, errs)
 	for _, line := range strings.Split(out, "\n") {

@@ -213,9 +213,12 @@ func (e *elaborator) externs() {
 		if !fn.Extern {
 			continue
 		}
-		if fn.Native = e.native(fn); fn.Native == nil {
-			e.errorf(fn.Pos, "extern %s: expected a function of GraphIt's with this signature, in a file named by "+
-				"--extern, or beside the program (%s), or a Go function (heddle.WithExtern)", Signature(fn), ExternFile(e.f.Name))
+		if fn.Native = e.f.Natives[fn.Name]; fn.Native == nil {
+			fn.Native = e.native(fn)
+		}
+		if fn.Native == nil {
+			e.errorf(fn.Pos, "extern %s: expected a function with this signature, in GraphIt or in C (--extern FILE.gt, "+
+				"FILE.c; or beside the program, %s), or in Go (heddle.WithExtern)", Signature(fn), ExternFile(e.f.Name))
 		}
 	}
 }

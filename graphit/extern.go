@@ -18,7 +18,25 @@ type Extern struct {
 	// machine's host each call it. It returns the number, or nothing, or by Return a set. nil: Value is there.
 	Main func(c ExternCall) float64
 
+	// Call and Code are those of a function in C, which is a program's own: how the reference and main call it, and what
+	// a machine is given.
+	Call func(c ExternC) float64
+	Code any
+
 	fn *Func
+}
+
+// ExternC is a call of a function in C, by main or by a function of edges or vertices.
+type ExternC interface {
+	ExternCall
+	Main() bool                // main calls it
+	Queued() bool              // the program has a queue by now
+	Weights(v uint32) []uint32 // of a vertex's edges, as an int; nil: they have none
+	// Exactly is Get, with whether the value does not depend on roundings.
+	Exactly(vector string, n int) (x float64, exact bool)
+	// Instance is State for the functions in C.
+	Instance(fresh func() any) any
+	Fail(format string, args ...any)
 }
 
 // ExternCall is a call of an extern function by main.

@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 		{"func f(a : Vertex, b : Vertex) end func main() edges.applyModified(f, vertices); end", "applyModified: expected a vector of Vertex"},
 		{"func main() vertices.grow(); end", "7:22: vertexset{Vertex} has no method grow: expected one of addVertex, apply"},
 		{"func main() edges = edges.relabel(); end", ""},
-		{"extern func f(v : Vertex) -> far : double; func main() end", "7:8: extern func f(v : Vertex) -> far : double: expected a function of GraphIt's with this signature, in a file named by --extern, or beside the program (p.extern.gt), or a Go function (heddle.WithExtern)"},
+		{"extern func f(v : Vertex) -> far : double; func main() end", "7:8: extern func f(v : Vertex) -> far : double: expected a function with this signature, in GraphIt or in C (--extern FILE.gt, FILE.c; or beside the program, p.extern.gt), or in Go (heddle.WithExtern)"},
 		{"func f[a : int](v : Vertex) A[v] += a; end func main() vertices.apply(f[1]); vertices.apply(f[A[2]]); end", ""},
 		{"func f[a : int](v : Vertex) end func main() vertices.apply(f[1, 2]); end", "7:60: f captures 1 variables in [], found 2"},
 		{"func f[a : vector{Vertex}(int)](v : Vertex) end func main() vertices.apply(f[3 * 2]); end", "7:80: f: 3 * 2 is captured: expected a vector"},

@@ -91,6 +91,21 @@ type HybridGPUSchedule struct {
 	Below     *SimpleGPUSchedule
 }
 
+// ThresholdArguments returns the numbers of the arguments that are thresholds of hybrid schedules.
+func (s *Schedule) ThresholdArguments() (list []int) {
+	if s == nil {
+		return nil
+	}
+	for i := range s.GPU {
+		if h := s.GPU[i].Hybrid; h != nil {
+			if n, ok := h.Threshold.Argv(); ok {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}
+
 // CPUOption is a call of the scheduling language for CPUs.
 type CPUOption struct {
 	Name string

@@ -6,8 +6,9 @@ type File struct {
 	Elements []*Element
 	Globals  []*Var
 	Funcs    []*Func
-	Notes    []Remark  // of elaboration
-	Schedule *Schedule // nil: the file has none
+	Notes    []Remark           // of elaboration
+	Schedule *Schedule          // nil: the file has none
+	Natives  map[string]*Extern // the functions in C that extern functions of these names are
 }
 
 // Remark is a notice about a program.
@@ -47,7 +48,7 @@ type Func struct {
 	File     string // of a function that another file than the program has; "": the program's
 	// Extern marks a function without a body, which another file defines.
 	Extern bool
-	// Native is the Go function that it is; nil: it has a body.
+	// Native is the function in Go or C that it is; nil: it has a body.
 	Native *Extern
 	// Counts is how the function that counts the common neighbours of two vertices does that; nil: another function.
 	Counts *Intersection

@@ -227,7 +227,7 @@ func (w *writer) load(v *graphit.Var, place string) string {
 
 func (w *writer) call(x *graphit.Call) string {
 	if x.Func != nil && x.Func.Native != nil {
-		w.g.refuse(x.Pos, "%s is a Go function, which simulated machines' programs call: expected a function of GraphIt's",
+		w.g.refuse(x.Pos, "%s is a function in Go or C, which simulated machines' programs call: expected a function of GraphIt's",
 			x.Name)
 	}
 	if x.Func != nil {

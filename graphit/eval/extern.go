@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -18,6 +19,9 @@ func (s *scope) native(x *graphit.Call) code {
 		default:
 			args = append(args, s.as(a, x.Func.Params[i].Type))
 		}
+	}
+	if native.Call != nil {
+		return s.inC(x, args)
 	}
 	if native.Main != nil {
 		return func(f *frame) Value {
@@ -43,6 +47,27 @@ func (s *scope) native(x *graphit.Call) code {
 	}
 }
 
+// inC compiles a call of a function in C.
+func (s *scope) inC(x *graphit.Call, args []code) code {
+	h, main := s.names.(*Host)
+	if r, ok := s.names.(functionNames); ok {
+		h = r.host
+	}
+	if h == nil {
+		panic("BUG: eval: a function in C is called by neither main nor a function")
+	}
+	return func(f *frame) Value {
+		list := make([]Value, len(args))
+		for i, a := range args {
+			if a != nil {
+				list[i] = a(f)
+			}
+		}
+		c := &externCall{host: h, call: x, args: list, out: &Set{}, main: main}
+		return s.returned(x, x.Func.Native.Call(c))
+	}
+}
+
 func plain(v Value, t *graphit.Type) float64 {
 	if t.IsReal() {
 		return v.F
@@ -56,6 +81,8 @@ func (s *scope) returned(x *graphit.Call, y float64) Value {
 	switch {
 	case t.Kind == graphit.None:
 		return Value{}
+	case x.Func.Native.Code != nil && (t.Kind == graphit.Float || t.IsReal() && s.wide(t)): // to the bit
+		return Value{F: y}
 	case t.IsReal(): // the machine computes it as a float
 		return rounded(y, x.Func.Native.Error*math.Abs(y))
 	case t.Kind == graphit.Bool:
@@ -70,8 +97,13 @@ func (s *scope) returned(x *graphit.Call, y float64) Value {
 
 // external calls a Go function for main.
 func (h *Host) external(x *graphit.Call, args []Value) (Value, *Set) {
-	c := &externCall{h, x, args, &Set{}}
-	y := x.Func.Native.Main(c)
+	c := &externCall{h, x, args, &Set{}, true}
+	y := 0.0
+	if n := x.Func.Native; n.Call != nil {
+		y = n.Call(c)
+	} else {
+		y = n.Main(c)
+	}
 	if r := x.Func.Result; r != nil && r.Type.Kind == graphit.VertexSet {
 		return Value{}, c.out
 	}
@@ -84,6 +116,29 @@ type externCall struct {
 	call *graphit.Call
 	args []Value
 	out  *Set
+	main bool
+}
+
+func (c *externCall) Weights(v uint32) []uint32 {
+	a := c.host.graph.CSR()
+	if a.Weights == nil {
+		return nil
+	}
+	return a.Weights[a.Offsets[v]:a.Offsets[v+1]]
+}
+
+func (c *externCall) Main() bool   { return c.main }
+func (c *externCall) Queued() bool { return len(c.host.queues) > 0 }
+
+func (c *externCall) Fail(format string, args ...any) {
+	fail(c.call.Pos, "%s %s", c.call.Name, fmt.Sprintf(format, args...))
+}
+
+func (c *externCall) Instance(fresh func() any) any {
+	if c.host.inC == nil {
+		c.host.inC = fresh()
+	}
+	return c.host.inC
 }
 
 func (c *externCall) Number(i int) float64 {
@@ -130,6 +185,15 @@ func (c *externCall) Get(vector string, n int) float64 {
 		racing(c.call.Pos)
 	}
 	return plain(x, v.Type.Of)
+}
+
+func (c *externCall) Exactly(vector string, n int) (y float64, exact bool) {
+	v := c.vector(vector)
+	x := c.host.element(v, int64(n), c.call.Pos)
+	if x.Any != nil {
+		racing(c.call.Pos)
+	}
+	return plain(x, v.Type.Of), x.E == 0
 }
 
 func (c *externCall) Put(vector string, n int, x float64) {

@@ -97,7 +97,11 @@ type Options struct {
 const leastSteps, stepsPerVertex = 1_000_000, 64
 
 // maxRounds are the rounds of loops within one call of a function, or of main between two operators: seconds.
-var maxRounds = 1 << 26
+var maxRounds = 1 << 24
+
+// limitedRounds is the least limit of rounds where operators have one: a function may go round more often than a program
+// has operators.
+const limitedRounds = 1 << 18
 
 // Host runs a program's host side.
 type Host struct {
@@ -121,7 +125,11 @@ type Host struct {
 	ctx     context.Context // of the run
 	cache   map[graphit.Expr]code
 	state   any // of Go functions
+	inC     any // of those in C
 }
+
+// InC returns what Instance of the functions in C has returned; nil: none has been called.
+func (h *Host) InC() any { return h.inC }
 
 // NewHost returns the host side of a run. Options' Args[0] and [1] stand for the program and the graph.
 func NewHost(p *graphir.Program, g *graph.Graph, opt Options) *Host {
@@ -384,8 +392,12 @@ func (h *Host) limit(rounds int, pos graphit.Pos) {
 	if rounds%1024 == 0 {
 		h.must(h.ctx.Err())
 	}
-	if rounds > maxRounds {
-		endless(pos, "the loop has gone round %d times without an operator: it does not end", maxRounds)
+	most := maxRounds
+	if h.opt.MaxSteps > 0 {
+		most = min(most, max(h.opt.MaxSteps, limitedRounds))
+	}
+	if rounds > most {
+		endless(pos, "the loop has gone round %d times without an operator: it does not end", most)
 	}
 }
 

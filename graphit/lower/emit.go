@@ -287,12 +287,21 @@ func (w *writer) priority(x *graphit.Method) bool {
 		w.When(w.Gt(w.Load(floor.Type, array, at), floor), func() {
 			one := w.convert(w.I32(1), floor.Type)
 			old := w.AtomicAdd(array, at, w.convert(w.I32(-1), floor.Type))
-			w.When(w.Le(old, floor), func() { w.AtomicAdd(array, at, one) })
+			w.When(w.below(old, floor), func() { w.AtomicAdd(array, at, one) })
 		})
 	default:
 		return false
 	}
 	return true
+}
+
+// below reports whether a priority that threads lower concurrently was at its least or, for a while, less: a uint has then
+// gone below 0, by no more than there are threads.
+func (w *writer) below(old, floor ir.Value) ir.Value {
+	if floor.Type == ir.U32 {
+		return w.Lt(w.Sub(floor, old), w.U32(1<<24))
+	}
+	return w.Le(old, floor)
 }
 
 func isMinusOne(x graphit.Expr) bool {
@@ -574,6 +583,8 @@ func (w *writer) compared(op string, a, b ir.Value) ir.Value {
 
 func (w *writer) called(x *graphit.Call) ir.Value {
 	switch {
+	case x.Func != nil && x.Func.Native != nil && x.Func.Native.Code != nil:
+		return w.fromC(x)
 	case x.Func != nil && x.Func.Native != nil:
 		return w.native(x)
 	case x.Func != nil && x.Func.Counts != nil && x.Func.Counts.By != graphit.Merge:

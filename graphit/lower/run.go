@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -305,6 +306,7 @@ type backend struct {
 	high      map[*graphit.Var][]uint32 // and upper words
 	loops     map[graphir.Stmt]*fusedLoop
 	looping   bool // the device is inside a fused loop
+	placed    bool // the device has the functions in C
 
 	// frontiers maps sets to the session's frontiers, to recognise those still on the device.
 	frontiers map[*eval.Set]*compose.Frontier
@@ -530,6 +532,7 @@ var errRehearsed = errors.New("rehearsed")
 // simulated, and then the run resumes if there is a checkpoint.
 func (b *backend) start(ctx context.Context) error {
 	if b.session != nil {
+		b.placeC()
 		return nil
 	}
 	if err := b.open(); err != nil {
@@ -538,6 +541,7 @@ func (b *backend) start(ctx context.Context) error {
 	if b.options.rehearse {
 		return errRehearsed
 	}
+	b.placeC()
 	p, opt, err := b.checked()
 	if err == nil {
 		b.reference, err = eval.Ahead(ctx, p, b.graph, opt)
@@ -663,8 +667,8 @@ func (b *backend) Queue(ctx context.Context, q *eval.Queue) error {
 		}
 		b.session.Write(name, v, w)
 	}
-	q.Current = math.MinInt64 // no bucket yet
-	delete(b.ready, q)
+	q.Current = math.MinInt64                                                                     // no bucket yet
+	maps.DeleteFunc(b.ready, func(old *eval.Queue, _ *eval.Set) bool { return old.Var == q.Var }) // it is gone
 	return nil
 }
 

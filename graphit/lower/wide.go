@@ -320,6 +320,9 @@ func (w *writer) wideExpr(x graphit.Expr) pair {
 }
 
 func (w *writer) wideCall(x *graphit.Call, t *graphit.Type) pair {
+	if x.Func != nil && x.Func.Native != nil && x.Func.Native.Code != nil {
+		return w.inC(x)
+	}
 	if x.Func != nil && x.Func.Native != nil {
 		return w.widened(w.native(x), t)
 	}

@@ -10,14 +10,14 @@ import (
 //go:embed *.gt
 var sources embed.FS
 
-//go:embed externs/*.gt
+//go:embed externs/*.gt externs/*.c
 var externs embed.FS
 
 // externOf are the published programs for whose extern functions there is a file under the name of another.
 var externOf = map[string]string{"astar_functor.gt": "astar.gt", "astar_distance_loader.gt": "astar.gt",
 	"export_extern_simple_edgeset_appply.gt": "extern_simple_edgeset_apply.gt"}
 
-// Extern returns the extern functions of a published program, as astar.gt, that has none itself.
+// Extern returns the extern functions of a published program, as astar.gt, that has none itself; in C as astar.c.
 func Extern(program string) ([]byte, error) {
 	name := program
 	if other := externOf[name]; other != "" {

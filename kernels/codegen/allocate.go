@@ -179,6 +179,11 @@ func (c *code) lives() []life {
 			l.from, l.place, l.fixed, l.weight = -1, place, true, 1e30
 		}
 	}
+	for r, place := range c.places {
+		if l := &all[r]; l.from >= 0 {
+			l.place, l.fixed, l.again = place, true, nil
+		}
+	}
 	var out []life
 	for _, l := range all[1:] {
 		if l.from >= 0 || l.fixed {
@@ -226,6 +231,13 @@ func (c *code) touch(i *inst, p int, all []life, touch func(reg, int)) {
 		all[d].weight += w
 	}
 }
+
+// Registers of calls, in kernels that have some: where each lane's frame is, and where to go on. Code that gcc compiles
+// does not use them.
+const (
+	CallLink  = isa.Reg(3) // gp
+	CallFrame = isa.Reg(4) // tp
+)
 
 // Registers reserved for spilled values: the stack pointer, and three scratch registers of each kind.
 const (
@@ -327,6 +339,9 @@ func (c *code) scan(lives []life, keep reserved, limit int) *allocation {
 	can := freeRegisters(keep, limit)
 	if c.task {
 		can &^= taskRegisters
+	}
+	for _, place := range c.places {
+		can &^= 1 << place
 	}
 	free := can
 	var active []*life

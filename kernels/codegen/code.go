@@ -18,6 +18,7 @@ type label int
 type inst struct {
 	row         *isa.Row
 	rd, a, b, c reg
+	also        reg // what called code reads; 0: nothing
 	imm         int32
 	csr         uint16
 	rm          uint8
@@ -43,6 +44,7 @@ type code struct {
 
 	preloads map[reg]isa.Reg // parameters' first registers, to which the launch has written them
 	reloads  map[reg]inst    // loads of the values that are moved from there
+	places   map[reg]isa.Reg // the registers of calls, which nothing else has then
 
 	visits []visit
 	task   bool // a0 to a6 hold a task's arguments
@@ -55,7 +57,7 @@ type visit struct {
 }
 
 func newCode() *code {
-	return &code{float: []bool{false}, preloads: map[reg]isa.Reg{}, reloads: map[reg]inst{}}
+	return &code{float: []bool{false}, preloads: map[reg]isa.Reg{}, reloads: map[reg]inst{}, places: map[reg]isa.Reg{}}
 }
 
 func (c *code) newX() reg { c.float = append(c.float, false); return reg(len(c.float) - 1) }
@@ -101,7 +103,7 @@ func (i *inst) eachUse(f func(reg)) {
 	for _, u := range []struct {
 		used bool
 		r    reg
-	}{{x.a, i.a}, {x.b, i.b}, {x.c, i.c}, {x.tied, i.rd}} {
+	}{{x.a, i.a}, {x.b, i.b}, {x.c, i.c}, {x.tied, i.rd}, {true, i.also}} {
 		if u.used && u.r != 0 {
 			f(u.r)
 		}

@@ -90,9 +90,21 @@ func (l *lowering) compute(i *ir.Instr) {
 		l.enqueue(i)
 	case ir.OpListPush:
 		l.listPush(i)
+	case ir.OpCall:
+		l.call(i)
 	default:
 		l.binary(i)
 	}
+}
+
+// call lowers a call. The code that is called finds each lane's frame in CallFrame, returns to CallLink, and leaves all
+// other registers as they were.
+func (l *lowering) call(i *ir.Instr) {
+	frame, link := l.code.newX(), l.code.newX()
+	l.code.places[frame], l.code.places[link] = CallFrame, CallLink
+	from, to := l.reg(i.Args[0]), l.reg(i.Args[1])
+	l.move(frame, from)
+	l.add(inst{row: row("jalr"), rd: link, a: to, also: frame})
 }
 
 func (l *lowering) binary(i *ir.Instr) {

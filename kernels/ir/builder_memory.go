@@ -65,6 +65,10 @@ func (b *Builder) atomic(op Op, base, index, v Value) Value {
 // Fence waits until the warp's memory operations so far are visible to all.
 func (b *Builder) Fence() { b.add(OpFence, None) }
 
+// Call calls code that is not the kernel's, for each active lane, with the address of the lane's frame: see
+// codegen.CallFrame. Memory may have changed behind it.
+func (b *Builder) Call(frame, code Value) { b.add(OpCall, None, frame, code) }
+
 // Variable is a mutable variable, one per lane.
 type Variable struct {
 	b *Builder

@@ -31,6 +31,8 @@ func (w *warp) effect(i *Instr, mask uint32) {
 		}
 	case OpTask:
 		panic(failure{errors.New("the interpreter knows no tasks")})
+	case OpCall:
+		w.fail(i, "a call of code that is not the kernel's: only a machine executes it")
 	case OpListPush:
 		_, push := w.k.ListRows()
 		w.askRow(i, push, mask, i.Args...)

@@ -123,6 +123,9 @@ const (
 	// A new task, on cores of Swarm tiles.
 	OpTask
 
+	// A function's code that is not the kernel's: for the address of each lane's frame, the address that is called.
+	OpCall
+
 	NumOps
 )
 
@@ -321,6 +324,8 @@ var ops = [NumOps]row{
 
 	OpUnitDo: {name: "unit_do", kind: KindEffect, sig: "?x?x:-"}, OpUnitAsk: {name: "unit_ask", kind: KindEffect, sig: "?x?x:u"},
 	OpTask: {name: "task", kind: KindEffect, sig: "uu?w?w?w?w?w?w:-"}, // address, timestamp, arguments
+
+	OpCall: {name: "call", kind: KindEffect, sig: "uu:-"},
 }
 
 func (o Op) String() string { return ops[o].name }
