@@ -242,9 +242,8 @@ func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines)
 	if err != nil {
 		return nil, err
 	}
-	if l.Value.Swarm != nil && (f.window.wanted() || f.window.list || f.stop.wanted() || f.hot.to != "") {
-		return nil, fmt.Errorf("%s consists of Swarm tiles: --window, --break, --at-cycle and --report show warps, "+
-			"which it has not", f.machine)
+	if err := tilesLack(&l.Value, f.machine, &f.window, &f.stop, &f.hot); err != nil {
+		return nil, err
 	}
 	threads := 1
 	if c.Flags().Changed("threads") {

@@ -71,6 +71,9 @@ func (f *inspectFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := tilesLack(&r.Points[i].Config.Machine, "the machine of "+name, &f.window, &f.stop, &f.hot); err != nil {
+		return err
+	}
 	if err := f.hot.refuse(&r.Points[i]); err != nil {
 		return err
 	}

@@ -6,10 +6,20 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"heddle/configs"
 	"heddle/experiment"
 	"heddle/kernels/host"
 	"heddle/sim/stats"
 )
+
+// tilesLack refuses what shows warps of a machine, if it consists of Swarm tiles.
+func tilesLack(m *configs.Machine, name string, window *windowFlags, stop *stopFlags, hot *hotFlags) error {
+	if m.Swarm == nil || !window.wanted() && !window.list && !stop.wanted() && hot.to == "" {
+		return nil
+	}
+	return fmt.Errorf("%s consists of Swarm tiles: --window, --break, --at-cycle and --report show warps, which it has not",
+		name)
+}
 
 // taskTable writes what became of the tasks of a run on Swarm tiles; nothing for other machines.
 func taskTable(w io.Writer, d host.Device) {

@@ -61,11 +61,13 @@ func (Machine) Docs() map[string]string {
 		"to_l1d": "Registers between a core and its L1D; the response of an L1D that cores share takes one " +
 			"more, for its arbiter.",
 		"to_memory": "Registers between the last cache and memory; the L1I has one less each way.",
-		"swarm": "A machine of Swarm tiles (MICRO 2015) in place of all of the above but sockets, which are " +
-			"tiles, and cores_per_socket, the cores of one: its cores have one warp of one thread and " +
-			"execute ordered tasks. Of the values that name MICRO 2015, those of the queues, the commit " +
-			"interval and the tile were confirmed by a second description; the others were quoted from " +
-			"memory of its Table 3: check them before you cite them. Absent: none.",
+		"swarm": "A machine of Swarm tiles (MICRO 2015) in place of all of the above but sockets, which are tiles, " +
+			"and cores_per_socket, the cores of one: its cores have one warp of one thread and execute ordered " +
+			"tasks. Each key says where its value comes from: MICRO 2015 and a second public description; MICRO " +
+			"2015 alone, which could not be read here, so that the value is quoted from memory of its Table 3 and " +
+			"is to be checked before it is cited; or ours, assumed. Simplified: coherence is MSI, without an " +
+			"exclusive state; coalescers and splitters move tasks without traffic in the caches; instructions hit " +
+			"in their cache. Absent: none.",
 	}
 }
 

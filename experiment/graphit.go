@@ -246,8 +246,12 @@ func (p graphItWork) run(ctx context.Context, d *counted, g *graph.Graph) (workR
 		return workResult{}, err
 	}
 	res, err := lower.Run(ctx, d, g, own.file, own.options(p.workload()))
+	seen := traversalStatistics
+	if p.e.Machine.Swarm != nil { // no host sees the sets of its rounds
+		seen = balanceStatistics
+	}
 	return workResult{
-		launched: res.Launched, prefix: graphItKernel, steps: res.Steps, seen: traversalStatistics, layout: res.Layout,
+		launched: res.Launched, prefix: graphItKernel, steps: res.Steps, seen: seen, layout: res.Layout,
 		verified: res.Verified,
 	}, err
 }

@@ -87,3 +87,37 @@ func TestTasksRefused(t *testing.T) {
 	_, err := tryPoints(t, strings.Replace(tasksBFS, "program: tasks-bfs.s", "algorithm: bfs", 1))
 	require.ErrorContains(t, err, "expected a program of tasks")
 }
+
+const graphItOnTiles = `name: gt
+machine: swarm-4c
+graph: {rmat: {scale: 6}, weights: {from: random}, clean: {symmetrise: true}}
+workload: {program: delta_stepping.gt, arguments: ["1"]}
+`
+
+// TestGraphItOnTiles: GraphIt programs run on tiles as on other machines; labels have schedules for both, each of which
+// counts on its machine only, and what tiles lack is refused.
+func TestGraphItOnTiles(t *testing.T) {
+	o := runPoints(t, points(t, graphItOnTiles+`sweep:
+  workload.graphit.schedules: ["{}", "{loop:step: {delta: 16}}", "{loop:step: {swarm: {delta: 64}}}", "{loop:step: {swarm: {load_balance: EDGE_BASED}}}"]
+`))
+	for i := range o {
+		require.NoError(t, o[i].Err)
+		require.True(t, o[i].Verified)
+		require.NotZero(t, count(t, &o[i], "swarm.tasks.committed"))
+	}
+	require.Equal(t, o[0].Cycles, o[1].Cycles, "a GPU's schedule does not count on tiles")
+	require.NotEqual(t, o[0].Cycles, o[2].Cycles)
+	require.Less(t, count(t, &o[0], "swarm.tasks.committed"), count(t, &o[3], "swarm.tasks.committed"))
+	again := runPoints(t, points(t, graphItOnTiles+"run: {threads: 2}\n"))
+	require.NoError(t, again[0].Err)
+	require.Equal(t, o[0].Cycles, again[0].Cycles, "any number of the host's threads")
+	both := runPoints(t, points(t, graphItOnTiles+"sweep: {machine: [swarm-4c, vortex-1c4w4t]}\n"))
+	for i := range both {
+		require.NoError(t, both[i].Err)
+		require.True(t, both[i].Verified)
+	}
+	_, err := tryPoints(t, graphItOnTiles, "workload.graphit.schedules={loop:step: {swarm: {direction: PULL}}}")
+	require.ErrorContains(t, err, "expected PUSH")
+	_, err = tryPoints(t, graphItOnTiles, "workload.graphit.schedules={loop:step: {swarm: {fusion: 1}}}")
+	require.ErrorContains(t, err, "loop:step.swarm.fusion: unknown key")
+}

@@ -145,7 +145,8 @@ var docs = map[string]string{
 		"direction: [PULL, BITMAP], frontier_creation: FUSED, deduplication: ENABLED, delta: 16, " +
 		"kernel_fusion: DISABLED}}, with the words of the language's config functions, one or a " +
 		"list; for two schedules by the size of the input, {threshold: 0.1, below: {…}, above: " +
-		"{…}}. Properties of an operator without a schedule follow workload's choices. " +
+		"{…}}; swarm: {delta: 4} has the settings for machines of Swarm tiles. Properties of an " +
+		"operator without a schedule follow workload's choices. " +
 		"docs/guide/graphit.md.",
 	"graphit.float": "true: a GraphIt program's double is computed as float, which is faster. false: in " +
 		"software, since the machine has 32-bit numbers only.",
