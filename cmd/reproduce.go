@@ -394,7 +394,7 @@ func (r *reproduction) end(c *cobra.Command, absent []string) error {
 	return errors.Join(r.failed, err)
 }
 
-// study prints what knobs move.
+// study prints the effects of knobs.
 func (r *reproduction) study(c *cobra.Command, o *reproduce.Outcome) error {
 	s := reproduce.NewSensitivity(r.pack, r.knobs, o)
 	if err := s.Save(r.flags.out); err != nil {

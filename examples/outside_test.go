@@ -207,7 +207,7 @@ func (x *extended) lists() {
 	}
 	pages := x.good("config", "schema", "--markdown")
 	for _, text := range []string{
-		"`vector`: a warp walks the row of a vertex, its lanes side by side.", "`ticket`: each thread walks the row of the next vertex that nobody of its core has taken.",
+		"`vector`: a warp walks the row of a vertex, its lanes side by side.", "`ticket`: each thread walks the row of the next vertex that no thread of its core has taken.",
 		"`aligned`: rows by source that each begin at a multiple of 16 words", "`widest`: widest paths from the source", "A dispenser of numbers in every core; absent: none.",
 	} {
 		require.Contains(x, pages, text)

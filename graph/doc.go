@@ -1,7 +1,7 @@
 // Package graph holds the graphs that kernels run on: readers and generators,
 // clean-up, layouts in arrays, and their place in the simulated address space.
 //
-//	g, err := graph.Load(spec)              // graphspec.Graph → Graph, with a Record of what was done
+//	g, err := graph.Load(spec)              // graphspec.Graph → Graph, with a Record of its preparation
 //	im := graph.NewImage(graph.ArrayBase, lineBytes, graph.Reserved(harts, program)...)
 //	csc, err := im.PlaceAdjacency("csc", g.CSC())
 //	im.Write(device)

@@ -1,4 +1,4 @@
-// Package kernels holds the programs of kernels/asm, written by hand. (They are not
+// Package kernels holds the hand-written programs of kernels/asm. (They are not
 // beside Go code of their own: Go would take them for its assembler's.)
 package kernels
 

@@ -103,7 +103,7 @@ func TestPollsAreAnIntervalApart(t *testing.T) {
 	for now := range uint64(100) {
 		late.Cycle(now)
 	}
-	require.EqualValues(t, 1, late.Polls, "nobody has answered")
+	require.EqualValues(t, 1, late.Polls, "no core has answered")
 }
 
 // TestGroups: each balances among its own cores while, by their sums, one donates to another; who takes part in
@@ -132,7 +132,7 @@ func TestGroups(t *testing.T) {
 
 	one := newNetwork(Spec{Policy: "ef", Interval: 100, ThresholdShift: 4, Group: 64}, 900, 200, 10)
 	one.run(105)
-	require.EqualValues(t, 1, one.Offers, "a single group has nobody to give to")
+	require.EqualValues(t, 1, one.Offers, "a single group has no other to give to")
 	require.Equal(t, uint32(445), one.got[0][0].Edges)
 }
 

@@ -34,7 +34,7 @@ func (s *Setup) Region(spec *Spec, core int) uint32 {
 	return s.Regions + uint32(core*(spec.VertexLists+1)*spec.ListRegion)
 }
 
-// Sizes returns what a unit in hardware is built for: slots of the edge buffer with one field an edge, and words of a
+// Sizes returns the sizes of a unit in hardware: slots of the edge buffer with one field an edge, and words of a
 // list on chip.
 func (s *Spec) Sizes(lineBytes int) (slots, listWords int) {
 	return s.slots(1), s.listWords(lineBytes / 4)

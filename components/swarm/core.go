@@ -5,7 +5,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// mode is what a core does.
+// mode is the activity of a core.
 type mode uint8
 
 const (

@@ -265,7 +265,7 @@ func (e *Engine) settle() {
 	}
 }
 
-// eventKind is what happens.
+// eventKind is the kind of an event.
 type eventKind uint8
 
 const (

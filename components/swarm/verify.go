@@ -12,7 +12,7 @@ import (
 // Audit makes the engine check that accesses which it does not check have no conflict, which costs host time.
 func (e *Engine) Audit() { e.auditing = true }
 
-// Before is what a launch begins with, for Verify.
+// Before is the state in which a launch begins, for Verify.
 type Before struct {
 	memory  *emu.Memory
 	printed int

@@ -21,7 +21,7 @@ const (
 // Circuit simulates the logic of a Weaver between its queues outside of this package: the SystemVerilog of rtl/weaver,
 // by rtl/verilated.
 type Circuit interface {
-	// Launch begins a kernel: what Cycle and Launch have left is forgotten.
+	// Launch begins a kernel, and resets the state of the one before.
 	Launch() error
 	// Cycle plays a cycle.
 	Cycle(in Inputs, out *Outputs) error
@@ -64,7 +64,7 @@ type Outputs struct {
 // newCircuit makes the circuit of a Weaver of that shape; nil: the program has been built without one.
 var newCircuit func(name string, s Spec, warps, threads int) (Circuit, error)
 
-// SetCircuits sets what makes circuits. It is called from an init function.
+// SetCircuits sets the constructor of circuits. It is called from an init function.
 func SetCircuits(f func(name string, s Spec, warps, threads int) (Circuit, error)) { newCircuit = f }
 
 // circuit returns the circuit of a unit of that model; nil for the Go model.

@@ -25,7 +25,7 @@ var widest = &heddle.Algorithm{
 	Check: func(p *heddle.Problem, o *heddle.Outcome) error { return heddle.Equal("width", o.Result, widths(p)) },
 }
 
-// maxU32 keeps the greatest of what comes; a vertex that gets more is active in the next super-step.
+// maxU32 keeps the greatest contribution; a vertex that gets more is active in the next super-step.
 var maxU32 = &heddle.Reduction{
 	Name: "max.u32", Type: heddle.U32,
 	Combine:  func(k *heddle.Kernel, old, new heddle.Value) heddle.Value { return k.Max(old, new) },

@@ -30,7 +30,7 @@ var restart = &heddle.FeatureAlgorithm{
 	},
 }
 
-// mix computes what a vertex holds next; nothing is left by earlier functions.
+// mix computes the next values of a vertex; nothing is left by earlier functions.
 func mix(g *heddle.Group, v heddle.Place, _ func(string) heddle.Feature) (heddle.Feature, heddle.Value) {
 	damping := g.Damping()
 	by := g.Mul(damping, g.Word("share", v))
@@ -39,7 +39,7 @@ func mix(g *heddle.Group, v heddle.Place, _ func(string) heddle.Feature) (heddle
 	}), nil
 }
 
-// next says how far off what a vertex holds next is, and by how much five roundings may take it there.
+// next returns the error of a vertex's next value, and the bound of its five roundings.
 func next(p *heddle.FeatureProblem, v int, of func(property string, word int) float64, _, got, off, bound []float64) {
 	begin, share := p.Data("begin", beginnings), p.Data("share", shares)
 	for f := range got {

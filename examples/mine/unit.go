@@ -30,7 +30,7 @@ var ticketInstructions = isa.UnitExtension("ticket", "A dispenser of numbers.", 
 // dynamic has each lane take a vertex, walk its row, and take the next.
 var dynamic = &heddle.Schedule{
 	Name: "ticket",
-	Doc:  "each thread walks the row of the next vertex that nobody of its core has taken",
+	Doc:  "each thread walks the row of the next vertex that no thread of its core has taken",
 	Rows: heddle.RowsOwned, // one thread walks a row
 	EachEdge: func(s *heddle.Site, v *heddle.Visitor) {
 		places := s.Set.Places()
@@ -137,7 +137,7 @@ func (u *ticketUnit) Tick(now clock.Cycle) bool {
 // CheckInvariants checks that each request was answered.
 func (u *ticketUnit) CheckInvariants(clock.Cycle) error { return u.socket.CheckInvariants(u.Requests) }
 
-// Waits describes what it holds, for reports of machines that are stuck.
+// Waits describes its requests, for reports of machines that are stuck.
 func (u *ticketUnit) Waits() string {
 	if u.due == 0 {
 		return ""

@@ -34,7 +34,7 @@ type step struct {
 	bytes uintptr      // raw, kept, absent
 	n     int          // repeat
 	t     reflect.Type // the field's own; repeat: the element's
-	elem  *layout      // pointer, slice: what it points to; repeat: the element; dict: the value
+	elem  *layout      // pointer, slice: its elements; repeat: the element; dict: the value
 	key   *layout      // dict
 	at    string       // for messages: type and field
 }

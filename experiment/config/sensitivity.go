@@ -9,7 +9,7 @@ import (
 	"heddle/configs/schema"
 )
 
-// sensitivityFile is the name of the file beside the packs of a paper that lists what the paper leaves open.
+// sensitivityFile is the name of the file beside the packs of a paper that lists the choices which the paper leaves open.
 const sensitivityFile = "sensitivity.yaml"
 
 // Knob is one quantity that a paper leaves open, with the ends of its plausible range.
@@ -57,7 +57,7 @@ func (k *Knob) Ends() (list []Reading) {
 	return list
 }
 
-// SensitivityKnobs loads what the paper of a pack leaves open, as far as it concerns the pack.
+// SensitivityKnobs loads the choices that the paper of a pack leaves open, as far as it concerns the pack.
 func (p *Pack) SensitivityKnobs() ([]Knob, error) {
 	file, text, err := p.beside(sensitivityFile)
 	if errors.Is(err, fs.ErrNotExist) {

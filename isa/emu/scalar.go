@@ -38,7 +38,7 @@ type ScalarCode struct {
 // maxCodeBytes bounds the addresses from a program's first instruction to its last.
 const maxCodeBytes = 64 << 20
 
-// NewScalarCode prepares for the execution of a program that is in memory; arg is what mscratch holds.
+// NewScalarCode prepares for the execution of a program that is in memory; arg is the value of mscratch.
 func NewScalarCode(p *isa.Program, mem *Memory, arg uint32) (*ScalarCode, error) {
 	c := &ScalarCode{mem: mem, program: p, arg: arg, edges: edgeMarks(p)}
 	lo, hi := ^uint32(0), uint32(0)

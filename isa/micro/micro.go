@@ -50,7 +50,7 @@ func Source(name string) ([]byte, error) {
 	return text, err
 }
 
-// variants are programs that differ from another in what a symbol is set to.
+// variants are programs that differ from another in the value of a symbol.
 var variants = map[string]struct{ of, set string }{
 	"ldv2":  {"ldv", ".set LOADS, 2\n"},
 	"fp_b0": {"fp_b", ".set SAME, 0\n"},

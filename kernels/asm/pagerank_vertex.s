@@ -1,6 +1,6 @@
 # PageRank's gather, a vertex a lane:
 #   sum[v] = Σ contribution[u] over the in-edges u → v
-# A lane takes every LANESth vertex and walks its in-edges; nobody else adds to its
+# A lane takes every LANESth vertex and walks its in-edges; no other lane adds to its
 # sum, so no atomics. Lanes of a warp drop out of the walk as their lists end, and
 # meet again after the longest.
 #

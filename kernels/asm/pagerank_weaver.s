@@ -90,7 +90,7 @@ heddle.phase.registration:
   weaver.reg s4, a1, a2
   tmc  s10
 2:
-  bar  zero, s5                 # nobody takes an edge before all have registered
+  bar  zero, s5                 # no warp takes an edge before all have registered
   j    3f
 heddle.phase.edge_access:
 heddle.edge:
@@ -122,7 +122,7 @@ heddle.phase.schedule:
 .ifndef MASK_BY_UNIT
   mv   s11, s10
 .endif
-  bar  zero, s5                 # nobody registers anew before all have seen the end
+  bar  zero, s5                 # no warp registers anew before all have seen the end
 heddle.phase.registration.next:
   add  s1, s1, s6
   add  s4, s4, s6

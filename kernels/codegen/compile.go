@@ -30,7 +30,7 @@ type Options struct {
 	SilentExit bool
 	// Size is that of the machine, if the program is for no other: then its numbers are constants.
 	Size Size
-	// Lean shortens what warps without work execute further than Sink does: a loop's first test is on its index, also if
+	// Lean shortens the code of warps without work further than Sink does: a loop's first test is on its index, also if
 	// the others are on an address, and what nothing reads is not computed.
 	Lean bool
 	// Registers limits the integer registers and the float registers, at least 4; 0: no limit. For tests.

@@ -11,7 +11,7 @@ import (
 // between its first test and its body.
 //
 // A test is a conditional branch outside loops to a label further on, also outside loops. A value moves behind it if
-// nothing else reads it, and nothing between the two places changes the thread mask or what the value is computed from.
+// nothing else reads it, and nothing between the two places changes the thread mask or the operands of the value.
 // Code at the kernel's entry also moves across loops, since the mask is the kernel's again behind each.
 func (c *code) sunk(lean bool) *code {
 	d := *c
@@ -114,8 +114,8 @@ func (s *sinker) beginning(at int) (from, to int) {
 	return from, to
 }
 
-// move is the choice of what moves from positions first to behind, and begin to at, behind the branch at position at,
-// whose target is at position end.
+// move is the choice of instructions that move from positions first to behind, and begin to at, behind the branch at
+// position at, whose target is at position end.
 type move struct {
 	*sinker
 	first, behind, begin, at, end int

@@ -355,7 +355,7 @@ func fusedOf(all []*Plan) (plans []*Plan) {
 	return plans
 }
 
-// AllAndFused returns what All and AllFused return, for less work than both.
+// AllAndFused returns All and AllFused, for less work than both.
 func AllAndFused() (all, fused []*Plan) {
 	all = All()
 	return all, fusedOf(all)

@@ -47,7 +47,7 @@ func floatRange(want, bound []float64) (least, greatest []uint32) {
 	return least, greatest
 }
 
-// check compares the result on the lanes of the first warp, and ends all warps. s1 is what comes next.
+// check compares the result on the lanes of the first warp, and ends all warps. s1 is the next step.
 func (d *driver) check() {
 	d.line(" csrr t0, vx_cid\n csrr t1, vx_wid\n or t0, t0, t1\n bnez t0, end\n li a0, %d\n li t0, %d\n beq s1, t0, "+
 		"report", ExitUnfinished, unfinished)

@@ -13,7 +13,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// Exported is a program and what it was exported from.
+// Exported is a program and its origin.
 type Exported struct {
 	*Program
 	Outline *compose.Outline

@@ -36,7 +36,7 @@ func (w *writer) sharedBytes() (n int) {
 // counters are the words that the host would read after a kernel, and zero.
 var counters = []string{"next.size", "next.some", "next.count", "residual", "far.count"}
 
-// loopParameters returns the loop's parameters: those of its kernels, except what it computes itself.
+// loopParameters returns the loop's parameters: those of its kernels, except those that it computes itself.
 func (w *writer) loopParameters() (list []Parameter) {
 	seen := map[string]bool{}
 	own := []string{"step", "launch", "active.size", "round", "depth", "stack.first", "stack.size", "far.size",
@@ -171,7 +171,7 @@ func (w *writer) loopGather() {
 	w.loopGatherBy(w.Kernels.Topology[d], w.Kernels.Lists[d], w.Kernels.Gather[d])
 }
 
-// loopZero writes the zeroing of what must be zero before a gather.
+// loopZero writes the zeroing of arrays before a gather.
 func (w *writer) loopZero() {
 	zeroed := false
 	for _, x := range w.Arrays {
@@ -242,7 +242,7 @@ func (w *writer) loopBack() {
 	w.line("}")
 }
 
-// loopEnd writes the end of a super-step: what the host would do.
+// loopEnd writes the end of a super-step, in the host's place.
 func (w *writer) loopEnd() {
 	w.call(w.Kernels.Apply)
 	w.line("steps++;")
@@ -308,7 +308,7 @@ func (w *writer) loopExchange() {
 	w.nextTurn()
 }
 
-// rotateInLoop writes the exchange of roles: each array becomes what the next one was.
+// rotateInLoop writes the exchange of roles: each array takes the role of the next one.
 func (w *writer) rotateInLoop(roles []string) {
 	last := identifier(roles[len(roles)-1])
 	w.line("{")

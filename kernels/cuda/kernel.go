@@ -215,7 +215,7 @@ func (p *printer) comment(i *ir.Instr) {
 	}
 }
 
-// phaseComments say what the statements of a phase are for.
+// phaseComments describe the purpose of a phase's statements.
 var phaseComments = [isa.NumPhases]string{
 	isa.PhaseOther:        "Other.",
 	isa.PhaseInit:         "Init: first values, and the frontier after the next cleared.",

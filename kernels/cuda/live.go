@@ -46,7 +46,7 @@ func (l *liveness) matters(i *ir.Instr) bool {
 	return i.Op.Kind() == ir.KindEffect
 }
 
-// mark makes an instruction live, and what it reads.
+// mark makes an instruction and its operands live.
 func (l *liveness) mark(i *ir.Instr) {
 	if l.live[i.ID] {
 		return

@@ -125,7 +125,7 @@ func (p *printer) nameOfVar(i *ir.Instr) string {
 	return "t"
 }
 
-// nameOfIndex returns a name for the index of a loop, by what it is an index of.
+// nameOfIndex returns a name for the index of a loop, by the array or row that it indexes.
 func (p *printer) nameOfIndex(_, index *ir.Instr) string {
 	if n := p.indexName(index); n != "" {
 		return n

@@ -169,7 +169,7 @@ func (w *writer) program() error {
 	return nil
 }
 
-// kernelComment says what a kernel is for.
+// kernelComment describes the purpose of a kernel.
 func kernelComment(name string) string {
 	kind, way, _ := strings.Cut(name, "-")
 	ends := map[string]string{"push": "active vertices walk the edges that leave them",

@@ -10,7 +10,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// mainReset writes what precedes a run and is not timed.
+// mainReset writes the preparation of a run, which is not timed.
 func (w *writer) mainReset() {
 	w.line("")
 	w.line("// What a run changes, besides what init sets.")
@@ -129,7 +129,7 @@ func (w *writer) gatherSteps() {
 	w.line("}")
 }
 
-// lookUp writes what the host finds out of the frontier before a super-step: its size, for the choice of a direction,
+// lookUp writes the host's look at the frontier before a super-step: its size, for the choice of a direction,
 // or the least value that it can bring.
 func (w *writer) lookUp() {
 	hybrid := len(w.Plan.Direction.Uses) > 1
@@ -198,7 +198,7 @@ func (w *writer) goBack() {
 	w.line("}")
 }
 
-// zeroArrays writes the zeroing of what must be zero before a gather.
+// zeroArrays writes the zeroing of arrays before a gather.
 func (w *writer) zeroArrays() {
 	for _, x := range w.Arrays {
 		if _, written := w.role(x.Name); x.Zero && written {

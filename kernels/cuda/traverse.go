@@ -64,7 +64,7 @@ func (x *Operator) HasNumber(name string) bool {
 	return false
 }
 
-// Reset writes what precedes a run.
+// Reset writes the preparation of a run.
 func (x *Operator) Reset(t *Text) {
 	list, rotating := x.Arrays()
 	filled := x.Filled()
@@ -177,7 +177,7 @@ func (x *Operator) launches(k *ir.Kernel) bool {
 	return false
 }
 
-// zeroArrays writes the zeroing of what must be zero before a gather.
+// zeroArrays writes the zeroing of arrays before a gather.
 func (x *Operator) zeroArrays(t *Text) {
 	for _, a := range x.w.Arrays {
 		if a.Zero && x.written(a.Name) {

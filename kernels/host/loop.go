@@ -4,7 +4,7 @@ import "context"
 
 // Steps is a host program of super-steps. Everything that it points to is state, which a checkpoint saves.
 type Steps interface {
-	// Begin does what precedes the first super-step. A run that resumes from a checkpoint does not begin again.
+	// Begin runs everything before the first super-step. A run that resumes from a checkpoint does not begin again.
 	Begin(ctx context.Context) error
 	// Over reports whether no super-step follows. It is called after Begin and after each super-step, and may turn to
 	// the next phase of the program.
@@ -46,7 +46,7 @@ func Notified(d Device) interface {
 	return notified{d}
 }
 
-// notified passes on what its device implements.
+// notified forwards the notifications that its device implements.
 type notified struct{ device Device }
 
 func (n notified) Resume(program any) (bool, error) { return Resume(n.device, program) }

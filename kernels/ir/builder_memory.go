@@ -88,13 +88,13 @@ func (v *Variable) Named(name string) *Variable {
 	return v
 }
 
-// Noted says in a sentence, for readers of the kernel, what begins with the variable's declaration.
+// Noted attaches a sentence for readers of the kernel to the variable's declaration.
 func (v *Variable) Noted(sentence string) *Variable {
 	v.v.Note = sentence
 	return v
 }
 
-// Note says in a sentence, for readers of the kernel, what begins with a value, and returns it.
+// Note attaches a sentence for readers of the kernel to a value, and returns the value.
 func (b *Builder) Note(sentence string, v Value) Value {
 	if v.Op.Kind() != KindRoot {
 		v.Note = sentence

@@ -32,7 +32,7 @@ func (m *Mismatch) Error() string {
 // Unwrap returns ErrWrong.
 func (m *Mismatch) Unwrap() error { return ErrWrong }
 
-// RangeError is a result that is no number, since what has been added up may not fit a float32 on the way: the machine
+// RangeError is a result that is no number, since partial sums may not fit a float32: the machine
 // has computed as IEEE 754 has it, so that it is not wrong, and there is nothing to verify.
 type RangeError struct {
 	Quantity string

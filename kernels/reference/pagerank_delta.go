@@ -133,7 +133,7 @@ func (c *PageRankDeltaCheck) decide(v int, change, e float64) {
 func (c *PageRankDeltaCheck) Compare(got []float32) error {
 	why := fmt.Sprintf(
 		"rounding of %d super-steps, u = 2^-24, sums of up to %d terms in any order, %d changes too near to the "+
-			"threshold to tell whether they are sent",
+			"threshold to determine whether they are sent",
 		c.steps, c.maxTerms, c.undecided)
 	return compare("rank", why, got, c.Rank, c.Bound)
 }

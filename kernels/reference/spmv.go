@@ -35,7 +35,7 @@ func CheckGraphSum(g *graph.Graph, width int, inDouble bool, x, got []float32) e
 	return graphSum(g, width, inDouble).check(x, got)
 }
 
-// GraphSum returns what CheckGraphSum compares with, and the error bound of a float32 computation.
+// GraphSum returns the reference of CheckGraphSum, and the error bound of a float32 computation.
 func GraphSum(g *graph.Graph, width int, inDouble bool, x []float32) (y, bound []float64) {
 	s := graphSum(g, width, inDouble).compute(x)
 	return s.y, s.bound

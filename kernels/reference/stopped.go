@@ -178,7 +178,7 @@ func (r *Relaxation) edges(v int, f func(to, length uint32)) {
 	}
 }
 
-// plus is the value that comes along an edge. It does not wrap: what the machine has left may be any word.
+// plus is the value that comes along an edge. It does not wrap: the machine may have left any word.
 func plus(value, length uint32) uint64 { return uint64(value) + uint64(length) }
 
 // settled returns upper bounds of the values, given that those below a limit are final.

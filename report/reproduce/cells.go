@@ -216,7 +216,7 @@ const itemsHead = `## Tables, figures and mechanisms that are not compared, or n
 |---|---|---|---|
 `
 
-// items lists what packs leave out.
+// items lists the parts that packs leave out.
 func items(b *bytes.Buffer, all []recorded) {
 	var lines []string
 	for i := range all {

@@ -16,7 +16,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// cost is what the costs of a point are computed from. Checks name them as they name statistics.
+// cost has the inputs from which the costs of a point are computed. Checks name them as they name statistics.
 type cost struct {
 	machine *configs.Machine
 	stats   stats.Tree
@@ -111,7 +111,7 @@ func energies(r *energy.Result) map[string]float64 {
 	}
 }
 
-// hardware is what all graph units of a machine take; without SystemVerilog of them, their areas alone.
+// hardware is the cost of all graph units of a machine; without SystemVerilog of them, their areas alone.
 func hardware(m *area.Machine) map[string]float64 {
 	all := map[string]float64{
 		unitCosts + "mm2": m.Units.Middle(), unitCosts + "mm2_low": m.Units.Low, unitCosts + "mm2_high": m.Units.High,

@@ -43,7 +43,7 @@ type KnobOutcome struct {
 	Ends   []EndOutcome `json:"ends"`
 }
 
-// EndOutcome is what one end of a knob's range does.
+// EndOutcome is the effect of one end of a knob's range.
 type EndOutcome struct {
 	End    string   `json:"end"`
 	Set    []string `json:"set"`

@@ -1,4 +1,4 @@
-// Package area says what hardware takes: logic and registers of units that there are in SystemVerilog, mapped by Yosys,
+// Package area measures the cost of hardware: logic and registers of units that there are in SystemVerilog, mapped by Yosys,
 // and the storage that a machine's configuration implies.
 package area
 
@@ -63,7 +63,7 @@ func (m *Mapping) MemoryBits() (n int) {
 	return n
 }
 
-// ErrNoYosys says that Yosys is not installed.
+// ErrNoYosys: Yosys is not installed.
 var ErrNoYosys = errors.New("yosys is not installed (Debian: apt-get install yosys)")
 
 // Map maps a unit, once: the user's cache keeps the result. liberty is a file with a library of cells, or empty.
@@ -150,7 +150,7 @@ func (m *Mapping) compute(ctx context.Context, yosys string, u rtl.Unit, cells [
 	return m.read(dir, u.Top, cells != nil)
 }
 
-// script is what Yosys does: it counts memories before they become black boxes, and maps the rest two or three times.
+// script has the commands of Yosys: it counts memories before they become black boxes, and maps the rest two or three times.
 func script(u rtl.Unit, names []string, liberty bool) string {
 	lines := []string{
 		"read_verilog -sv -noassert " + strings.Join(names, " "),
