@@ -103,7 +103,7 @@ func TestRecipeAndItsKeys(t *testing.T) {
 		{"workload: {recipe: gunrock, algorithm: bfs}\nsweep: {workload.frontier.dedup: [bytemap, none]}\n", `at the point dedup=none: point workload.frontier.dedup: workload.frontier.dedup: none: recipe gunrock sets bytemap`},
 		{"workload: {recipe: graphpeg, algorithm: bfs}\n", "workload.schedule: peg: the machine's cores have no GraphPEG"},
 		{"workload: {recipe: sepgraph, algorithm: bfs, layout: csr}\n", "the layout has only the others"},
-		{"workload: {recipe: strict, kernel: handwritten}\n", "workload.kernel: handwritten: expected no recipe, found strict"},
+		{"workload: {recipe: strict, kernel: handwritten}\n", "workload.kernel: handwritten: its recipe is fixed: expected none, found strict"},
 	} {
 		l, err := loaded(t, small+c.text)
 		require.NoError(t, err)

@@ -196,8 +196,8 @@ func (g *graphIt) build(w *workload.Workload) (*graphir.Program, error) {
 
 // limits: a loop that is fused into one launch has no boundaries at which a region or a recorded launch could begin.
 func (p graphItWork) limits() (limits, error) {
-	l, w := programLimits(), p.workload()
-	l.tune = nil // the search has axes for schedules of labels
+	w := p.workload()
+	l := limits{export: keyError("workload.program", ": is a program already: expected heddle")}
 	g, err := p.programs.graphIt(w)
 	if err != nil {
 		return l, err

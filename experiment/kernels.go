@@ -12,7 +12,6 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/direction"
 	"heddle/kernels/host"
-	"heddle/kernels/pagerank"
 	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
 	"heddle/sim/stats"
@@ -148,106 +147,6 @@ func formName(w workload.Workload, scaleFree bool) string {
 		panic("BUG: experiment: " + err.Error())
 	}
 	return plan.Name()
-}
-
-// handwrittenWork runs PageRank in hand-written assembly.
-type handwrittenWork struct{ base }
-
-func (h handwrittenWork) label() string {
-	return "handwritten " + string(h.workload().Algorithm) + "/" + string(h.workload().Schedule)
-}
-
-func (h handwrittenWork) check() (string, error) {
-	w := h.workload()
-	switch w.Schedule {
-	case workload.VertexSchedule, workload.EdgeSchedule, workload.WeaverSchedule:
-	default:
-		return "", keyError("workload.kernel",
-			": handwritten: there is none under schedule %s: expected vertex, edge or weaver", w.Schedule)
-	}
-	if w.Recipe != compose.NoRecipe {
-		return "", keyError("workload.kernel", ": handwritten: expected no recipe, found %s", w.Recipe)
-	}
-	if w.Algorithm != workload.PageRank {
-		return "", keyError("workload.kernel", ": handwritten: there is none for %s: expected pagerank", w.Algorithm)
-	}
-	for _, c := range []workload.Choice{workload.Choice(w.Layout), w.Direction, w.ActiveSet, w.Dedup} {
-		if c != workload.Auto {
-			return "", keyError("workload.kernel",
-				": handwritten: its layout, direction, frontier and dedup are fixed: expected auto, found %s", c)
-		}
-	}
-	if w.Sum != "register" || !w.Ahead {
-		return "", keyError("workload.kernel",
-			": handwritten: it sums up in registers and reads ahead under vertex: expected sum register and ahead true")
-	}
-	if w.Settled || w.HybridRule != "beamer" {
-		return "", keyError("workload.kernel",
-			": handwritten: it filters no destinations and does not change its direction: expected settled false "+
-				"and direction.rule beamer")
-	}
-	if w.Fusion == compose.LoopFusion {
-		return "", keyError("workload.kernel", ": handwritten: the host launches it: expected fusion none")
-	}
-	if w.Coefficient != "hardware" {
-		return "", keyError("workload.kernel",
-			": handwritten: it has no coefficient: expected coefficient hardware, found %s", w.Coefficient)
-	}
-	if w.Unroll != "1" || w.Spill != "memory" {
-		return "", keyError("workload.kernel",
-			": handwritten: no compiler unrolls its loops: expected unroll 1 and spill memory, found %s and %s",
-			w.Unroll, w.Spill)
-	}
-	if w.WarpsPerCore != 0 {
-		return "", keyError("workload.kernel",
-			": handwritten: it runs on all warps: expected warps_per_core 0, found %d", w.WarpsPerCore)
-	}
-	if w.CTAThreads != 0 {
-		return "", keyError("workload.kernel",
-			": handwritten: it has no thread blocks: expected cta_threads 0, found %d", w.CTAThreads)
-	}
-	return "", nil
-}
-
-// limits: hand-written kernels have no choices to search, and the export is of compiled kernels.
-func (h handwrittenWork) limits() (limits, error) {
-	return limits{
-		tune: errSearched, export: keyError("workload.kernel", ": %s: expected compiled, as only those are exported",
-			h.workload().Kernel),
-	}, nil
-}
-
-func (h handwrittenWork) graph() graphUse             { return h.graphFor(string(h.workload().Algorithm)) }
-func (h handwrittenWork) superSteps() uint64          { return h.superStepsOf() }
-func (h handwrittenWork) edges(g *graph.Graph) uint64 { return edgesOfWhole(g, h.workload()) }
-
-// rehearse returns the memory of six arrays by vertex, the CSC, and under edge the rows of its edges.
-func (h handwrittenWork) rehearse(_ context.Context, _ *vetting, _ *host.Rehearsal, g *graph.Graph) (compose.Memory,
-	error) {
-	vertices, edges := uint64(g.Vertices()), uint64(g.Edges())
-	m := compose.Memory{Own: 6 * 4 * vertices, Derived: 4*vertices + 4*edges}
-	if h.workload().Schedule == workload.EdgeSchedule {
-		m.Derived += 4 * edges
-	}
-	return m, nil
-}
-
-func (h handwrittenWork) run(ctx context.Context, d *counted, g *graph.Graph) (r workResult, err error) {
-	w := h.workload()
-	res, err := pagerank.Run(ctx, d, g, pagerank.Options{
-		Schedule: pagerank.Schedule(w.Schedule), Damping: w.Damping, MaxIterations: max(1, w.Iterations),
-		Tolerance: w.Tolerance, LaunchOverhead: uint64(w.LaunchOverhead),
-	})
-	r.verified, r.steps, r.layout = res.Verified, len(res.Steps), res.Layout
-	r.launched = []compose.Launched{{Step: compose.InitStep, Kernel: compose.KernelInit, Result: res.Init}}
-	for i := range res.Steps {
-		s, n := &res.Steps[i], i+1
-		r.launched = append(r.launched,
-			compose.Launched{Step: n, Kernel: compose.KernelGather, Result: s.Gather,
-				Traversal: &compose.Step{Gather: s.Gather}},
-			compose.Launched{Step: n, Kernel: compose.KernelApply, Result: s.Apply})
-	}
-	return r, err
 }
 
 // edgesToHandle returns the number of edges that a run will handle; 0: unknown in advance.

@@ -10,21 +10,53 @@ import (
 	"heddle/isa/emu"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/pagerank"
+	"heddle/kernels/program"
 	"heddle/kernels/workload"
 )
 
 // Unchecked is the verdict on the result of a user's program that has no check.
 const Unchecked = "not checked"
 
-// programKernel is the prefix under which launches of a user's program are recorded.
-const programKernel = "program/"
-
-// ownProgramWork runs a program of the user's.
+// ownProgramWork runs a program that brings its own kernels: one of the user's, or PageRank in assembly.
 type ownProgramWork struct{ base }
 
-func (o ownProgramWork) label() string    { return "program " + o.workload().Program }
+// open returns the program that the workload names.
+func (o ownProgramWork) open(ctx context.Context) (program.Runnable, error) {
+	w := o.workload()
+	if w.Program == workload.OwnKernel {
+		return pagerank.Open(w)
+	}
+	if w.Kernel != workload.Compiled {
+		return nil, keyError("workload.kernel", " = %s: there is no such kernel beside workload.program %s, which brings "+
+			"its own: expected compiled, the default", w.Kernel, w.Program)
+	}
+	p, err := o.programs.Open(ctx, w)
+	if err != nil { // not a nil *Program in the interface
+		return nil, err
+	}
+	return p, nil
+}
+
+// opened returns the program after check has succeeded; nil: it has changed since, which the run reports.
+func (o ownProgramWork) opened() program.Runnable {
+	p, err := o.open(context.Background())
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+func (o ownProgramWork) label() string {
+	if p := o.opened(); p != nil {
+		return p.Name()
+	}
+	return "program " + o.workload().Program
+}
+
 func (o ownProgramWork) identity() string { return o.workload().Host.SHA256 }
-func (o ownProgramWork) costKey() string  { return programCostKey(o.workload()) }
+
+func (o ownProgramWork) costKey() string { return programCostKey(o.workload()) }
 
 // programCostKey differs between programs and their versions, whose rates are unrelated.
 func programCostKey(w *workload.Workload) string {
@@ -32,25 +64,26 @@ func programCostKey(w *workload.Workload) string {
 }
 
 func (o ownProgramWork) check() (string, error) {
-	p, err := o.programs.Open(context.Background(), o.workload())
+	p, err := o.open(context.Background())
 	if err != nil {
 		return "", err
 	}
-	return p.SHA256, nil
+	return p.Digest(), nil
 }
 
-// limits: a program has no choices to search, and needs no export.
-func (o ownProgramWork) limits() (limits, error) { return programLimits(), nil }
-
-// programLimits returns the limits that all programs share.
-func programLimits() limits {
-	return limits{tune: errSearched, export: keyError("workload.program", ": is a program already: expected heddle")}
+// limits: a program has no choices to search.
+func (o ownProgramWork) limits() (limits, error) {
+	p, err := o.open(context.Background())
+	if err != nil {
+		return limits{tune: errSearched}, err
+	}
+	return limits{tune: errSearched, export: p.NotExported()}, nil
 }
 
 func (o ownProgramWork) graph() graphUse {
-	w := o.workload()
-	if w.Host.Check != "" {
-		return o.graphFor(w.Host.Check)
+	w, p := o.workload(), o.opened()
+	if p != nil && p.Reference() != "" {
+		return o.graphFor(p.Reference())
 	}
 	if o.e.Graph.File != "" || w.Source >= 0 || w.Host.CheckFile != "" {
 		return thisGraph
@@ -65,12 +98,18 @@ func (o ownProgramWork) superSteps() uint64 {
 	return uint64(max(1, o.workload().Iterations))
 }
 
-func (o ownProgramWork) lines() *isa.Lines {
-	p, err := o.programs.Open(context.Background(), o.workload())
-	if err != nil {
-		return nil // the run has reported it
+func (o ownProgramWork) edges(g *graph.Graph) uint64 {
+	if p := o.opened(); p != nil {
+		return p.Edges(g, *o.workload())
 	}
-	return p.Lines
+	return 0
+}
+
+func (o ownProgramWork) lines() *isa.Lines {
+	if p := o.opened(); p != nil {
+		return p.SourceLines()
+	}
+	return nil
 }
 
 // notes names device-wide barriers without a fence, on machines where they need one.
@@ -78,12 +117,8 @@ func (o ownProgramWork) notes() []string {
 	if !o.e.Machine.BarriersSignal() {
 		return nil
 	}
-	p, err := o.programs.Open(context.Background(), o.workload())
-	if err != nil {
-		return nil // the run reports it
-	}
-	if note := p.UnfencedBarriers(); note != "" {
-		return []string{note}
+	if p := o.opened(); p != nil && p.UnfencedBarriers() != "" {
+		return []string{p.UnfencedBarriers()}
 	}
 	return nil
 }
@@ -91,7 +126,7 @@ func (o ownProgramWork) notes() []string {
 func (o ownProgramWork) rehearse(
 	ctx context.Context, _ *vetting, d *host.Rehearsal, g *graph.Graph,
 ) (compose.Memory, error) {
-	p, err := o.programs.Open(ctx, o.workload())
+	p, err := o.open(ctx)
 	if err != nil {
 		return compose.Memory{}, err
 	}
@@ -102,29 +137,29 @@ func (o ownProgramWork) rehearse(
 func (o ownProgramWork) untimed() bool { return o.workload().Host.CheckKernel != "" }
 
 func (o ownProgramWork) run(ctx context.Context, d *counted, g *graph.Graph) (r workResult, err error) {
-	p, err := o.programs.Open(ctx, o.workload())
+	p, err := o.open(ctx)
 	if err != nil {
 		return r, err
 	}
-	run, err := p.NewRun(d, g, *o.workload())
+	run, err := p.Start(d, g, *o.workload())
 	if err != nil {
 		return r, err
 	}
-	if d.check {
-		d.bounds = checkBounds(d.machine, run.Accessible(), p.Lines)
+	if accessible := run.Accessible(); d.check && accessible != nil {
+		d.bounds = checkBounds(d.machine, accessible, p.SourceLines())
 	}
 	err = run.Do(ctx)
-	r = workResult{
-		launched: run.Launched(), prefix: programKernel, steps: run.Steps, seen: balanceStatistics,
-		source: g.AsRead(run.Source),
-		layout: run.Layout,
+	done := run.Outcome()
+	r = workResult{launched: done.Launched, steps: done.Steps, source: g.AsRead(done.Source), layout: done.Layout}
+	if done.Balanced {
+		r.seen = balanceStatistics
 	}
 	if err != nil {
-		return r, inSource(err, p.Lines)
+		return r, inSource(err, p.SourceLines())
 	}
 	d.end() // launches that check the result are not counted
 	checked, err := run.Verify(ctx, d)
-	err = inSource(err, p.Lines)
+	err = inSource(err, p.SourceLines())
 	r.verified, r.unchecked = checked && err == nil, !checked
 	return r, err
 }

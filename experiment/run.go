@@ -16,6 +16,7 @@ import (
 	"heddle/internal/resources"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/program"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
@@ -463,7 +464,7 @@ var kernelKinds = []struct{ kind, doc string }{
 // kindOf returns the kind of a kernel by its stored name. Names of no other kind are edge traversals.
 func kindOf(kernel string) string {
 	switch {
-	case strings.HasPrefix(kernel, programKernel):
+	case strings.HasPrefix(kernel, program.KernelPrefix):
 		return ownKernel
 	case strings.HasPrefix(kernel, graphItKernel), strings.HasPrefix(kernel, featureKernel):
 		kernel = kernelOf(kernel)

@@ -99,12 +99,11 @@ func keyError(key, format string, args ...any) error {
 
 // kinds has a constructor for each kind of workload.
 var kinds = [...]func(base) work{
-	workload.KindComposed:    func(b base) work { return composedWork{b} },
-	workload.KindHandwritten: func(b base) work { return handwrittenWork{b} },
-	workload.KindFeatures:    func(b base) work { return featureWork{b} },
-	workload.KindGraphIt:     func(b base) work { return graphItWork{b} },
-	workload.KindProgram:     func(b base) work { return ownProgramWork{b} },
-	workload.KindTrace:       func(b base) work { return traceReplay{b} },
+	workload.KindComposed: func(b base) work { return composedWork{b} },
+	workload.KindFeatures: func(b base) work { return featureWork{b} },
+	workload.KindGraphIt:  func(b base) work { return graphItWork{b} },
+	workload.KindProgram:  func(b base) work { return ownProgramWork{b} },
+	workload.KindTrace:    func(b base) work { return traceReplay{b} },
 }
 
 // workOf returns the work of a configuration, which it keeps and does not change.
@@ -137,17 +136,11 @@ func checkWork(e *config.Experiment, programs *programs) error {
 
 // refuseForeign refuses keys of other kinds of workload. Beside a trace, the schema refuses every other key.
 func refuseForeign(w *workload.Workload) error {
-	switch kind := w.Kind(); kind {
+	switch w.Kind() {
 	case workload.KindTrace, workload.KindGraphIt:
 		return nil
 	case workload.KindFeatures:
 		return noGraphIt(w)
-	case workload.KindProgram:
-		if w.Kernel != workload.Compiled {
-			return keyError("workload.kernel",
-				" = %s: there is no such kernel beside workload.program %s, which brings its own: "+
-					"expected compiled, the default", w.Kernel, w.Program)
-		}
 	}
 	return errors.Join(noGraphIt(w), noFeatures(w))
 }

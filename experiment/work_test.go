@@ -42,8 +42,9 @@ func TestCostKeys(t *testing.T) {
 func TestKernelBesideAProgram(t *testing.T) {
 	w, err := workload.Parse([]string{"program=mine.s", "kernel=handwritten"})
 	require.NoError(t, err)
-	require.ErrorContains(t, refuseForeign(&w),
+	check := func() error { return checkWork(&config.Experiment{Workload: w}, &programs{}) }
+	require.ErrorContains(t, check(),
 		"workload.kernel = handwritten: there is no such kernel beside workload.program mine.s")
 	w.Kernel = workload.Compiled
-	require.NoError(t, refuseForeign(&w))
+	require.ErrorContains(t, check(), "mine.s: no such file")
 }

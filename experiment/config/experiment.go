@@ -76,12 +76,12 @@ func (e Experiment) Validate() error {
 		return &schema.FieldError{Key: "region.warm_runs", Msg: fmt.Sprintf(
 			"%d, beside stop.max_edges, which would end the first of them: expected one of the two", e.Region.WarmRuns)}
 	}
-	ofTasks := e.Workload.Kind() == workload.KindProgram || e.Workload.Kind() == workload.KindGraphIt
+	ofTasks := !e.Workload.HasSchedule() || e.Workload.Kind() == workload.KindGraphIt
 	if e.Machine.Swarm != nil && !ofTasks && !e.varies("machine") {
 		return &schema.FieldError{Key: "workload.program", Msg: "a machine of Swarm tiles (machine.swarm) executes tasks, " +
 			"which no kernel of heddle's has: expected a GraphIt program, or one of tasks (docs/guide/programs.md)"}
 	}
-	if e.Workload.Kind() == workload.KindProgram { // a program's kernels determine the units it needs
+	if !e.Workload.HasSchedule() { // a program's kernels determine the units it needs
 		return nil
 	}
 	if u := e.Workload.Schedule.Kind(); u != nil && !e.Machine.Core.Unit.Is(u.Name) && !e.variesUnit(u) {

@@ -1,5 +1,5 @@
-// Package pagerank runs PageRank on a device with hand-written kernels, one for each schedule, and verifies their
-// results.
+// Package pagerank is a program like a user's own (package program): PageRank with hand-written kernels, one gather for
+// each schedule, which verifies its result. Compiled kernels are measured by it.
 //
 // A run launches init once, and gather and apply in every super-step. All schedules have the same init and apply; only
 // gather differs:
@@ -97,7 +97,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, o Options) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	err = r.superSteps(ctx)
+	err = r.Do(ctx)
 	if err == nil {
 		err = r.verify()
 	}
@@ -137,11 +137,6 @@ func newRun(d host.Device, in inEdges, out *graph.Adjacency, o Options) (*run, e
 	}
 	r.image.Write(d)
 	return r, nil
-}
-
-// superSteps launches init, and then gather and apply until the ranks converge or the limit is reached.
-func (r *run) superSteps(ctx context.Context) error {
-	return host.Loop(ctx, host.Notified(r.host.Device), r)
 }
 
 // Begin launches init.

@@ -215,7 +215,7 @@ func TestWrongEdgesFail(t *testing.T) {
 		fails := func(in inEdges) error {
 			r, err := newRun(d.untimed(t, shape{2, 4, 8}), in, g.CSR(), o)
 			require.NoError(t, err)
-			require.NoError(t, r.superSteps(context.Background()))
+			require.NoError(t, r.Do(context.Background()))
 			err = r.verify()
 			require.False(t, r.Verified)
 			require.ErrorIs(t, err, reference.ErrWrong)
@@ -272,7 +272,7 @@ func TestOneVertexSlightlyOffFails(t *testing.T) {
 			x := float32(check.Rank[v] + c.far*check.Bound[v])
 			d.WriteWords(r.args[argRank]+4*v, []uint32{math.Float32bits(x)})
 		}
-		require.NoError(t, r.superSteps(context.Background()))
+		require.NoError(t, r.Do(context.Background()))
 		err = r.verify()
 		var wrong *reference.Mismatch
 		require.Equal(t, c.wrong, errors.As(err, &wrong), "%g: %v", c.far, err)

@@ -32,18 +32,6 @@ type Result struct {
 	Layout   []graph.Region
 }
 
-// Launched returns the launches in the form in which those of all kinds of workload are booked.
-func (r *Result) Launched() (list []compose.Launched) {
-	for i := range r.Launches {
-		l := &r.Launches[i]
-		list = append(list, compose.Launched{
-			Step: l.Step, Kernel: l.Kernel, Result: l.Result,
-			Traversal: &compose.Step{Gather: l.Result, Balance: l.Balance},
-		})
-	}
-	return list
-}
-
 // mostSteps is the maximum number of super-steps of a loop without max_iterations: a longer one is taken to be endless.
 // The counts of every super-step are kept, some 33 KB on a small machine, so this bounds the host's memory, too.
 const mostSteps = 10_000

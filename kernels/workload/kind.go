@@ -12,15 +12,14 @@ type Kind uint8
 
 // Kinds of workload.
 const (
-	KindComposed    Kind = iota // kernels composed of the workload's choices (package compose)
-	KindHandwritten             // PageRank in assembly (package pagerank)
-	KindFeatures                // an algorithm on features (package featured)
-	KindGraphIt                 // a program in GraphIt (package graphit/lower)
-	KindProgram                 // a user's program (package program)
-	KindTrace                   // a recording that is replayed (package traces)
+	KindComposed Kind = iota // kernels composed of the workload's choices (package compose)
+	KindFeatures             // an algorithm on features (package featured)
+	KindGraphIt              // a program in GraphIt (package graphit/lower)
+	KindProgram              // a program with its own kernels: a user's (package program), or package pagerank
+	KindTrace                // a recording that is replayed (package traces)
 )
 
-var kinds = enum.Of[Kind]("kind of workload", "composed", "handwritten", "features", "graphit", "program", "trace")
+var kinds = enum.Of[Kind]("kind of workload", "composed", "features", "graphit", "program", "trace")
 
 // Kinds returns the names of the kinds, in the order of their values.
 func Kinds() []string { return kinds.List() }
@@ -45,7 +44,10 @@ func (w *Workload) Kind() Kind {
 		return KindFeatures
 	}
 	if w.Kernel == Handwritten {
-		return KindHandwritten
+		return KindProgram
 	}
 	return KindComposed
 }
+
+// HasSchedule reports whether the workload's schedule determines its kernels, and so the graph unit that they need.
+func (w *Workload) HasSchedule() bool { return w.Kind() != KindProgram || w.Program == OwnKernel }

@@ -14,7 +14,7 @@ func TestKind(t *testing.T) {
 		kind Kind
 	}{
 		{nil, KindComposed}, {[]string{"algorithm=bfs"}, KindComposed},
-		{[]string{"kernel=handwritten"}, KindHandwritten},
+		{[]string{"kernel=handwritten"}, KindProgram},
 		{[]string{"algorithm=lp"}, KindFeatures}, {[]string{"algorithm=lp", "kernel=handwritten"}, KindFeatures},
 		{[]string{"program=bfs.gt"}, KindGraphIt}, {[]string{"program=bfs.gt", "algorithm=lp", "kernel=handwritten"}, KindGraphIt},
 		{[]string{"program=mine.s"}, KindProgram}, {[]string{"program=mine.c", "algorithm=lp", "kernel=handwritten"}, KindProgram},

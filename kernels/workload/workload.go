@@ -18,7 +18,7 @@ import (
 
 // Workload is an algorithm and how its work is distributed.
 //
-// Its keys are grouped by what they belong to, its fields are not: most code reads fields of several groups, and the
+// Its keys are in groups, its fields are not: most code reads fields of several groups, and the
 // order of fields is that of stored configurations (schema.Schema.Canonical). A
 // group's main key may be written in its place, as schedule: twce. The alternative, a scalar schedule beside a section
 // with the schedule's other keys, would need two names for one thing; and a list or mapping as a main key could not be

@@ -1,4 +1,4 @@
-package compose
+package pagerank_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"heddle/graph"
 	"heddle/graph/graphspec"
 	"heddle/internal/testenv"
+	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/pagerank"
 	"heddle/kernels/workload"
@@ -63,9 +64,9 @@ func superStep(t *testing.T, machine string, s pagerank.Schedule, g *graph.Graph
 	o.MaxIterations = 1
 	hand, err := pagerank.Run(context.Background(), device(), g, o)
 	require.NoError(t, err)
-	w := choose("algorithm=pagerank", "schedule="+string(s))
-	w.Damping, w.Iterations, w.Kernel = o.Damping, 1, workload.Compiled
-	composed, err := Run(context.Background(), device(), g, w)
+	w, err := workload.Parse([]string{"schedule.name=" + string(s), "max_iterations=1"})
+	require.NoError(t, err)
+	composed, err := compose.Run(context.Background(), device(), g, w)
 	require.NoError(t, err)
 	require.True(t, hand.Verified && composed.Verified)
 	h, c := hand.Steps[0], composed.Steps[0]
