@@ -2,6 +2,7 @@ package compose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -303,61 +304,68 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 		}
 		f.attach(r)
 	}
-	s.loop, l.fused = l, f
+	s.mode, l.fused = l, f
 	return nil
 }
 
 // End runs the device to the end of the loop, where the host's loop has ended.
 func (s *Session) End() error {
-	err := s.loop.fused.finish()
-	s.bookLoop(s.Steps)
+	l := s.mode.(*FusedLoop)
+	err := l.fused.finish()
+	l.between(s, s.Steps)
 	if n := len(s.Launched); n > 0 { // the last part stands for the launch
 		s.Launched[n-1].Part = false
 	}
-	s.leave()
+	l.leave(s)
 	return err
 }
 
 // Close aborts a loop that has not been awaited. It may be called at any time.
-func (s *Session) Close() {
-	if s.loop != nil {
-		s.loop.fused.end()
-		s.leave()
-	}
+func (s *Session) Close() { s.mode.abort(s) }
+
+func (l *FusedLoop) abort(s *Session) {
+	l.fused.end()
+	l.leave(s)
 }
 
-func (s *Session) leave() {
-	f := s.loop.fused
-	for _, r := range f.driver.runs() {
+func (l *FusedLoop) leave(s *Session) {
+	for _, r := range l.fused.driver.runs() {
 		detach(r)
 	}
-	s.loop = nil
+	s.mode = byLaunch{}
 }
 
-// bookLoop records the device's parts between kernels.
-func (s *Session) bookLoop(step int) {
-	if s.loop == nil {
-		return
-	}
-	r := s.loop.fused.run
+func (l *FusedLoop) start(*Session, *EdgeOperator, *Frontier) error {
+	return errors.New("BUG: compose: the set that an operator in a fused loop reads")
+}
+
+func (l *FusedLoop) exchanges(o *EdgeOperator) bool { return l.madeBy(o) }
+func (l *FusedLoop) parts() bool                    { return true }
+
+// write does nothing: the device writes the word.
+func (l *FusedLoop) write(*Session, string, int, uint32) {}
+
+// between records the device's parts between kernels.
+func (l *FusedLoop) between(s *Session, step int) {
+	r := l.fused.run
 	for i := range r.Loops {
-		s.Launched = append(s.Launched, Launched{Step: step, Kernel: s.loop.Name + "/" + loopPart,
+		s.Launched = append(s.Launched, Launched{Step: step, Kernel: l.Name + "/" + loopPart,
 			Result: r.Loops[i].Result, Part: true})
 	}
 	r.Loops = nil
 	s.bookTimes(r)
 }
 
-// verticesInLoop awaits a vertex operator. The vertices that it keeps form the set of the next round.
-func (s *Session) verticesInLoop(ctx context.Context, o *VertexOperator) (*Frontier, error) {
-	main := s.loop.main()
-	res, err := main.run.launch(ctx, s.loop.kernels[o])
-	s.bookLoop(s.Steps)
+// runVertices awaits a vertex operator. The vertices that it keeps form the set of the next round.
+func (l *FusedLoop) runVertices(ctx context.Context, s *Session, o *VertexOperator, _ *Frontier) (*Frontier, error) {
+	main := l.main()
+	res, err := main.run.launch(ctx, l.kernels[o])
+	l.between(s, s.Steps)
 	if err != nil {
 		return nil, err
 	}
 	s.Launched = append(s.Launched, Launched{Step: s.Steps, Kernel: o.Name, Result: res, Part: true})
-	if err := s.sameBucket(o); err != nil {
+	if err := l.sameBucket(s, o); err != nil {
 		return nil, err
 	}
 	if !o.Keeps {
@@ -367,12 +375,12 @@ func (s *Session) verticesInLoop(ctx context.Context, o *VertexOperator) (*Front
 }
 
 // sameBucket fails unless the device takes the same bucket out of a queue as the host.
-func (s *Session) sameBucket(o *VertexOperator) error {
-	q := s.loop.Buckets
+func (l *FusedLoop) sameBucket(s *Session, o *VertexOperator) error {
+	q := l.Buckets
 	if q == nil || o != q.Takes {
 		return nil
 	}
-	d, words := &s.loop.fused.driver, s.words()
+	d, words := &l.fused.driver, s.words()
 	for _, name := range []string{q.Priority, q.Below} {
 		for _, at := range d.changes[name] {
 			word := []uint32{0}

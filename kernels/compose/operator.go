@@ -144,8 +144,39 @@ type Session struct {
 	edges    []*EdgeOperator
 	vertices []*VertexOperator `checkpoint:"assembled"`
 	loops    []*FusedLoop      `checkpoint:"assembled"`
-	loop     *FusedLoop        `checkpoint:"assembled"` // the loop that the device is running; nil: none
+	mode     mode              `checkpoint:"assembled"` // byLaunch, or the loop that the device is running
 	owner    *EdgeOperator     // the operator that the graph units are set up for; nil: none
+}
+
+// mode is the way in which a session's operators run: byLaunch, or a *FusedLoop between Begin and End.
+type mode interface {
+	// start writes a frontier as an operator's active set.
+	start(s *Session, o *EdgeOperator, in *Frontier) error
+	// exchanges reports whether the set that an operator makes is exchanged after it.
+	exchanges(o *EdgeOperator) bool
+	// runVertices runs a vertex operator, and returns the vertices that it keeps.
+	runVertices(ctx context.Context, s *Session, o *VertexOperator, in *Frontier) (*Frontier, error)
+	// write writes a word of the program's arrays.
+	write(s *Session, array string, n int, word uint32)
+	// between books the parts of a launch that precede the launch of an operator.
+	between(s *Session, step int)
+	// parts reports whether launches of operators are parts of another launch.
+	parts() bool
+	// abort ends a loop that has not been awaited.
+	abort(s *Session)
+}
+
+// byLaunch launches each kernel of each operator.
+type byLaunch struct{}
+
+func (byLaunch) start(s *Session, o *EdgeOperator, in *Frontier) error { return s.start(o, in) }
+func (byLaunch) exchanges(*EdgeOperator) bool                          { return true }
+func (byLaunch) between(*Session, int)                                 {}
+func (byLaunch) parts() bool                                           { return false }
+func (byLaunch) abort(*Session)                                        {}
+
+func (byLaunch) write(s *Session, array string, n int, word uint32) {
+	s.device.WriteWords(s.places[array]+uint32(4*n), []uint32{word})
 }
 
 // Parts lists the parts of a session.
@@ -163,6 +194,7 @@ type Parts struct {
 // NewSession compiles the operators, and lays them out with the program's arrays.
 func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts) (*Session, error) {
 	s := &Session{
+		mode:   byLaunch{},
 		device: d, graph: g, workload: w, arrays: map[string]graph.Array{}, places: map[string]uint32{},
 		shared: map[*uint32]uint32{},
 		edges:  parts.Edges, vertices: parts.Vertices, loops: parts.Loops, words: parts.Words,
@@ -314,10 +346,7 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 	s.takeUnits(o)
 	dense := o.Plan.Algorithm.Dense
 	if !dense && (in != o.onDevice || in == nil) {
-		if s.loop != nil {
-			return nil, errors.New("BUG: compose: the set that an operator in a fused loop reads")
-		}
-		if err := s.start(o, in); err != nil {
+		if err := s.mode.start(s, o, in); err != nil {
 			return nil, err
 		}
 	}
@@ -333,7 +362,7 @@ func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Fr
 	}
 	r.Steps = append(r.Steps, step)
 	s.book(o, &step)
-	if err := r.invariantOf(s.Steps, &step); err != nil || dense || s.loop != nil && !s.loop.madeBy(o) {
+	if err := r.invariantOf(s.Steps, &step); err != nil || dense || !s.mode.exchanges(o) {
 		return nil, err
 	}
 	return s.exchange(o)
@@ -385,10 +414,10 @@ func (s *Session) start(o *EdgeOperator, in *Frontier) error {
 
 // book records the launches of a traversal.
 func (s *Session) book(o *EdgeOperator, step *Step) {
-	s.bookLoop(s.Steps - 1)
+	s.mode.between(s, s.Steps-1)
 	step.traversed(o.Plan, func(kind, part string, r sim.Result, gatherOf *Step) {
 		s.Launched = append(s.Launched, Launched{s.Steps, o.Name + "/" + kind + "-" + step.Way() + part, r, gatherOf,
-			s.loop != nil})
+			s.mode.parts()})
 	})
 	s.bookTimes(o.run)
 }
@@ -407,9 +436,10 @@ func (s *Session) Vertices(ctx context.Context, o *VertexOperator, in *Frontier)
 	if o.Listed != (in != nil) {
 		return nil, errors.New("BUG: compose: a vertex operator's frontier")
 	}
-	if s.loop != nil {
-		return s.verticesInLoop(ctx, o)
-	}
+	return s.mode.runVertices(ctx, s, o, in)
+}
+
+func (byLaunch) runVertices(ctx context.Context, s *Session, o *VertexOperator, in *Frontier) (*Frontier, error) {
 	words := map[string]uint32{"vertices": uint32(s.graph.Vertices())}
 	for name, w := range s.words() {
 		words[name] = w
@@ -464,10 +494,7 @@ func (s *Session) Read(array string, n int) uint32 {
 
 // Write writes a word of the program's arrays. It does nothing in a fused loop, where the device does it.
 func (s *Session) Write(array string, n int, word uint32) {
-	if s.loop != nil {
-		return
-	}
-	s.device.WriteWords(s.places[array]+uint32(4*n), []uint32{word})
+	s.mode.write(s, array, n, word)
 }
 
 // Array returns the current contents of an array.
