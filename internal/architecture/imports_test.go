@@ -23,7 +23,7 @@ const module = "heddle" // and the name here of the package at the top
 // folders below it, never of one above: docs/design/architecture.md has the same table, which a test compares.
 var layers = []struct{ folder, contents string }{
 	{"examples", "a module of its own: a schedule, algorithms, a layout, a unit and a statistic"},
-	{"tools", "for developing heddle: host cost, equal cycles between two commits"},
+	{"tools", "for developing heddle: host cost, equal cycles, Vortex's simulators alongside"},
 	{"cmd", "the command line, also for programs that add parts of their own; `cmd/heddle` is the command"},
 	{"heddle", "the Go library, in the folder at the top: experiments, machines, kernels, parts of your own"},
 	{"report", "pages and figures; `monitor`, `hotspots`, `diagram`; `reproduce`: packs of published figures"},
