@@ -155,9 +155,14 @@ func (h *Handle) wakeNext() {
 			d.setNext(d.cycle + 1)
 		}
 	}
+	h.wakeTicking()
+}
+
+// wakeTicking is wakeNext while the domain ticks. It must stay small enough to be inlined.
+func (h *Handle) wakeTicking() {
 	h.g.awake |= h.bit
 	if h.due != nil {
-		*h.due = min(*h.due, d.cycle+1)
+		*h.due = min(*h.due, h.d.cycle+1)
 	}
 }
 

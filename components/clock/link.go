@@ -199,7 +199,11 @@ func (l *linkState) push() {
 	if l.first == Never {
 		l.first = ready
 		*l.filled |= l.filledBit
-		l.announce(ready)
+		if l.cycles == 1 && d.inTick {
+			l.consumer.wakeTicking()
+		} else {
+			l.consumer.wakeAt(ready)
+		}
 	}
 	if l.observe != nil {
 		l.observe(l.tail)
@@ -262,15 +266,6 @@ func (l *linkState) wakeProducer() {
 	}
 }
 
-// announce wakes the consumer for a value that was pushed.
-func (l *linkState) announce(ready Cycle) {
-	if l.cycles == 1 && l.consumer.d.inTick {
-		l.consumer.wakeNext()
-	} else {
-		l.consumer.wakeAt(ready)
-	}
-}
-
 // arrival returns the consumer's cycle from which a value pushed now can be read.
 func (l *linkState) arrival() Cycle {
 	period := l.consumer.d.period
@@ -282,6 +277,10 @@ func (l *linkState) arrival() Cycle {
 func (l *linkState) Ready() bool {
 	return l.first <= l.consumer.d.cycle || l.first != Never && l.early()
 }
+
+// From returns the consumer's cycle from which the first value can be read; Never: there is none. A consumer that takes
+// it as a timer of its own need not call Ready.
+func (l *linkState) From() Cycle { return l.first }
 
 // early is Ready for a value in flight. The consumer was woken for it at the push, but may have replaced the timer by an
 // earlier one since, or raised its part's due. It is a separate function so that Ready is inlined.
