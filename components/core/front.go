@@ -73,7 +73,10 @@ func (c *Core) fetch(now uint64) {
 // decode takes an instruction from each port, and reports whether an instruction buffer was full.
 func (c *Core) decode(now uint64) (undecoded bool) {
 	for m := c.front.arrived; m != 0; m &= m - 1 {
-		if in := c.front.in[bits.TrailingZeros64(m)]; in.Ready() && !c.decodeFrom(in, now) {
+		in := c.front.in[bits.TrailingZeros64(m)]
+		if at := in.From(); at > now {
+			c.due = min(c.due, at)
+		} else if !c.decodeFrom(in, now) {
 			undecoded = true
 		}
 	}

@@ -53,6 +53,10 @@ func (sl *slice) issueGroups(now uint64) {
 		sl.join(now)
 	}
 	ready := sl.ready & sl.members
+	if ready == 0 && g.owed == 0 {
+		sl.bookIssue(cycle{cause: sl.heldUp(0, now)}, now)
+		return
+	}
 	b := cycle{ready: uint8(bits.OnesCount64(ready)), cause: sl.heldUp(ready, now)}
 	if ready != 0 {
 		b.selected = sl.selectWarps(now)

@@ -445,7 +445,8 @@ func (l *lsu) receive(now uint64) {
 	for m := l.arrived; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros64(m)
 		link := l.in[ch]
-		if !link.Ready() {
+		if at := link.From(); at > now {
+			l.due = min(l.due, at)
 			continue
 		}
 		id := int(link.Front().Tag)
@@ -474,7 +475,8 @@ func (l *lsu) receiveAll(now uint64) {
 	for m := l.arrived; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros64(m)
 		link := l.in[ch]
-		if !link.Ready() {
+		if at := link.From(); at > now {
+			l.due = min(l.due, at)
 			continue
 		}
 		id := int(link.Front().Tag)
