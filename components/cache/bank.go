@@ -141,10 +141,7 @@ func (b *bank) busy() bool { return b.st0.kind|b.st1.kind != bubble }
 
 // step runs one cycle with the offered request, or nil.
 func (b *bank) step(now uint64, r *request) actions {
-	if b.waiting != 0 {
-		b.stats.waited(b.waiting).Set(false, now)
-		b.waiting = 0
-	}
+	b.endWait(now)
 	if b.flush.state != flushIdle || b.performing() {
 		return b.stepBesides(now, r)
 	}
@@ -199,6 +196,14 @@ func (b *bank) refusal() (why cause) {
 		why |= memoryQueueFull
 	}
 	return why
+}
+
+// endWait ends what the cycle before has recorded.
+func (b *bank) endWait(now uint64) {
+	if b.waiting != 0 {
+		b.stats.waited(b.waiting).Set(false, now)
+		b.waiting = 0
+	}
 }
 
 // wait records a cycle without progress; the following cycles repeat it until the bank is stepped again.

@@ -7,7 +7,8 @@ import (
 
 // fastPath is the state of the fast path through a cache of one bank, one port and one memory port. Most L1s have this
 // shape, and an L1I is read in nearly every cycle and nearly always hits. A cycle in which reads enter, move on and
-// hit, and nothing else happens, takes the fast path; every other cycle is a full cycle. The results are the same.
+// hit, or a hit waits for its port, and nothing else happens, takes the fast path; every other cycle is a full cycle.
+// The results are the same.
 type fastPath struct {
 	*bank
 	req *clock.Link[mem.Request]
@@ -31,13 +32,19 @@ func (c *Cache) fastCycle(s *fastPath) (again, ok bool) {
 	if enters && !s.takes(s.req.Front()) {
 		return false, false
 	}
-	line := -1
+	line, blocked := -1, false
 	if hits {
-		if line = s.hit(); line < 0 || s.rsp.Full() {
+		if line, blocked = s.hit(), s.rsp.Full(); line < 0 || blocked && !c.direct {
 			return false, false
 		}
 	}
 	c.sets.awake = c.allBanks // for a later full cycle
+	s.endWait(c.self.Now)
+	if blocked { // until the link has a slot, and wakes the cache
+		s.tags.touch(line)
+		s.wait(c.self.Now, responseQueueFull)
+		return false, true
+	}
 	if !enters && !hits && s.st0.kind == bubble {
 		return false, true
 	}
@@ -57,8 +64,10 @@ func (c *Cache) fastCycle(s *fastPath) (again, ok bool) {
 	return c.sets.arrived != 0 || s.busy(), true
 }
 
-// calm reports whether the bank waits for nothing and has nothing to replay or perform.
-func (b *bank) calm() bool { return b.waiting == 0 && b.mshr.replay == none && !b.performing() }
+// calm reports whether the bank waits for nothing but a port, and has nothing to replay or perform.
+func (b *bank) calm() bool {
+	return b.waiting&^responseQueueFull == 0 && b.mshr.replay == none && !b.performing()
+}
 
 // takes reports whether the bank, whose memory queue is empty, accepts a request and it is a read.
 func (b *bank) takes(r *mem.Request) bool { return r.Op == mem.Read && !b.mshr.full() }
