@@ -2,12 +2,16 @@ package cmd
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/graphit/programs"
+	"heddle/internal/testenv"
 )
 
 // surveyFolder writes a folder with programs, a schedule, a test that names both, and a graph.
@@ -114,4 +118,33 @@ func TestPointed(t *testing.T) {
 		marked(strings.Repeat("a", 500)+"b"+strings.Repeat("c", 500), 501))
 	require.Empty(t, marked("abc", 9))
 	require.Empty(t, marked("", 1))
+}
+
+// TestDrawnSchedules: heddle's own programs are right, or refused by name, under schedules that are drawn.
+func TestDrawnSchedules(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range programs.Names() {
+		src, err := programs.Source(name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".gt"), src, 0o600))
+	}
+	var text, weighted strings.Builder
+	for v := range 60 {
+		for _, w := range []int{(v*7 + 3) % 60, (v * 5) % 60, v / 2} {
+			fmt.Fprintf(&text, "%d %d\n%d %d\n", v, w, w, v)
+			fmt.Fprintf(&weighted, "%d %d %d\n%d %d %d\n", v, w, 1+(v+w)%9, w, v, 1+(v+w)%9)
+		}
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "4.el"), []byte(text.String()), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "4.wel"), []byte(weighted.String()), 0o600))
+	out, errs, code := heddle(t, "gt", "survey", dir, "--json", "--limit", "60s",
+		"--draw", fmt.Sprint(testenv.Cases(t, 4, 200)), "--seed", fmt.Sprint(testenv.Seed(t, 1)))
+	require.Equal(t, 0, code, errs)
+	var list []gtDrawn
+	require.NoError(t, json.Unmarshal([]byte(out), &list))
+	require.Len(t, list, len(programs.Names()))
+	for _, x := range list {
+		require.Zero(t, x.Failed, "%s: %s", x.Program, strings.Join(x.Failures, "\n"))
+		require.Positive(t, x.Verified, "%s: %s", x.Program, strings.Join(x.Reasons, "\n"))
+	}
 }

@@ -227,8 +227,8 @@ func (w *writer) load(v *graphit.Var, place string) string {
 
 func (w *writer) call(x *graphit.Call) string {
 	if x.Func != nil && x.Func.Native != nil {
-		w.g.refuse(x.Pos, "%s is a function in Go or C, which simulated machines' programs call: expected a function of GraphIt's",
-			x.Name)
+		w.g.refuse(x.Pos, "%s is a function in Go or C, which simulated machines' programs call: expected one of "+
+			"GraphIt's", x.Name)
 	}
 	if x.Func != nil {
 		if !w.kernel {

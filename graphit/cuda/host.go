@@ -490,8 +490,8 @@ func (w *writer) element(x *graphit.Index) string {
 
 func (w *writer) call(x *graphit.Call) string {
 	if x.Func != nil && x.Func.Native != nil {
-		w.refuse(x.Pos, "%s is a function in Go or C, which simulated machines' programs call: expected a function of GraphIt's",
-			x.Name)
+		w.refuse(x.Pos, "%s is a function in Go or C, which simulated machines' programs call: expected one of "+
+			"GraphIt's", x.Name)
 	}
 	switch x.Name {
 	case "fabs":

@@ -99,8 +99,8 @@ const leastSteps, stepsPerVertex = 1_000_000, 64
 // maxRounds are the rounds of loops within one call of a function, or of main between two operators: seconds.
 var maxRounds = 1 << 24
 
-// limitedRounds is the least limit of rounds where operators have one: a function may go round more often than a program
-// has operators.
+// limitedRounds is the least limit of rounds where operators have one: a function may go round more often than a
+// program has operators.
 const limitedRounds = 1 << 18
 
 // Host runs a program's host side.
@@ -398,6 +398,67 @@ func (h *Host) limit(rounds int, pos graphit.Pos) {
 	}
 	if rounds > most {
 		endless(pos, "the loop has gone round %d times without an operator: it does not end", most)
+	}
+}
+
+// mostForeseen bounds the rounds that RoundsUntilBreak looks ahead.
+const mostForeseen = 1 << 20
+
+// RoundsUntilBreak returns the number of rounds after which a loop's break is reached, if its condition depends on
+// numbers of main that the host's own statements change; 0: it is not. Nothing has changed behind it.
+func (h *Host) RoundsUntilBreak(body []graphir.Stmt) (rounds int) {
+	was := map[*graphit.Var]Value{}
+	for v, x := range h.numbers {
+		was[v] = *x
+	}
+	defer func() {
+		for v, x := range h.numbers {
+			*x = was[v]
+		}
+		h.leave = false
+		switch x := recover().(type) {
+		case nil:
+		case failure: // it would fail, if it came so far
+			rounds = 0
+		default:
+			panic(x)
+		}
+	}()
+	for rounds = 1; rounds <= mostForeseen; rounds++ {
+		if h.foresee(body); h.leave {
+			return rounds
+		}
+	}
+	return 0
+}
+
+// foresee executes the statements on numbers alone.
+func (h *Host) foresee(list []graphir.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *graphir.If:
+			if h.truth(s.Cond) {
+				h.foresee(s.Then)
+			} else {
+				h.foresee(s.Else)
+			}
+		case *graphir.Host:
+			switch x := s.Stmt.(type) {
+			case *graphit.Break:
+				h.leave = true
+			case *graphit.VarStmt:
+				if x.Var.Type.Kind != graphit.VertexSet {
+					h.simple(x)
+				}
+			case *graphit.Assign:
+				if x.X.TypeOf().Kind != graphit.VertexSet {
+					h.simple(x)
+				}
+			}
+		}
+		if h.leave {
+			return
+		}
 	}
 }
 

@@ -66,6 +66,30 @@ end
 
 // Programs are programs with a loop that can be fused, for constructs that heddle's own programs do not use.
 var Programs = map[string]string{
+	"an end after a number of rounds": head + `
+func main()
+    var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
+    frontier.addVertex(3);
+    parent[3] = 3;
+    var limit : int = 1;
+    var round : int = 0;
+    #loop# while (frontier.size() > 0)` + reaching + `
+        next.apply(see);
+        delete frontier;
+        frontier = next;
+        round += 1;
+        if round > limit
+            if round == 2
+                print round;
+                break;
+            end
+        else
+            limit = 2 - round;
+        end
+    end
+    frontier.apply(leave);
+    print round;
+end`,
 	"its vertices and the next ones": head + `
 func main()
     var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);

@@ -295,8 +295,8 @@ func (w *writer) priority(x *graphit.Method) bool {
 	return true
 }
 
-// below reports whether a priority that threads lower concurrently was at its least or, for a while, less: a uint has then
-// gone below 0, by no more than there are threads.
+// below reports whether a priority that threads lower concurrently was at its least or, for a while, less: a uint has
+// then gone below 0, by no more than there are threads.
 func (w *writer) below(old, floor ir.Value) ir.Value {
 	if floor.Type == ir.U32 {
 		return w.Lt(w.Sub(floor, old), w.U32(1<<24))

@@ -188,7 +188,7 @@ func TestExternCRefused(t *testing.T) {
 	}
 	_, err := inC(t, strings.Replace(externsC, "n : uint) -> y", "n : vector{Vertex}(int)) -> y", 1), functionsC)
 	require.ErrorContains(t, err, "cannot be given to a C function")
-	_, err = inC(t, strings.Replace(externsC, "x : double, n : uint", "x : double, a : double, b : double, c : double, n : uint", 1),
-		functionsC)
+	_, err = inC(t, strings.Replace(externsC, "x : double, n : uint",
+		"x : double, a : double, b : double, c : double, n : uint", 1), functionsC)
 	require.ErrorContains(t, err, "8 words of arguments at most")
 }

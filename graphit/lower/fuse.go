@@ -21,6 +21,8 @@ type fusedLoop struct {
 	carried *graphit.Var // the set that is active when the loop begins; nil: none, or a queue's
 	queue   *graphit.Var // the queue whose ready set each round dequeues; nil: none
 
+	decides []graphir.Stmt // a round's statements, if one of the host's may end the loop after a number of rounds
+
 	given []*graphit.Var         // the variables that a round assigns sets to, in order
 	sets  map[*graphit.Var]which // what they hold when it has ended
 }
@@ -46,6 +48,7 @@ type fuser struct {
 	made     bool
 	dequeued bool
 	numbers  map[*graphit.Var]bool // of main, that operators of the loop read
+	breaks   graphit.Pos           // of a statement that may end the loop; the zero Pos: none so far
 }
 
 // notFused is the panic value with the reason why a loop stays on the host.
@@ -162,14 +165,60 @@ func (f *fuser) body(list []graphir.Stmt) {
 		case *graphir.Host:
 			f.hosts(s.Stmt)
 		case *graphir.EdgeSetIterator:
+			f.last(s.Name)
 			f.edge(s)
 		case *graphir.VertexSetIterator:
+			f.last(s.Name)
 			f.vertex(s)
 		case *graphir.If:
-			f.no("the host decides the if in line %d", s.Pos.Line)
+			if f.branches(s); f.breaks != (graphit.Pos{}) {
+				f.loop.decides = list
+			}
 		default:
 			f.no("there is a loop in it, in line %d", s.Position().Line)
 		}
+	}
+}
+
+// branches accepts an if that follows from the number of rounds: on numbers of main, of statements that the host defers
+// and of break.
+func (f *fuser) branches(s *graphir.If) {
+	if f.program.Narrow || !f.follows(s.Cond) {
+		f.no("the host decides the if in line %d: expected numbers of main, and none that an operator of the loop reads",
+			s.Pos.Line)
+	}
+	for _, list := range [][]graphir.Stmt{s.Then, s.Else} {
+		for _, x := range list {
+			switch x := x.(type) {
+			case *graphir.If:
+				f.branches(x)
+				continue
+			case *graphir.Host:
+				if b, ok := x.Stmt.(*graphit.Break); ok {
+					f.ends(b.Pos)
+					continue
+				}
+				if f.deferred(x.Stmt) {
+					continue
+				}
+			}
+			f.no("the host decides the if in line %d, and there is more in it than numbers, prints and break", s.Pos.Line)
+		}
+	}
+}
+
+// ends notes a break, behind so many rounds.
+func (f *fuser) ends(at graphit.Pos) {
+	if f.loop.Counted || f.loop.queue != nil {
+		f.no("the break in line %d is of a loop over a queue or of a for: expected while a set is not empty", at.Line)
+	}
+	f.breaks = at
+}
+
+// last refuses what a round does behind a break.
+func (f *fuser) last(what string) {
+	if f.breaks != (graphit.Pos{}) {
+		f.no("%s follows the break in line %d", what, f.breaks.Line)
 	}
 }
 
@@ -199,6 +248,7 @@ func (f *fuser) hosts(s graphit.Stmt) {
 
 // give assigns a set to a variable.
 func (f *fuser) give(v *graphit.Var, x graphit.Expr, s graphit.Stmt) {
+	f.last(v.Name + " = …")
 	f.order = append(f.order, v)
 	switch x := x.(type) {
 	case nil:
@@ -328,6 +378,9 @@ func (b *backend) BeginLoop(ctx context.Context, s graphir.Stmt, rounds int64) e
 			return &graphit.Error{File: b.program.File.Name, Pos: s.Position(), Msg: msg}
 		}
 	}
+	if l.decides != nil {
+		rounds = int64(b.host.RoundsUntilBreak(l.decides))
+	}
 	if b.options.fused != nil {
 		b.options.fused(l.FusedLoop, &rounds)
 	}
@@ -394,17 +447,28 @@ func (f *fuser) deferred(s graphit.Stmt) bool {
 		return false
 	}
 	ok := true
-	graphit.WalkStmt(s, func(x graphit.Expr) {
-		switch x := x.(type) {
-		case *graphit.Method, *graphit.Index, *graphit.New, *graphit.Load:
-			ok = false
-		case *graphit.Call:
-			ok = ok && x.Func == nil && (x.Name == "min" || x.Name == "max" || x.Name == "fabs" || x.Name == "to_double")
-		case *graphit.Name:
-			ok = ok && isNumber(x.TypeOf())
-		}
-	})
+	graphit.WalkStmt(s, func(x graphit.Expr) { ok = ok && ofNumbers(x) })
 	return ok
+}
+
+// follows reports whether a condition follows from numbers of main alone.
+func (f *fuser) follows(cond graphit.Expr) bool {
+	ok := true
+	graphit.WalkStmt(&graphit.ExprStmt{X: cond}, func(x graphit.Expr) { ok = ok && ofNumbers(x) })
+	return ok
+}
+
+// ofNumbers reports whether an expression, apart from its operands, is one of numbers.
+func ofNumbers(x graphit.Expr) bool {
+	switch x := x.(type) {
+	case *graphit.Method, *graphit.Index, *graphit.New, *graphit.Load:
+		return false
+	case *graphit.Call:
+		return x.Func == nil && (x.Name == "min" || x.Name == "max" || x.Name == "fabs" || x.Name == "to_double")
+	case *graphit.Name:
+		return isNumber(x.TypeOf())
+	}
+	return true
 }
 
 func isNumber(t *graphit.Type) bool {

@@ -142,6 +142,8 @@ func TestNotFused(t *testing.T) {
 		{body("startTimer();"), nil, "startTimer(), in line 66, is the host's"},
 		{body("seen[0] = 7;"), nil, "seen[0] = 7, in line 66, is the host's"},
 		{body("if frontier.size() > 100 break; end"), nil, "the host decides the if in line 66"},
+		{body("if 2 > 1 break; end"), nil, "frontier = … follows the break in line 66"},
+		{body("if 2 > 1 seen[3] = 1; end"), nil, "there is more in it than numbers, prints and break"},
 		{body("for j in 0:2 vertices.apply(count); end"), nil, "there is a loop in it, in line 66"},
 		{body("next = vertices.where(odd);"), nil, "makes a second set in a round"},
 		{strings.Replace(body(""), "frontier = next;", "delete next;", 1), nil, "frontier, which its condition asks for, is not the set"},

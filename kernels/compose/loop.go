@@ -261,7 +261,8 @@ func (l *FusedLoop) changes(parameter string) bool {
 	return l.Buckets != nil && (parameter == l.Buckets.Priority || parameter == l.Buckets.Below)
 }
 
-// Begin starts a loop on the device with a set, and with at least one round if the loop is counted. Operators that the
+// Begin starts a loop on the device with a set, and with at least one round if the loop is counted. Of others, rounds
+// are those after which it ends even if its set is not empty; 0: there is no such number. Operators that the
 // session runs next are the loop's, until End or Close.
 func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 	main := l.main()
@@ -279,9 +280,7 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 		run: r, shape: r.Shape(), base: l.base, bytes: driverBytes, members: l.members(), programs: l.compiled,
 		body: l, earlier: l.placed, barrierID: l.barrier,
 	}
-	if l.Counted {
-		d.limit = rounds
-	}
+	d.limit = rounds
 	if q := l.Buckets; q != nil {
 		s.Write(q.Least, 0, q.Greatest)
 		s.Write(q.Least, 1, 0)
