@@ -238,8 +238,8 @@ func (f *gtRun) device(w workload.Workload) (host.Device, error) {
 }
 
 // errSwarm is the error for UGF's name of the backend: heddle's runs on simulated machines.
-var errSwarm = errors.New("--swarm: programs run on the machines of Swarm tiles by gt run --machine swarm-16c (heddle " +
-	"config list)")
+var errSwarm = errors.New("--swarm: programs run on the machines of Swarm tiles by gt run --machine swarm-16c " +
+	"(heddle config list)")
 
 // backend returns an error for flags of a backend other than the requested one.
 func (f *gtRun) backend(c *cobra.Command) error {

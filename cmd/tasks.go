@@ -17,8 +17,8 @@ func tilesLack(m *configs.Machine, name string, window *windowFlags, stop *stopF
 	if m.Swarm == nil || !window.wanted() && !window.list && !stop.wanted() && hot.to == "" {
 		return nil
 	}
-	return fmt.Errorf("%s consists of Swarm tiles: --window, --break, --at-cycle and --report show warps, which it has not",
-		name)
+	return fmt.Errorf("%s consists of Swarm tiles: --window, --break, --at-cycle and --report show warps, "+
+		"which it has not", name)
 }
 
 // taskTable writes what became of the tasks of a run on Swarm tiles; nothing for other machines.

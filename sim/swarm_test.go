@@ -95,7 +95,8 @@ func TestTilesRefuse(t *testing.T) {
 	// On a machine of warps, the instructions are those of a unit that it lacks.
 	m, err := sim.New(load(t, "vortex-1c4w4t"), sim.Options{})
 	require.NoError(t, err)
-	_, err = m.Run(context.Background(), source(t, "_start: swarm.finish"))
+	_, err = m.Run(context.Background(), source(t,
+		"_start: swarm.finish"))
 	require.ErrorContains(t, err, "no swarm unit")
 }
 

@@ -16,7 +16,7 @@ func (b *builder) swarm(s *graphit.Schedule, a *graphit.SwarmApplied) {
 	case word(x.Direction) == "PULL":
 		scheduleError(s, x.Direction.Pos, "configDirection: PULL: tasks follow the edges from their sources: expected PUSH")
 	case word(x.Stride) == "STRIDE_ON":
-		scheduleError(s, x.Stride.Pos, "configStride: STRIDE_ON: ranges of vertices are divided by halves: expected STRIDE_OFF")
+		scheduleError(s, x.Stride.Pos, "configStride: STRIDE_ON: ranges of vertices are halved: expected STRIDE_OFF")
 	case x.QueueType != nil && word(x.QueueType) != "PRIOQUEUE":
 		scheduleError(s, x.QueueType.Pos, "configQueueType: %s: rounds and priorities are timestamps: expected PRIOQUEUE",
 			word(x.QueueType))

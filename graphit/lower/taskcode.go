@@ -16,13 +16,14 @@ import (
 )
 
 // Tasks of Swarm machines (UGF, §5.3). T4's transformation turns the iterations of a loop into tasks with increasing
-// timestamps; here a loop is an operator's, over the vertices of its input, over the edges of each, and the write of each
-// edge. An operator has operatorTimes timestamps, by vertex, so that early vertices' edges are not queued behind all
-// vertices: its iterations may come in any order, so that some share one. Operators follow each other.
+// timestamps; here a loop is an operator's, over the vertices of its input, over the edges of each, and the write of
+// each edge. An operator's iterations may come in any order, so that some share a timestamp: as many as have so many
+// tasks that the task queues hold them. With less order there are fewer aborts, but tasks of early vertices' edges
+// would be queued behind all vertices, and spilled. Operators follow each other.
 //
 // Arguments of the tasks that divide a range of vertices: a0 and a1 are its bounds, a2 the code of the tasks for the
-// parts, a3 the number of vertices of a part. All pass on a4, the flags of the input's vertices (0: all vertices), and a5,
-// those of the output's.
+// parts, a3 the number of vertices of a part. All pass on a4, the flags of the input's vertices (0: all vertices), and
+// a5, those of the output's.
 
 // Sizes of tasks.
 const (
@@ -31,14 +32,15 @@ const (
 	blockOfSet  = 64       // vertices for which a set has a summary
 	coarseTasks = 8        // vertices of a coarse task
 
-	operatorBits  = 8 // of timestamps, for the vertices of an operator
-	operatorTimes = 1 << operatorBits
+	maxOperatorBits = 10
+	tasksPerCore    = 48
 )
 
 // taskCode holds a program's tasks.
 type taskCode struct {
 	*lowering
 	arrays  map[string]uint32 // addresses
+	bits    int               // of timestamps of an operator
 	shift   uint32            // of a vertex's number to its timestamp within an operator
 	padded  uint32            // words of a set's flags, after which its summary is
 	words   map[string]int    // of the argument block, by name
@@ -184,6 +186,15 @@ func (t *taskCode) common() error {
 			})
 		})
 	})
+}
+
+// times returns the number of timestamps of an operator.
+func (t *taskCode) times() int { return 1 << t.bits }
+
+// operatorBits returns how many bits that number has on a graph, for so many cores.
+func operatorBits(g *graph.Graph, cores int) int {
+	tasks := (g.Edges() + g.Vertices()) / (tasksPerCore * max(1, cores))
+	return min(max(0, bits.Len(uint(tasks))-1), maxOperatorBits)
 }
 
 // firstOf returns the first vertex of a block.

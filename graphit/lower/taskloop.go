@@ -9,8 +9,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// taskLoop is a loop that is one launch of tasks. Its rounds are timestamps: a vertex that enters the next round's set is
-// a task right away. Of a queue, a priority's bucket is the timestamp.
+// taskLoop is a loop that is one launch of tasks. Its rounds are timestamps: a vertex that enters the next round's set
+// is a task right away. Of a queue, a priority's bucket is the timestamp.
 type taskLoop struct {
 	op      *graphir.EdgeSetIterator
 	set     *graphit.Var // a frontier that the condition asks for; nil: a queue's loop
@@ -20,12 +20,9 @@ type taskLoop struct {
 	delta   int64
 }
 
-// Timestamps: firstTime is that of the first operator of a launch, or of the first round of a loop; of a queue, vertices
-// enter it in that operator, and queueTime is the timestamp of the first bucket.
-const (
-	firstTime = 1
-	queueTime = firstTime + operatorTimes
-)
+// firstTime is the timestamp of the first operator of a launch, or of the first round of a loop. Of a queue, vertices
+// enter it in that operator, and the first bucket follows.
+const firstTime = 1
 
 // Names of the loop's data.
 const (
@@ -147,8 +144,8 @@ func (l *lowering) taskLoop(w *graphir.While) *taskLoop {
 	return loop
 }
 
-// visit is the task of a vertex in a round. Of a queue, it is given the priority for which it was made, and does nothing
-// if the vertex has another one by now: that one has a task of its own.
+// visit is the task of a vertex in a round. Of a queue, it is given the priority for which it was made, and does
+// nothing if the vertex has another one by now: that one has a task of its own.
 func (l *taskLoop) visit(e *edgeTasks, k *taskKernel) {
 	v := k.arg(0)
 	if l.queue == nil {
@@ -176,8 +173,8 @@ func (l *taskLoop) begin(e *edgeTasks, k *taskKernel, v ir.Value) {
 
 // next makes a vertex that has changed a task of the next round, once.
 func (l *taskLoop) next(e *edgeTasks, k *taskKernel, v ir.Value) {
-	begun := k.And(k.Sub(k.now, k.U32(firstTime)), k.U32(^uint32(operatorTimes-1)))
-	round, stamps := k.Add(begun, k.U32(firstTime+operatorTimes)), k.Addr(stampsOf)
+	begun := k.And(k.Sub(k.now, k.U32(firstTime)), k.U32(^uint32(k.times()-1)))
+	round, stamps := k.Add(begun, k.U32(uint32(firstTime+k.times()))), k.Addr(stampsOf)
 	at := k.Add(round, k.timeOf(v))
 	if !e.once {
 		k.spawn(e.name+".visit", at, v)
@@ -200,7 +197,7 @@ func (l *taskLoop) enters(e *edgeTasks, k *taskKernel, v, priority ir.Value) {
 	if l.descend {
 		far, passed = k.Sub(base, p), k.Gt(priority, typed)
 	}
-	at := k.Max(k.now, k.Add(l.buckets(k, far), k.U32(queueTime)))
+	at := k.Max(k.now, k.Add(l.buckets(k, far), k.U32(uint32(firstTime+k.times()))))
 	k.spawn(e.name+".visit", k.Select(passed, k.now, at), v, p)
 }
 
@@ -218,7 +215,7 @@ func (l *taskLoop) buckets(k *taskKernel, n ir.Value) ir.Value {
 
 // current returns the first priority of the task's bucket.
 func (l *taskLoop) current(k *taskKernel) ir.Value {
-	n := k.Mul(k.Sub(k.now, k.U32(queueTime)), k.U32(uint32(l.delta)))
+	n := k.Mul(k.Sub(k.now, k.U32(uint32(firstTime+k.times()))), k.U32(uint32(l.delta)))
 	first := k.Add(k.Count(queueBase), n)
 	if l.descend { // the base is a bucket's last priority then
 		first = k.Sub(k.Sub(k.Count(queueBase), n), k.U32(uint32(l.delta-1)))

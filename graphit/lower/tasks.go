@@ -124,7 +124,8 @@ func newTaskBackend(d host.Device, g *graph.Graph, p *graphir.Program, o Options
 		host: eval.NewHost(p, g, eval.Options{Args: o.Args, Output: o.Output, MaxSteps: o.MaxSteps,
 			AnyArguments: o.anyArguments}),
 		program: p, graph: g, device: d, options: o, initial: map[*graphit.Var][]uint32{},
-		high: map[*graphit.Var][]uint32{}, sets: map[*eval.Set]*taskSet{}, done: map[*eval.Queue]bool{}, places: map[string]graph.Array{},
+		high: map[*graphit.Var][]uint32{}, sets: map[*eval.Set]*taskSet{}, done: map[*eval.Queue]bool{},
+		places: map[string]graph.Array{},
 	}
 }
 
@@ -291,9 +292,10 @@ func (b *taskBackend) open() (err error) {
 	t := &taskCode{
 		lowering: l, arrays: map[string]uint32{}, words: map[string]int{}, slots: map[string]int{},
 		program: &isa.Program{Name: b.program.File.Name, Entry: emu.CodeBase},
-		shift:   uint32(max(0, bits.Len(uint(max(0, n-1)))-operatorBits)),
 		padded:  uint32(n+blockOfSet-1) &^ (blockOfSet - 1),
 	}
+	t.bits = operatorBits(b.graph, b.device.Shape().Cores)
+	t.shift = uint32(max(0, bits.Len(uint(max(0, n-1)))-t.bits))
 	if err := b.place(t); err != nil {
 		return err
 	}
@@ -608,7 +610,7 @@ func (b *taskBackend) flush() error {
 	}
 	_, err := b.launch(name, b.scalars, func(k *taskKernel) {
 		for i, s := range steps {
-			k.root(s, k.U32(uint32(i*operatorTimes+firstTime)))
+			k.root(s, k.U32(uint32(i*k.times()+firstTime)))
 		}
 	})
 	if err == nil {
@@ -690,7 +692,7 @@ func (b *taskBackend) BeginLoop(ctx context.Context, s graphir.Stmt, _ int64) er
 	b.settle()
 	b.along, b.left = l, 1
 	if l.queue == nil {
-		b.left = (int(r.LastTime)-firstTime)/operatorTimes + 1
+		b.left = (int(r.LastTime)-firstTime)/b.code.times() + 1
 		b.steps += b.left - 1
 	}
 	return nil
@@ -750,8 +752,8 @@ func (b *taskBackend) Ready(context.Context, *eval.Queue) (*eval.Set, error) {
 }
 
 // errTaskQueue is the error of main's other uses of a queue.
-var errTaskQueue = errors.New("on tasks, a queue is for a loop while (q.finished() == false) alone, and its buckets are " +
-	"nothing that main knows")
+var errTaskQueue = errors.New("on tasks, a queue is for a loop while (q.finished() == false) alone, and main " +
+	"does not know its buckets")
 
 // Waiting reports whether a vertex waits: before the loop, and not after it.
 func (b *taskBackend) Waiting(_ context.Context, q *eval.Queue) (bool, error) {

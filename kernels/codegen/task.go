@@ -41,8 +41,8 @@ func (l *lowering) enqueue(i *ir.Instr) {
 	l.emit("swarm.enqueue", 0, code, at, 0)
 }
 
-// finishTask allocates a task's registers. The core executes an instruction a cycle and waits for loads, so that no order
-// is better than another. Tasks have no stack: other tasks would conflict on it.
+// finishTask allocates a task's registers. The core executes an instruction a cycle and waits for loads, so that no
+// order is better than another. Tasks have no stack: other tasks would conflict on it.
 func (c *code) finishTask(o Options) (*allocation, error) {
 	o.FloatSpills = true
 	a := c.allocate(o)
@@ -52,4 +52,5 @@ func (c *code) finishTask(o Options) (*allocation, error) {
 	return a, nil
 }
 
-var errTaskStack = errors.New("its values do not all fit in registers, and a task has no stack: expected shorter functions")
+var errTaskStack = errors.New("its values do not all fit in registers, and a task has no stack: expected shorter " +
+	"functions")
