@@ -124,9 +124,18 @@ type follower struct {
 // circuitRead is a read in flight.
 type circuitRead struct{ addr, tag uint32 }
 
-// tell reports an action of the host.
+// tell reports an action of the host to a circuit, if there is one.
 func (f *follower) tell(a HostAct) {
-	if f != nil && f.failed == nil && f.circuit.Running() {
+	if f != nil {
+		f.pass(a)
+	}
+}
+
+// pass is tell where there is a circuit. It is not inlined, as its action moves to the heap.
+//
+//go:noinline
+func (f *follower) pass(a HostAct) {
+	if f.failed == nil && f.circuit.Running() {
 		f.failed = f.circuit.Host(&a)
 	}
 }
