@@ -98,7 +98,7 @@ workload: {program: delta_stepping.gt, arguments: ["1"]}
 // counts on its machine only, and what tiles lack is refused.
 func TestGraphItOnTiles(t *testing.T) {
 	o := runPoints(t, points(t, graphItOnTiles+`sweep:
-  workload.graphit.schedules: ["{}", "{loop:step: {delta: 16}}", "{loop:step: {swarm: {delta: 64}}}", "{loop:step: {swarm: {load_balance: EDGE_BASED}}}"]
+  workload.graphit.schedules: [{}, {loop:step: {delta: 16}}, {loop:step: {swarm: {delta: 64}}}, {loop:step: {swarm: {load_balance: EDGE_BASED}}}]
 `))
 	for i := range o {
 		require.NoError(t, o[i].Err)

@@ -3,6 +3,7 @@ package lower
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"heddle/graph"
@@ -194,7 +195,11 @@ func (t *taskCode) times() int { return 1 << t.bits }
 // operatorBits returns how many bits that number has on a graph, for so many cores.
 func operatorBits(g *graph.Graph, cores int) int {
 	tasks := (g.Edges() + g.Vertices()) / (tasksPerCore * max(1, cores))
-	return min(max(0, bits.Len(uint(tasks))-1), maxOperatorBits)
+	n := min(max(0, bits.Len(uint(tasks))-1), maxOperatorBits)
+	for n > 0 && g.Vertices()<<n > math.MaxInt32 { // a loop may have a round for each vertex
+		n--
+	}
+	return n
 }
 
 // firstOf returns the first vertex of a block.
