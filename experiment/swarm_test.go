@@ -85,7 +85,7 @@ func TestTasksRefused(t *testing.T) {
 	require.NoError(t, part.Err)
 	require.Equal(t, experiment.PartialEdges, part.Partial)
 	_, err := tryPoints(t, strings.Replace(tasksBFS, "program: tasks-bfs.s", "algorithm: bfs", 1))
-	require.ErrorContains(t, err, "expected a program of tasks")
+	require.ErrorContains(t, err, "expected a GraphIt program, or one of tasks")
 }
 
 const graphItOnTiles = `name: gt
