@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/internal/tools"
 	"heddle/isa"
@@ -42,6 +43,12 @@ func TestWithoutTools(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoTools)
 	require.ErrorContains(t, err, "core.weaver.model = rtl: verilator not found: ")
 	require.ErrorContains(t, err, "apt-get install verilator g++ make")
+
+	peg := graphpeg.DefaultSpec().Derived(warps, 6)
+	peg.Model = graphpeg.ModelRTL
+	_, err = graphpeg.New("Core0.GraphPEG", peg, graphpeg.Shape{Cores: 1, Warps: warps, Threads: lanes, LineBytes: 64})
+	require.ErrorIs(t, err, ErrNoTools)
+	require.ErrorContains(t, err, "core.graphpeg.model = rtl: verilator not found: ")
 }
 
 // TestAProgramIsKept, by parameters and sources.
