@@ -87,7 +87,7 @@ func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string
 	if !ok {
 		r.Missing = "there is no SystemVerilog of a " + kind.Title + ", so nothing of it is counted"
 		if _, ok := m.Core.Unit.Spec.(*graphpeg.Spec); ok {
-			r.Missing += " but the bits of its ALWT"
+			r.Missing = "the SystemVerilog of a GraphPEG is not mapped, so nothing of it is counted but the bits of its ALWT"
 		}
 		return r, nil
 	}

@@ -13,7 +13,8 @@ import (
 func TestAreaWithoutSystemVerilog(t *testing.T) {
 	for machine, reason := range map[string]string{
 		"vortex-1c4w4t":          "the cores have no graph unit",
-		"vortex-1c4w4t-graphpeg": "there is no SystemVerilog of a GraphPEG, so nothing of it is counted but the bits of its ALWT\n",
+		"vortex-1c4w4t-graphpeg": "the SystemVerilog of a GraphPEG is not mapped, so nothing of it is counted but the bits " +
+			"of its ALWT\n",
 	} {
 		out, errs, code := heddle(t, "area", machine)
 		require.Zero(t, code, errs)
