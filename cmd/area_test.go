@@ -12,7 +12,7 @@ import (
 // TestAreaWithoutSystemVerilog: for a unit without SystemVerilog, a note and the storage are printed.
 func TestAreaWithoutSystemVerilog(t *testing.T) {
 	for machine, reason := range map[string]string{
-		"vortex-1c4w4t":          "the cores have no graph unit",
+		"vortex-1c4w4t": "the cores have no graph unit",
 		"vortex-1c4w4t-graphpeg": "the SystemVerilog of a GraphPEG is not mapped, so nothing of it is counted but the bits " +
 			"of its ALWT\n",
 	} {
