@@ -2,6 +2,8 @@ package documents
 
 import (
 	"bytes"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // step matches a step of a recipe: a shell block, or Go text with the words before it, which name its place.
@@ -18,11 +22,9 @@ var step = regexp.MustCompile("(?s)(?:(?:In|in)\\s+`([^`]+)`, below `([^`]+)`|At
 	"`([^`]+)`):\n\n```go\n(.*?)```|```sh\n(.*?)```")
 
 // TestRecipes follows the recipes of CONTRIBUTING.md as they are written, in a copy of the repository, and makes the
-// generated pages. Changes of files come first, so that everything is compiled and linked once.
+// generated pages. Changes of files come first, so that everything is compiled and linked once; without
+// testenv.LongVariable, only they are made, and what they change must be Go.
 func TestRecipes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a changed copy of the repository")
-	}
 	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	require.NoError(t, err)
 	_, recipes, found := strings.Cut(string(text), "# Recipes\n")
@@ -33,10 +35,12 @@ func TestRecipes(t *testing.T) {
 	require.Greater(t, len(steps), 15)
 	dir := copyTree(t)
 	commands := ""
+	changed := map[string]bool{}
 	for _, m := range steps {
 		switch {
 		case m[6] != "":
 			commands += m[6]
+			continue
 		case m[1] != "":
 			edit(t, filepath.Join(dir, m[1]), func(text string) string { return below(t, m[1], text, m[2], m[5]) })
 		case m[3] != "":
@@ -44,6 +48,11 @@ func TestRecipes(t *testing.T) {
 		default:
 			require.NoError(t, os.WriteFile(filepath.Join(dir, m[4]), []byte(m[5]), 0o644))
 		}
+		changed[m[1]+m[3]+m[4]] = true
+	}
+	for file := range changed {
+		_, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, file), nil, parser.SkipObjectResolution)
+		require.NoError(t, err, file)
 	}
 	var edits, updates, others []string
 	for _, c := range whole(commands) {
@@ -60,6 +69,7 @@ func TestRecipes(t *testing.T) {
 		require.NotEmpty(t, list)
 	}
 	others = append(others, generate(t)...)
+	testenv.NeedLong(t, "it builds a changed copy of the repository")
 	const run, built = "go run ./cmd/heddle ", "./heddle-of-recipes "
 	script := strings.Join(slices.Concat(edits, updates,
 		[]string{"go build -ldflags=-w -o " + built + "./cmd/heddle\n"}, others), "")
