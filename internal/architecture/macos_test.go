@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // listed is go list's description of a package.
@@ -30,9 +32,7 @@ type listed struct {
 // TestMacOS type-checks every package and its tests for macOS from source, dependencies by their declarations only.
 // go vet under GOOS=darwin would compile all of them for that system first, minutes on a machine without a cache.
 func TestMacOS(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out the type check for macOS (20 seconds)")
-	}
+	testenv.NeedLong(t, "it type-checks everything from source, some 20 s of processor time")
 	cmd := exec.Command("go", "list", "-deps", "-test", "-pgo=off",
 		"-json=ImportPath,Dir,GoFiles,ImportMap,Module,Standard,Error", "./...")
 	cmd.Dir = "../.."
