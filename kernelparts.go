@@ -206,8 +206,8 @@ type Extern = graphit.Extern
 // ExternCall is a call of an extern function by a program's main.
 type ExternCall = graphit.ExternCall
 
-// WithExtern returns the entry that adds an extern function of GraphIt programs. emitted emits a call of it by functions
-// of edges and vertices on the machine; nil: only main may call it.
+// WithExtern returns the entry that adds an extern function of GraphIt programs. emitted emits a call of it by
+// functions of edges and vertices on the machine; nil: only main may call it.
 func WithExtern(x *Extern, emitted func(k *emit.Kernel, args []Value) Value) Entry {
 	return registry.New("extern", named(x != nil, func() string { return x.Signature }),
 		func() error { return lower.AddExtern(x, emitted) })

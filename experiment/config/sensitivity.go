@@ -9,7 +9,7 @@ import (
 	"heddle/configs/schema"
 )
 
-// sensitivityFile is the name of the file beside the packs of a paper that lists the choices which the paper leaves open.
+// sensitivityFile is the name of the file beside the packs of a paper that lists the choices left open there.
 const sensitivityFile = "sensitivity.yaml"
 
 // Knob is one quantity that a paper leaves open, with the ends of its plausible range.

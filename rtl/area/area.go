@@ -1,5 +1,5 @@
-// Package area measures the cost of hardware: logic and registers of units that there are in SystemVerilog, mapped by Yosys,
-// and the storage that a machine's configuration implies.
+// Package area measures the cost of hardware: logic and registers of units in SystemVerilog, mapped by Yosys, and the
+// storage that a machine's configuration implies.
 package area
 
 import (
@@ -150,7 +150,8 @@ func (m *Mapping) compute(ctx context.Context, yosys string, u rtl.Unit, cells [
 	return m.read(dir, u.Top, cells != nil)
 }
 
-// script has the commands of Yosys: it counts memories before they become black boxes, and maps the rest two or three times.
+// script has the commands of Yosys: it counts memories before they become black boxes, and maps the rest two or three
+// times.
 func script(u rtl.Unit, names []string, liberty bool) string {
 	lines := []string{
 		"read_verilog -sv -noassert " + strings.Join(names, " "),
