@@ -12,9 +12,11 @@ import (
 // with what package experiment imports.
 //
 //go:embed isa/*.go isa/*.s isa/*.h isa/asm/*.go isa/elf/*.go isa/emu/*.go
-//go:embed components/*/*.go configs/*.go rtl/*.go rtl/weaver/*.sv rtl/graphpeg/*.sv rtl/verilated/*.go rtl/verilated/src/*
+//go:embed components/*/*.go configs/*.go
+//go:embed rtl/*.go rtl/weaver/*.sv rtl/graphpeg/*.sv rtl/verilated/*.go rtl/verilated/src/*
 //go:embed sim/*.go sim/sampled/*.go sim/stats/*.go traces/*.go
 //go:embed graph/*.go graphit/*.go graphit/eval/*.go graphit/graphir/*.go graphit/lower/*.go
+//go:embed graphit/cextern/*.go graphit/cextern/runtime/*
 //go:embed kernels/*.go kernels/*/*.go kernels/asm/*.s internal/tolerance/*.go
 //go:embed experiment/features.go experiment/graphit.go experiment/kernels.go experiment/part.go
 //go:embed experiment/program.go experiment/replay.go experiment/run.go experiment/work.go

@@ -13,8 +13,8 @@ import (
 	"heddle/internal/testenv"
 )
 
-// again is a row of docs/results/hardware-vs-tuned-again.csv: a kernel that the study of hardware-vs-tuned found, on one
-// of its graphs, simulated later.
+// again is a row of docs/results/hardware-vs-tuned-again.csv: a kernel that the study of hardware-vs-tuned found, on
+// one of its graphs, simulated later.
 type again struct{ machine, graph, algorithm, variant, workload, cycles string }
 
 func agains(t *testing.T) (rows []again) {
@@ -41,8 +41,9 @@ func TestAgain(t *testing.T) {
 	for _, r := range testenv.Some(t, int(testenv.Seed(t, 1)), 3, rows) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "again.yaml")
-		text := fmt.Sprintf("name: again\nmachine: %s\ngraph:\n  file: %s\n  clean: {symmetrise: true, drop_duplicates: true, "+
-			"drop_self_loops: true, compact_ids: true}\n  weights: {from: random}\nworkload: {algorithm: %s, %s}\n",
+		text := fmt.Sprintf("name: again\nmachine: %s\ngraph:\n  file: %s\n  clean: {symmetrise: true, "+
+			"drop_duplicates: true, drop_self_loops: true, compact_ids: true}\n  weights: {from: random}\n"+
+			"workload: {algorithm: %s, %s}\n",
 			r.machine, r.graph, r.algorithm, r.workload)
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		out, errs, code := heddle(t, "run", file, "--out", dir, "--json")

@@ -174,8 +174,8 @@ func (s *scheduleParser) statement() {
 	case s.peek().is("."):
 		s.configure(t)
 	default:
-		s.errorf(t.pos, "expected SimpleGPUSchedule, HybridGPUSchedule, SimpleSwarmSchedule, program-> or a call as s1.configDirection(PUSH), "+
-			"found the name %s", t.text)
+		s.errorf(t.pos, "expected SimpleGPUSchedule, HybridGPUSchedule, SimpleSwarmSchedule, program-> or a call as "+
+			"s1.configDirection(PUSH), found the name %s", t.text)
 	}
 	s.want(";")
 }

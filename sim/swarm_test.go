@@ -197,6 +197,7 @@ func TestTilesStall(t *testing.T) {
 
 	m, err = sim.New(small, sim.Options{})
 	require.NoError(t, err)
-	_, err = m.Run(context.Background(), source(t, "_start:\tli t0, 3000000\nl:\taddi t0, t0, -1\n\tbgtz t0, l\n\tswarm.finish\n"))
+	_, err = m.Run(context.Background(), source(t,
+		"_start:\tli t0, 3000000\nl:\taddi t0, t0, -1\n\tbgtz t0, l\n\tswarm.finish\n"))
 	require.NoError(t, err)
 }

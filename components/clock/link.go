@@ -282,8 +282,8 @@ func (l *linkState) Ready() bool {
 // it as a timer of its own need not call Ready.
 func (l *linkState) From() Cycle { return l.first }
 
-// early is Ready for a value in flight. The consumer was woken for it at the push, but may have replaced the timer by an
-// earlier one since, or raised its part's due. It is a separate function so that Ready is inlined.
+// early is Ready for a value in flight. The consumer was woken for it at the push, but may have replaced the timer by
+// an earlier one since, or raised its part's due. It is a separate function so that Ready is inlined.
 //
 //go:noinline
 func (l *linkState) early() bool {

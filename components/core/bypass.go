@@ -18,9 +18,10 @@ import (
 // stages where they would be, when dispatch cannot take the one that is due: its unit has no free slot, or the program
 // stops there.
 //
-// An instruction without bank conflicts that issues while no other is before the collectors enters at issue (passIssued),
-// as nothing can hold it up there either. It counts as one of the buffer behind the scoreboard's arbiter until it would
-// have been read; as at most one issues a cycle, that buffer is not full then, nor are those of a slice's groups.
+// An instruction without bank conflicts that issues while no other is before the collectors enters at issue
+// (passIssued), as nothing can hold it up there either. It counts as one of the buffer behind the scoreboard's arbiter
+// until it would have been read; as at most one issues a cycle, that buffer is not full then, nor are those of a
+// slice's groups.
 //
 // The integer unit is skipped (passALU) under the same conditions: no instruction is in it, before it, behind it or in
 // the multiplier and divider, and it takes whole warps. Observers need no end of the bypass: bypassOccupancy recomputes

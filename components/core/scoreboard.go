@@ -21,8 +21,8 @@ func (b *scoreboard) reserve(by cause, regs uint64) {
 	b.all |= regs
 }
 
-// release clears registers that an instruction reserved and has written: their RAW and WAW hazards are over. A load's may
-// have been moved to the scratchpad since (change).
+// release clears registers that an instruction reserved and has written: their RAW and WAW hazards are over. A load's
+// may have been moved to the scratchpad since (change).
 func (b *scoreboard) release(by cause, regs uint64) {
 	b.all &^= regs
 	b.busy[by-waitsMemory] &^= regs

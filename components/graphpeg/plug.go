@@ -31,8 +31,8 @@ func (s *Spec) FitsCore(at accel.Shape) (key, msg string, ok bool) {
 // FitsPolicy refuses, for the SystemVerilog, policies that move vertices, or edges in zero time.
 func (s *Spec) FitsPolicy(policy string) (key, msg string, ok bool) {
 	if s.Model == ModelRTL && policy != "none" && policy != "ef" {
-		return "model", fmt.Sprintf("rtl: ctrlproc.policy = %s: the SystemVerilog donates and receives edges alone: expected "+
-			"none or ef", policy), false
+		return "model", fmt.Sprintf("rtl: ctrlproc.policy = %s: the SystemVerilog donates and receives edges alone: "+
+			"expected none or ef", policy), false
 	}
 	return "", "", true
 }

@@ -68,8 +68,8 @@ func TestShippedProgramsOnTiles(t *testing.T) {
 	}
 }
 
-// TestLaunchesOfTasks: operators whose results main does not ask for are one launch, and so is a loop over a frontier or
-// a queue.
+// TestLaunchesOfTasks: operators whose results main does not ask for are one launch, and so is a loop over a frontier
+// or a queue.
 func TestLaunchesOfTasks(t *testing.T) {
 	g := load(t, "rmat.scale=6", "weights.from=random", "clean.symmetrise=true")
 	for name, want := range map[string]uint64{

@@ -10,8 +10,8 @@ import (
 	"heddle/kernels/ir"
 )
 
-// TestMasks: a selection by a comparison that is the opposite of an instruction's costs no inversion, whatever else reads
-// the comparison, and selects the same.
+// TestMasks: a selection by a comparison that is the opposite of an instruction's costs no inversion, and selects the
+// same, whatever else reads the comparison.
 func TestMasks(t *testing.T) {
 	const at, words, inversion = 0x100000, 64, `xori \w+, \w+, 1\n`
 	for name, also := range map[string]func(b *ir.Builder, p ir.Value) ir.Value{
