@@ -4,8 +4,11 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,4 +58,62 @@ func TestAgain(t *testing.T) {
 		require.Len(t, got.Points, 1)
 		require.Equal(t, r.cycles, fmt.Sprint(got.Points[0].Cycles), "%+v", r)
 	}
+}
+
+// againTable is the table of the page: best software's cycles over those of the best of each unit, and of vertex
+// mapping, geometric means over problems.
+func againTable(rows []again) string {
+	type problem struct{ machine, graph, algorithm string }
+	units := []string{"weaver-rows", "peg", "eghw-lines", "hwwl"}
+	table := "| over the best software (geometric means) | problems | Weaver, rows | GraphPEG | EGHW, lines | " +
+		"worklist | vertex |\n| --- | --: | --: | --: | --: | --: | --: |\n"
+	for _, l := range []struct {
+		name, machine, unroll, without string
+	}{
+		{"vortex-6c32w32t, `unroll: 1`", "vortex-6c32w32t", "unroll: 1", ""},
+		{"vortex-6c32w32t, the faster of 1 and `auto`", "vortex-6c32w32t", "", ""},
+		{"gpu-60sm", "gpu-60sm", "", ""},
+		{"gpu-60sm, without `edge`", "gpu-60sm", "", "edge"},
+	} {
+		best := map[problem]map[string]float64{} // by problem: cycles of software, vertex and each unit
+		for _, r := range rows {
+			if !strings.HasPrefix(r.machine, l.machine) || !strings.Contains(r.workload, l.unroll) ||
+				r.variant == l.without {
+				continue
+			}
+			names := []string{"software", r.variant}
+			for _, u := range units {
+				if strings.HasPrefix(r.variant, u) {
+					names = []string{u}
+				}
+			}
+			p := problem{l.machine, r.graph, r.algorithm}
+			if best[p] == nil {
+				best[p] = map[string]float64{}
+			}
+			cycles, _ := strconv.ParseFloat(r.cycles, 64)
+			for _, n := range names {
+				if b := best[p][n]; b == 0 || cycles < b {
+					best[p][n] = cycles
+				}
+			}
+		}
+		table += fmt.Sprintf("| %s | %d |", l.name, len(best))
+		for _, of := range append(units, "vertex") {
+			logs := 0.0
+			for _, b := range best {
+				logs += math.Log(b["software"] / b[of])
+			}
+			table += fmt.Sprintf(" %.2f |", math.Exp(logs/float64(len(best))))
+		}
+		table += "\n"
+	}
+	return table
+}
+
+// TestAgainTable: the page has the table of the rows.
+func TestAgainTable(t *testing.T) {
+	page, err := os.ReadFile("../docs/results/hardware-vs-tuned.md")
+	require.NoError(t, err)
+	require.Contains(t, string(page), againTable(agains(t)))
 }

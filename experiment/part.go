@@ -151,9 +151,9 @@ func (c *counted) begin() {
 	c.machine.BeginSamples()
 }
 
-// end ends the region unless it has ended.
+// end ends the region unless it has ended, or the run is not the one that counts.
 func (c *counted) end() {
-	if c.ended {
+	if c.ended || c.warming {
 		return
 	}
 	c.ended, c.counts = true, c.machine.Statistics()
