@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -49,7 +50,8 @@ type Writer struct {
 	queued []byte
 	lost   int // bytes dropped for lack of room
 
-	drawn int // rows of the foot on the screen; used only by the goroutine
+	drawn     int         // rows of the foot on the screen; used only by the goroutine
+	abandoned atomic.Bool // Close has given up: nothing more is erased
 }
 
 // New returns a writer that also writes beat's lines at that interval.
@@ -104,7 +106,8 @@ func (l *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close writes the queued text and removes the foot. It gives up after a while if the reader does not read.
+// Close writes the queued text and removes the foot. It gives up after a while if the reader does not read: the foot
+// then stays, as other text may be below it by the time that the reader goes on.
 func (l *Writer) Close() {
 	l.once.Do(func() { close(l.stop) })
 	t := time.NewTimer(patience)
@@ -112,6 +115,7 @@ func (l *Writer) Close() {
 	select {
 	case <-l.ended:
 	case <-t.C:
+		l.abandoned.Store(true)
 	}
 }
 
@@ -150,7 +154,7 @@ func (l *Writer) take() []byte {
 // screen rather than risk erasing text above.
 func (l *Writer) write(now time.Time, tick bool) {
 	var b bytes.Buffer
-	if l.drawn > 0 {
+	if l.drawn > 0 && !l.abandoned.Load() {
 		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", l.drawn)
 	}
 	b.Write(l.take())

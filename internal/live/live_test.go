@@ -78,3 +78,31 @@ func TestAPipeThatIsNotRead(t *testing.T) {
 		require.True(t, line == "beat" || len(line) == 99 || strings.HasPrefix(line, "heddle: "), line)
 	}
 }
+
+// stopped is a terminal that takes one write more, once it has been stopped, when it goes on.
+type stopped struct {
+	on   chan struct{} // closed: it goes on
+	text chan string
+}
+
+func (s stopped) Write(b []byte) (int, error) {
+	<-s.on
+	s.text <- string(b)
+	return len(b), nil
+}
+
+// TestAFootIsLeftToAStoppedTerminal: what Close could not remove in time stays, since other text may be below it.
+func TestAFootIsLeftToAStoppedTerminal(t *testing.T) {
+	s := stopped{make(chan struct{}), make(chan string, 10)}
+	l := NewTerminal(s, func(time.Time, int, int) []string { return []string{"foot"} })
+	time.Sleep(2 * refresh) // the foot is being written
+	l.Close()
+	close(s.on)
+	<-l.ended
+	close(s.text)
+	var all string
+	for text := range s.text {
+		all += text
+	}
+	require.Equal(t, "foot\n", all)
+}
