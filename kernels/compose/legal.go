@@ -101,9 +101,6 @@ func heeding(key string) string {
 	return strings.Join(names, ", ")
 }
 
-// splits reports whether rows are parts of rows of csr or csc.
-func (p *Plan) splits() bool { return p.Layout.Virtual != nil && p.Layout.Virtual.Splits }
-
 // fits reports whether the layout has rows for all directions.
 func (p *Plan) fits() bool {
 	for _, d := range p.directions() {
