@@ -136,8 +136,8 @@ func TestCtrlC(t *testing.T) {
 }
 
 // stopWhileRunning stops the terminal of a run until its points are verified. Its last screen is plain, unless the test
-// was late to let the terminal go on: a run that has ended waits two seconds for it (internal/live), leaves the bars, and
-// says in its log that it is done.
+// was late to let the terminal go on: a run that has ended waits two seconds for it (internal/live), leaves the bars,
+// and says in its log that it is done.
 func stopWhileRunning(t *testing.T) (late bool) {
 	t.Helper()
 	dir := inNew(t, "twelve.yaml", twelve)
