@@ -76,8 +76,9 @@ func TestRecipes(t *testing.T) {
 	require.Greater(t, strings.Count(script, run), 10)
 	c := exec.Command("sh", "-e", "-x", "-c", strings.ReplaceAll(script, run, built))
 	c.Dir = dir
-	// Flags that compile fast, into a build cache that serves the next copy too, wherever it is.
-	c.Env = append(os.Environ(), "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=",
+	// Flags that compile fast, into a build cache that serves the next copy too, wherever it is; and the tests that a
+	// reader of the recipes runs.
+	c.Env = append(os.Environ(), testenv.LongVariable+"=", "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=",
 		"GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
