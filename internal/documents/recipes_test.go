@@ -78,8 +78,8 @@ func TestRecipes(t *testing.T) {
 	c.Dir = dir
 	// Flags that compile fast, into a build cache that serves the next copy too, wherever it is; and the tests that a
 	// reader of the recipes runs.
-	c.Env = append(os.Environ(), testenv.LongVariable+"=", "GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=",
-		"GOWORK=off")
+	c.Env = append(os.Environ(), testenv.LongVariable+"=", "GOWORK=off",
+		"GOFLAGS=-vet=off -trimpath -pgo=off '-gcflags=heddle/...=-N -l' -gcflags=heddle/isa=")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Run("unit", func(t *testing.T) { addedUnit(t, filepath.Join(dir, strings.TrimSpace(built))) })

@@ -11,8 +11,9 @@ func leave(k *ir.Kernel) {
 }
 
 type leaver struct {
-	k *ir.Kernel
-	u *ir.Uniformity
+	k    *ir.Kernel
+	u    *ir.Uniformity
+	open []*ir.Instr // the instructions around the block
 }
 
 // varies reports whether a value can differ between lanes; values that this pass creates do.
@@ -35,9 +36,11 @@ func given(i *ir.Instr) bool {
 func (l *leaver) block(b *ir.Block) {
 	for n := 0; n < len(b.Instrs); n++ {
 		i := b.Instrs[n]
+		l.open = append(l.open, i)
 		for _, x := range i.Blocks {
 			l.block(x)
 		}
+		l.open = l.open[:len(l.open)-1]
 		if l.k.Phase = i.Phase; isLoop(i) {
 			n += l.outer(b, n, i)
 			l.loop(i)
@@ -76,14 +79,29 @@ func (l *leaver) outer(b *ir.Block, at int, loop *ir.Instr) int {
 	return len(before)
 }
 
-// replaceOuter replaces divergent breaks and continues of loops around loop.
+// guarded reports whether the loop in work may get into an If of guard's on its way to a loop around it: where that
+// loop, or one between, has lanes that leave or continue alone.
+func (l *leaver) guarded(around *ir.Instr) bool {
+	for n := len(l.open) - 1; n >= 0; n-- {
+		x := l.open[n]
+		if isLoop(x) && (x.ID >= len(l.u.Partial) || l.u.Partial[x.ID]) {
+			return true
+		}
+		if x == around {
+			break
+		}
+	}
+	return false
+}
+
+// replaceOuter replaces breaks and continues of loops around loop that are divergent, or may be within a guard.
 func (l *leaver) replaceOuter(in, loop *ir.Instr, partial bool, f func(*ir.Instr) []*ir.Instr) {
 	partial = partial || in.ID >= len(l.u.Partial) || l.u.Partial[in.ID]
 	for _, b := range in.Blocks {
 		var out []*ir.Instr
 		for _, i := range b.Instrs {
 			if (i.Op == ir.OpBreak || i.Op == ir.OpContinue) && i.Loop != loop && !inside(loop, i.Loop) &&
-				(partial || l.varies(i.Args[0])) {
+				(partial || l.varies(i.Args[0]) || l.guarded(i.Loop)) {
 				out = append(out, f(i)...)
 				continue
 			}
