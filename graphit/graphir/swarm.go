@@ -17,6 +17,9 @@ func (b *builder) swarm(s *graphit.Schedule, a *graphit.SwarmApplied) {
 		scheduleError(s, x.Direction.Pos, "configDirection: PULL: tasks follow the edges from their sources: expected PUSH")
 	case word(x.Stride) == "STRIDE_ON":
 		scheduleError(s, x.Stride.Pos, "configStride: STRIDE_ON: ranges of vertices are halved: expected STRIDE_OFF")
+	case word(x.SpatialHint) == "HINTS_ENABLED":
+		scheduleError(s, x.SpatialHint.Pos, "configSpatialHint: HINTS_ENABLED: the machine maps tasks to tiles, by hints "+
+			"too (machine.swarm.mapping: hint): expected HINTS_DISABLED")
 	case x.QueueType != nil && word(x.QueueType) != "PRIOQUEUE":
 		scheduleError(s, x.QueueType.Pos, "configQueueType: %s: rounds and priorities are timestamps: expected PRIOQUEUE",
 			word(x.QueueType))
@@ -31,8 +34,14 @@ func (b *builder) swarm(s *graphit.Schedule, a *graphit.SwarmApplied) {
 			scheduleError(s, x.NumCores.Pos, "configNumCores of %s: %s", a.Label, wrong)
 		}
 	}
-	if loop != nil {
-		return // of a loop, only the type of its queue counts
+	if loop != nil { // the type of its queue has been looked at
+		x.Settings(func(name string, at *graphit.Setting) {
+			if name != "configQueueType" {
+				scheduleError(s, at.Pos, "%s of %s, which is a loop: expected configQueueType, or the label of an operator",
+					name, a.Label)
+			}
+		})
+		return
 	}
 	if x.Delta != nil && op.Output != Priority {
 		scheduleError(s, x.Delta.Pos, "%s: a delta is for applyUpdatePriority", op.Path)

@@ -52,6 +52,7 @@ type taskBackend struct {
 	kept     []*eval.Set   // outputs of the filters, in order
 	along    *taskLoop     // main goes along with a loop that has ended
 	left     int           // its remaining rounds
+	used     int           // cores that schedules name; 0: none does
 	done     map[*eval.Queue]bool
 	launched []compose.Launched
 	times    host.Times
@@ -428,7 +429,7 @@ func (b *taskBackend) define(t *taskCode) error {
 	return nil
 }
 
-// cores obeys a schedule's number of cores, which is the whole program's.
+// cores sets a schedule's number of cores, which is the whole program's.
 func (b *taskBackend) cores(op *graphir.EdgeSetIterator) error {
 	if op.Swarm == nil || op.Swarm.NumCores == nil {
 		return nil
@@ -441,8 +442,13 @@ func (b *taskBackend) cores(op *graphir.EdgeSetIterator) error {
 	if int(n) > most {
 		return b.at(op.Pos, fmt.Errorf("configNumCores(%.0f): the machine has %d", n, most))
 	}
+	if b.used != 0 && b.used != int(n) {
+		return b.at(op.Pos, fmt.Errorf("configNumCores(%.0f): another operator has %d, and all use the same: expected that "+
+			"of one of them", n, b.used))
+	}
+	b.used = int(n)
 	if d, ok := b.device.(host.CoreUser); ok {
-		return d.UseCores(int(n))
+		return d.UseCores(b.used)
 	}
 	return nil
 }

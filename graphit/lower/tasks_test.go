@@ -2,6 +2,7 @@ package lower_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -132,14 +133,18 @@ func TestSwarmSchedules(t *testing.T) {
 // TestLoopsOnTiles: loops of many shapes, each as a launch or as one operator after another.
 func TestLoopsOnTiles(t *testing.T) {
 	g := load(t, "rmat.scale=5", "rmat.edge_factor=2", "weights.from=random", "clean.symmetrise=true")
+	var refused []string
 	for _, name := range slices.Sorted(maps.Keys(looptest.Programs)) {
 		r, err := onTiles(t, tiles(t, "swarm-4c"), g, looptest.Programs[name], "", "3")
 		if err != nil && strings.Contains(err.Error(), "on tasks, ") {
+			refused = append(refused, name)
 			continue
 		}
 		require.NoError(t, err, name)
 		require.True(t, r.Verified, name)
 	}
+	require.Equal(t, []string{"a queue of unsigned numbers", "a queue's last bucket, which ends where numbers do",
+		"a queue's vertices"}, refused)
 }
 
 // TestRefusedOnTiles: what has no tasks is refused, with the line.
@@ -150,14 +155,15 @@ func TestRefusedOnTiles(t *testing.T) {
 	require.ErrorContains(t, err, "p.gt:18:")
 	require.ErrorContains(t, err, "on tasks, applyUpdatePriority is for loops as")
 	for s, want := range map[string]string{
-		"s.configDirection(PULL);":           "expected PUSH",
-		"s.configStride(STRIDE_ON);":         "expected STRIDE_OFF",
-		"s.configQueueType(BUCKETQUEUE);":    "expected PRIOQUEUE",
-		"s.configDelta(0);":                  "configDelta",
-		"s.configNumCores(64);":              "configNumCores(64): the machine has 1",
-		`s.configNumCores("argv[9]");`:       "argv[9]",
-		"s.configDelta(2);":                  "expected configDelta(1)",
-		"s.configTaskGranularity(COARSE); s": "expected",
+		"s.configDirection(PULL);":            "expected PUSH",
+		"s.configStride(STRIDE_ON);":          "expected STRIDE_OFF",
+		"s.configQueueType(BUCKETQUEUE);":     "expected PRIOQUEUE",
+		"s.configSpatialHint(HINTS_ENABLED);": "expected HINTS_DISABLED",
+		"s.configDelta(0);":                   "configDelta",
+		"s.configNumCores(64);":               "configNumCores(64): the machine has 1",
+		`s.configNumCores("argv[9]");`:        "argv[9]",
+		"s.configDelta(2);":                   "expected configDelta(1)",
+		"s.configTaskGranularity(COARSE); s":  "expected",
 	} {
 		f := parse(t, "p.gt", program(t, "k_core"))
 		sched, err := graphit.ParseSchedule("s.gt", []byte("SimpleSwarmSchedule s; "+s+
@@ -168,6 +174,17 @@ func TestRefusedOnTiles(t *testing.T) {
 		}
 		require.ErrorContains(t, err, want, s)
 	}
+}
+
+// TestCoresOfOperators: operators use the same number of cores.
+func TestCoresOfOperators(t *testing.T) {
+	g := load(t, "rmat.scale=5")
+	two := `SimpleSwarmSchedule s; s.configNumCores(2); program->applySwarmSchedule("forward", s);
+		SimpleSwarmSchedule u; u.configNumCores(%d); program->applySwarmSchedule("backward", u);`
+	_, err := onTiles(t, tiles(t, "swarm-4c"), g, program(t, "bc"), fmt.Sprintf(two, 4), "1")
+	require.ErrorContains(t, err, "configNumCores(4): another operator has 2")
+	_, err = onTiles(t, tiles(t, "swarm-4c"), g, program(t, "bc"), fmt.Sprintf(two, 2), "1")
+	require.NoError(t, err)
 }
 
 // TestCoresOfASchedule: a schedule may use fewer cores than the machine has.
