@@ -153,8 +153,8 @@ func (f *gtSurvey) drawn(ctx context.Context, x *surveyed, files []string) (*gtD
 func isRefusal(err error) bool {
 	var of *graphit.Error
 	var key *compose.KeyError
-	return !errors.Is(err, eval.ErrCheck) && (errors.As(err, &of) || errors.As(err, &key) ||
-		err != nil && strings.Contains(err.Error(), "config"))
+	return err != nil && !errors.Is(err, eval.ErrCheck) && !strings.Contains(err.Error(), "BUG: ") &&
+		(errors.As(err, &of) || errors.As(err, &key) || strings.Contains(err.Error(), "config"))
 }
 
 // unplaced is a message without the position in a schedule that was drawn.
