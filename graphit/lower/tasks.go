@@ -708,7 +708,10 @@ func (b *taskBackend) BeginLoop(ctx context.Context, s graphir.Stmt, _ int64) er
 func (b *taskBackend) waiting(l *taskLoop, to *eval.Set) (base uint32, err error) {
 	q := b.host.QueueOf(l.queue)
 	b.done[q] = true
-	if l.delta = q.Delta; l.delta > math.MaxInt32 {
+	if q.Delta != l.delta {
+		panic(fmt.Sprintf("BUG: lower: a queue's delta is %d, and its tasks count in %d", q.Delta, l.delta))
+	}
+	if l.delta > math.MaxInt32 {
 		return 0, fmt.Errorf("configDelta: %d: expected at most %d", l.delta, math.MaxInt32)
 	}
 	words, first, any := b.words(vectorName(l.vector)), int64(0), false
