@@ -370,11 +370,15 @@ func (s *Store) transact(do func(*sql.Tx) error) error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	if err := do(tx); err != nil {
-		s.names, s.graphs, s.summarised = nil, nil, true
-		return s.wrap(errors.Join(err, tx.Rollback()))
+	if err = do(tx); err != nil {
+		err = errors.Join(err, tx.Rollback())
+	} else {
+		err = tx.Commit()
 	}
-	return s.wrap(tx.Commit())
+	if err != nil { // the file is as before: names that it has been given are not in it
+		s.names, s.graphs, s.summarised = nil, nil, true
+	}
+	return s.wrap(err)
 }
 
 // snapshot runs read in a transaction, in which it sees no writes of other processes.

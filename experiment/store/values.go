@@ -57,12 +57,15 @@ func (s *Store) nameID(tx *sql.Tx, of *stats.Stat) (int64, error) {
 		return n.id, nil
 	}
 	n = name{id: n.id, name: of.Name, unit: of.Unit, doc: of.Doc, ratio: ok && n.ratio || !ok && !counted}
+	// INSERT OR REPLACE would do for both, but has SQLite allocate 64 KiB for a journal of the statement: for the
+	// hundreds of names of a new store that took a tenth of a small experiment's CPU time.
+	statement := "UPDATE names SET name = ?2, unit = ?3, doc = ?4, ratio = ?5, sum = ?6 WHERE id = ?1"
 	if !ok {
 		s.lastName++
 		n.id = s.lastName
+		statement = "INSERT INTO names (id, name, unit, doc, ratio, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
 	}
-	_, err := tx.Exec("INSERT OR REPLACE INTO names (id, name, unit, doc, ratio, sum) VALUES (?, ?, ?, ?, ?, ?)", n.id,
-		n.name, n.unit, n.doc, n.ratio, n.sum())
+	_, err := tx.Exec(statement, n.id, n.name, n.unit, n.doc, n.ratio, n.sum())
 	s.names[of.Name] = n
 	return n.id, err
 }
