@@ -35,6 +35,7 @@ func agains(t *testing.T) (rows []again) {
 
 // TestAgain: rows of hardware-vs-tuned-again.csv are the cycles of the points that they name.
 func TestAgain(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates recorded points again")
 	var rows []again
 	for _, r := range agains(t) { // the graph that is shipped, and its cheapest algorithm
 		if r.graph == "facebook_combined" && r.algorithm == "pagerank" {

@@ -52,6 +52,7 @@ func drawFootprint(r *rand.Rand, sampled bool) footprint {
 // TestMemoryIsAsEstimated compares the estimate of a run's memory with the peak of its process: within 1.5 both ways,
 // and the request for a task of Slurm covers it.
 func TestMemoryIsAsEstimated(t *testing.T) {
+	testenv.NeedSlow(t, "it is a campaign")
 	program, cases := buildHeddle(t), testenv.Cases(t, 2, 24)
 	r := rand.New(rand.NewPCG(testenv.Seed(t, 35), cases))
 	for i := range cases {

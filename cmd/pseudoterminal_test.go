@@ -221,6 +221,7 @@ func TestReproduceOnATerminal(t *testing.T) {
 
 // Slurm's progress is printed in lines. Ctrl-C leaves the job alone, and the same command waits for it again.
 func TestSlurmOnATerminal(t *testing.T) {
+	testenv.NeedSlow(t, "it starts a cluster")
 	startSlurm(t)
 	dir := inNew(t, "twelve.yaml", twelve)
 	args := []string{"run", "twelve.yaml", "--launcher", "slurm", "--poll", "100ms", "--set",

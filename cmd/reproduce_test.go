@@ -192,6 +192,7 @@ func TestShippedPacks(t *testing.T) {
 // The shortest packs are simulated again, as described and under all readings: the recorded numbers are those that the
 // simulator has now, to the last digit. With HEDDLE_LONG these are more packs.
 func TestRecordedNumbersAgain(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates recorded points again")
 	seconds, again := int(testenv.Cases(t, 2, 15)), 0
 	all, err := packs()
 	require.NoError(t, err)

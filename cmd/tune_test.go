@@ -14,6 +14,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/experiment/tune"
+	"heddle/internal/testenv"
 )
 
 const tuned = `name: t
@@ -143,6 +144,7 @@ func TestVariantNames(t *testing.T) {
 // TestStudy: an experiment with axes is a search at each of its points, on machines with units over their schedules;
 // the same when it goes on, and with any number of jobs.
 func TestStudy(t *testing.T) {
+	testenv.NeedSlow(t, "it runs a study of sensitivity")
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml",
 		[]byte(tuned+"compare: {machine: [vortex-1c4w4t, vortex-1c4w4t-weaver]}\nsweep: {workload.algorithm: [bfs, cc]}\n"),

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/experiment/silicon"
+	"heddle/internal/testenv"
 )
 
 // siliconFile has times of three schedules of two algorithms on a path of four vertices and a graph that is not there.
@@ -168,6 +169,7 @@ func TestValidateSiliconRefuses(t *testing.T) {
 
 // TestSiliconCycles: the pages beside silicon were made of cycles that are simulated now.
 func TestSiliconCycles(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates recorded points again")
 	for _, c := range []struct{ times, cycles, machine, schedules string }{
 		{"h100.csv", "cycles.csv", "vortex-6c32w32t", "strict,warp"},
 		{"h100-heddle.csv", "cycles-heddle.csv", "gpu-60sm", "edge,strict"},

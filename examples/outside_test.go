@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // page is docs/guide/extending.md.
@@ -53,6 +55,7 @@ func shell(t *testing.T, dir, lines string) string {
 // written, in a module of its own: nothing of heddle's tree is changed, and nothing internal can be imported. The
 // heddle that they build is then tested.
 func TestPage(t *testing.T) {
+	testenv.NeedSlow(t, "it follows the guide in a module of its own")
 	commands, snippets, dir := 0, 0, t.TempDir()
 	for _, m := range block.FindAllStringSubmatch(page(t), -1) {
 		switch m[1] {

@@ -15,6 +15,7 @@ import (
 // TestTheWeaverInSystemVerilog has the cycles and all statistics of the Go model, and its points go on from
 // checkpoints.
 func TestTheWeaverInSystemVerilog(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and g++ build the unit")
 	units := [][]string{
 		nil,
 		{"core.weaver.prefetch=false", "core.weaver.skip_empty=false", "core.weaver.st_row=8",
@@ -34,6 +35,7 @@ func TestTheWeaverInSystemVerilog(t *testing.T) {
 
 // TestTheGraphPEGInSystemVerilog: the same of the GraphPEG, whose lists go on too.
 func TestTheGraphPEGInSystemVerilog(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and g++ build the unit")
 	lists := []string{"core.graphpeg.alwt_entries=4", "core.graphpeg.edge_buffer_bytes=512",
 		"core.graphpeg.scratchpad_limit=2KiB", "core.graphpeg.list_region=64KiB", "cores_per_socket=2", "ctrlproc.interval=100"}
 	units := [][]string{

@@ -54,6 +54,7 @@ func (b *tab) column(n int) string {
 }
 
 func TestThePageInABrowser(t *testing.T) {
+	testenv.NeedSlow(t, "it starts a browser")
 	b := open(t, fixture(), sweepConfig)
 	for _, id := range []string{"asked", "failures", "figures", "points", "statistics", "configuration", "provenance"} {
 		require.Equal(t, "1", b.Text(`document.querySelectorAll('section#`+id+`').length`), id)
@@ -155,6 +156,7 @@ func (b *tab) downloads() {
 }
 
 func TestHostileTextInABrowser(t *testing.T) {
+	testenv.NeedSlow(t, "it starts a browser")
 	s, config := hostile()
 	b := open(t, s, config)
 	b.Run(chromedp.Evaluate(`for (const e of document.querySelectorAll('select')) for (const o of e.options) { e.value = o.value; e.dispatchEvent(new Event('change')); e.dispatchEvent(new Event('input')); }`, nil))
@@ -212,6 +214,7 @@ func TestFiguresFit(t *testing.T) {
 
 // On screens of any width the page is no wider than the screen, and charts have room for their plots.
 func TestThePageFitsScreens(t *testing.T) {
+	testenv.NeedSlow(t, "it starts a browser")
 	s := &summary{Experiment: "screens"}
 	graphs := []string{"data/facebook_combined.txt", "data/roadNet-CA.mtx.gz", "data/soc-LiveJournal1.mtx.gz"}
 	for i, graph := range graphs {

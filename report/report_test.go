@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"heddle/internal/testenv"
 	"heddle/report"
 )
 
@@ -310,6 +311,7 @@ func fills(f *report.Figure, colour string) int {
 // TestColours: however many series there are, no two have the same colour, and texts of any length and number leave
 // room for the figure.
 func TestColours(t *testing.T) {
+	testenv.NeedSlow(t, "it draws large figures in all formats")
 	f := &report.Figure{Kind: report.Bars, Title: strings.Repeat("a long title ", 30), Note: "a note",
 		Y: report.Scale{Name: "cycles"}, Columns: []string{"a", strings.Repeat("b", 80)}}
 	for i := range 24 {

@@ -22,6 +22,7 @@ import (
 // TestKilledPointsGoOn kills runs of random experiments at random moments, again and again, and gives the same command
 // until it ends: its result is that of an undisturbed run, to the last statistic.
 func TestKilledPointsGoOn(t *testing.T) {
+	testenv.NeedSlow(t, "it repeats runs until none is killed")
 	first, cases := testenv.Seed(t, 5000), testenv.Cases(t, 2, 300)
 	kills, resumed, continues := 0, 0, 0 // continues: experiments that have checkpoints
 	seed := first

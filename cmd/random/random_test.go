@@ -469,6 +469,7 @@ func TestRandomExperiments(t *testing.T) {
 // TestEveryKnobAtItsEnds runs a machine with each of its keys at its least and its most, or at each of its values:
 // without testenv.LongVariable, with some of them.
 func TestEveryKnobAtItsEnds(t *testing.T) {
+	testenv.NeedSlow(t, "it is a campaign")
 	cases := map[string]config.Experiment{}
 	add := func(name, section string, schedule workload.Schedule, set ...string) {
 		l, err := configs.LoadMachine("vortex-1c4w4t", nil, append(set, "l2={}"))

@@ -80,14 +80,16 @@ func detects() bool {
 }
 
 // TestPrograms: every program gives the reference's result on every graph, with any number of threads, and no threads
-// race: without testenv.LongVariable, those of some programs.
+// race: with testenv.LongVariable 0, those of some programs, and without it none are watched, since Go's library must be
+// compiled for it.
 func TestPrograms(t *testing.T) {
 	all := graphs(t)
 	for _, name := range programs.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := parse(t, name, program(t, name))
-			together := compiled(t, f, testenv.Long(t) > 0 || slices.Contains([]string{"bfs", "delta_stepping"}, name))
+			some := testenv.Slow() && slices.Contains([]string{"bfs", "delta_stepping"}, name)
+			together := compiled(t, f, some || testenv.Long(t) > 0)
 			alone := together
 			if testenv.Long(t) > 0 {
 				alone = compiled(t, f, false)
@@ -131,6 +133,7 @@ var labels = map[string][]string{"bc": {"forward", "backward"}, "spmv": {"step"}
 // TestSchedules: every program gives the reference's result under every schedule; without testenv.LongVariable, under
 // some.
 func TestSchedules(t *testing.T) {
+	testenv.NeedSlow(t, "it compiles a program for each schedule")
 	all := graphs(t)
 	for i, s := range schedules {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {

@@ -218,6 +218,7 @@ end`, "", "0\n"},
 // TestFeatures: constructs of the language give the reference's result, in push and in pull, with one thread and
 // several; without testenv.LongVariable, in push or in pull.
 func TestFeatures(t *testing.T) {
+	testenv.NeedSlow(t, "it compiles a program for each construct")
 	g := load(t, "rmat.scale=9", "rmat.edge_factor=12", "weights.from=random", "weights.max=40")
 	for n, c := range features {
 		t.Run(c.name, func(t *testing.T) {
@@ -326,6 +327,7 @@ func FuzzGenerate(f *testing.F) {
 
 // TestLanguage: constructs that Check replaces run verified, on one thread and several, pushed and pulled.
 func TestLanguage(t *testing.T) {
+	testenv.NeedSlow(t, "it compiles a program for each construct")
 	g := load(t, "rmat.scale=7", "rmat.edge_factor=8", "weights.from=random", "weights.max=40")
 	for n, name := range slices.Sorted(maps.Keys(looptest.Language)) {
 		t.Run(name, func(t *testing.T) {

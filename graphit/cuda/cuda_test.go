@@ -314,6 +314,7 @@ func TestPrograms(t *testing.T) {
 
 // TestLanguage: constructs that Check replaces by others have CUDA.
 func TestLanguage(t *testing.T) {
+	testenv.NeedSlow(t, "g++ compiles a program for each construct")
 	needCompiler(t)
 	b := &batch{dir: t.TempDir(), flags: []string{"-O0"}}
 	for i, name := range slices.Sorted(maps.Keys(looptest.Language)) {

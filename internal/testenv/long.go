@@ -7,7 +7,8 @@ import (
 )
 
 // LongVariable enables the full size of long tests: random campaigns draw as many cases as evidence requires, all
-// combinations run, and skipped tests run. 1 is that size; n draws n times as many cases.
+// combinations run, and skipped tests run. 1 is that size; n draws n times as many cases. 0 keeps the short sizes, but
+// skips no slow test (NeedSlow): .ci/run runs them so.
 const LongVariable = "HEDDLE_LONG"
 
 // SeedVariable overrides the seed of random campaigns.
@@ -26,6 +27,19 @@ func NeedLong(t testing.TB, why string) {
 		t.Skipf("skipped: %s (%s=1, as make long sets it, runs it)", why, LongVariable)
 	}
 }
+
+// NeedSlow skips a test of several seconds that go test ./... can do without, since others pass through the same code:
+// campaigns, mutations, programs that compilers build, browsers. It gives the reason. It runs if LongVariable is set to
+// any number: .ci/run sets it for all tests that call NeedSlow.
+func NeedSlow(t testing.TB, why string) {
+	t.Helper()
+	if !Slow() {
+		t.Skipf("skipped: %s (%s=0, as .ci/run sets it, runs it)", why, LongVariable)
+	}
+}
+
+// Slow reports whether slow tests run.
+func Slow() bool { return os.Getenv(LongVariable) != "" }
 
 // Cases returns the number of cases that a campaign draws: short, or with LongVariable a multiple of long.
 func Cases(t testing.TB, short, long uint64) uint64 {

@@ -21,6 +21,7 @@ func TestSizes(t *testing.T) {
 			skipped = false
 		})
 		require.Equal(t, cases == 5, skipped, text)
+		require.Equal(t, text != "", testenv.Slow(), text)
 		all := []int{1, 2, 3}
 		some := [][]int{testenv.Some(t, 0, 2, all), testenv.Some(t, 1, 2, all), testenv.Some(t, 0, 9, all)}
 		if cases == 5 {

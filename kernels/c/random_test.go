@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 const randomPrograms = 8
@@ -16,6 +18,7 @@ const randomPrograms = 8
 // TestRandomPrograms compares random control flow on diverging lanes with the
 // same code as plain C run by one lane.
 func TestRandomPrograms(t *testing.T) {
+	testenv.NeedSlow(t, "it is a campaign")
 	dir := t.TempDir()
 	var sources []string
 	for seed := range uint64(randomPrograms) {

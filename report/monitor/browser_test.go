@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/internal/chromium"
+	"heddle/internal/testenv"
 	"heddle/report/monitor"
 	"heddle/sim"
 )
@@ -51,6 +52,7 @@ func line(path ...string) string {
 }
 
 func TestThePageInABrowser(t *testing.T) {
+	testenv.NeedSlow(t, "it starts a browser")
 	d := serve(t, monitor.Hold{Start: true, Failure: true})
 	d.start(machine(t, "vortex-1c4w4t", sim.Options{}), forever)
 	b := open(t, d.URL())
@@ -136,6 +138,7 @@ func (b *tab) closes(d *desk) {
 
 // Names are text, whatever they hold.
 func TestHostileNamesInABrowser(t *testing.T) {
+	testenv.NeedSlow(t, "it starts a browser")
 	const evil = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
 	l, err := monitor.Listen(monitor.Default)
 	require.NoError(t, err)
@@ -176,6 +179,7 @@ func (b *tab) keeps(name string) {
 
 // The lines that are drawn are those of the series, on screens of any width.
 func TestTimeInABrowser(t *testing.T) {
+	testenv.NeedSlow(t, "it starts a browser")
 	d := serve(t, monitor.Hold{End: true})
 	m := machine(t, "vortex-6c32w32t sockets=2 core.warps=4 core.threads=4", sim.Options{})
 	d.start(m, finite, func() { m.BeginStep(1, 5, 9) })

@@ -88,7 +88,8 @@ func TestRangesAreRead(t *testing.T) {
 }
 
 // A program is the same as itself, and another machine is not: the base is a script that changes its arguments.
-func TestPrograms(t *testing.T) {
+func TestComparesPrograms(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates on both sides")
 	ctx := t.Context()
 	dir := t.TempDir()
 	path, err := testenv.Heddle()

@@ -10,10 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/experiment/silicon"
+	"heddle/internal/testenv"
 )
 
 // TestCampaign: a small campaign is exported, built and measured by its script, with g++ in place of a GPU.
 func TestCampaign(t *testing.T) {
+	testenv.NeedSlow(t, "g++ compiles the programs of a campaign")
 	if _, err := exec.LookPath("g++"); err != nil {
 		if os.Getenv("HEDDLE_REQUIRE_TOOLS") != "" {
 			t.Fatal(err)
@@ -62,6 +64,7 @@ func TestCampaign(t *testing.T) {
 // TestCheck: programs of every combination, here those of a pair, are exported with arrays of their own, built together
 // and checked by the script; what does not build, and what computes something else, is named.
 func TestCheck(t *testing.T) {
+	testenv.NeedSlow(t, "g++ compiles the programs of a campaign")
 	if _, err := exec.LookPath("g++"); err != nil {
 		if os.Getenv("HEDDLE_REQUIRE_TOOLS") != "" {
 			t.Fatal(err)
