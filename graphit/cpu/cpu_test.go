@@ -80,7 +80,7 @@ func detects() bool {
 }
 
 // TestPrograms: every program gives the reference's result on every graph, with any number of threads, and no threads
-// race: with testenv.LongVariable 0, those of some programs, and without it none are watched, since Go's library must be
+// race: with testenv.LongVariable 0 those of some programs are watched, and without it none, as that takes Go's library
 // compiled for it.
 func TestPrograms(t *testing.T) {
 	all := graphs(t)

@@ -122,17 +122,27 @@ func (l *Writer) Close() {
 func (l *Writer) run() {
 	defer close(l.ended)
 	defer l.ticks.Stop()
-	for {
+	for !l.stopped() {
 		select {
 		case now := <-l.ticks.C:
 			l.write(now, true)
 		case <-l.wake:
 			l.write(time.Now(), false)
 		case <-l.stop:
-			l.foot, l.beat = nil, nil
-			l.write(time.Now(), false)
-			return
 		}
+	}
+	l.foot, l.beat = nil, nil
+	l.write(time.Now(), false)
+}
+
+// stopped reports whether Close has been called. A tick may be due as well, after a write that took long: to draw the
+// foot once more would leave it on the screen.
+func (l *Writer) stopped() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
 	}
 }
 
