@@ -164,8 +164,8 @@ func TestReadingsThatMeanNothing(t *testing.T) {
 	}
 }
 
-// Every shipped pack lays out in both variants, and its checks and figures choose points there. Full variants have
-// thousands: .ci/run asks for them.
+// Every shipped pack lays out in both variants, and its checks and figures choose points there; so it does at the ends
+// of what its paper leaves open. Full variants have thousands: .ci/run asks for them.
 func TestShippedPacks(t *testing.T) {
 	all, err := packs()
 	require.NoError(t, err)
@@ -186,6 +186,10 @@ func TestShippedPacks(t *testing.T) {
 		}
 		require.True(t, p.Has(config.Quick), "%s has a quick variant", p.Name)
 		require.LessOrEqual(t, p.QuickSeconds, 300, p.Name)
+		if testenv.Long(t) > 0 {
+			_, err := (&reproduceFlags{}).knobs(p) // which replaces the readings
+			assert.NoError(t, err, "%s: the ends of what the paper leaves open", p.Name)
+		}
 	}
 }
 
