@@ -154,10 +154,12 @@ func (t *Table) text(wrapped []int, gone []bool) string {
 	return t.Writer.Render()
 }
 
-// wrap breaks a cell between words; words that are too long, such as kernels' names, preferably after a slash.
+// wrap breaks a cell between words; words that are too long, such as kernels' names and keys, preferably after a slash or
+// an underscore.
 func wrap(cell string, columns int) string {
 	if longest(strings.Fields(cell)) <= columns {
 		return text.WrapSoft(cell, columns)
 	}
-	return strings.ReplaceAll(text.WrapSoft(strings.ReplaceAll(cell, "/", "/ "), columns), "/ ", "/")
+	const thin = "\u2009" // a space that no cell has
+	return strings.ReplaceAll(text.WrapSoft(strings.NewReplacer("/", "/"+thin, "_", "_"+thin).Replace(cell), columns), thin, "")
 }
