@@ -26,7 +26,7 @@ import (
 	"heddle/kernels/schedule"
 )
 
-// gtDrawn is what became of a program's runs under schedules for GPUs that were drawn.
+// gtDrawn is the outcome of a program's runs under drawn schedules for GPUs.
 type gtDrawn struct {
 	Program  string   `json:"program"`
 	Drawn    int      `json:"drawn"`

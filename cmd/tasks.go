@@ -12,7 +12,7 @@ import (
 	"heddle/sim/stats"
 )
 
-// tilesLack refuses what shows warps of a machine, if it consists of Swarm tiles.
+// tilesLack refuses to show warps of a machine that consists of Swarm tiles.
 func tilesLack(m *configs.Machine, name string, window *windowFlags, stop *stopFlags, hot *hotFlags) error {
 	if m.Swarm == nil || !window.wanted() && !window.list && !stop.wanted() && hot.to == "" {
 		return nil
@@ -21,7 +21,7 @@ func tilesLack(m *configs.Machine, name string, window *windowFlags, stop *stopF
 		"which it has not", name)
 }
 
-// taskTable writes what became of the tasks of a run on Swarm tiles; nothing for other machines.
+// taskTable writes the fates of the tasks of a run on Swarm tiles; nothing for other machines.
 func taskTable(w io.Writer, d host.Device) {
 	m, ok := d.(*host.Timed)
 	if !ok || !m.Machine.Tiles() {

@@ -129,7 +129,7 @@ func TestValidateSiliconBlocks(t *testing.T) {
 	require.NotEqual(t, cta["whole"], cta["half"])
 }
 
-// TestValidateSiliconRefuses what means nothing, before anything runs.
+// TestValidateSiliconRefuses meaningless input, before anything runs.
 func TestValidateSiliconRefuses(t *testing.T) {
 	file, graphs := siliconFile(t)
 	other := filepath.Join(t.TempDir(), "other.csv")

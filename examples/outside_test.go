@@ -25,7 +25,7 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// block matches a snippet of a page: its language, what else stands behind that, its text.
+// block matches a snippet of a page: its language, the rest of that line, its text.
 var block = regexp.MustCompile("(?s)```(\\w+)(?: (\\S+))?\n(.*?)```")
 
 // root is heddle's directory.
@@ -98,7 +98,7 @@ go build -mod=mod -pgo=off -o heddle .`)
 	return filepath.Join(dir, "heddle")
 }
 
-// run runs a command in the working directory; what it prints, and its exit code.
+// run runs a command in the working directory, and returns its output and exit code.
 func run(t *testing.T, command string, args ...string) (out string, code int) {
 	t.Helper()
 	text, err := exec.Command(command, args...).CombinedOutput()

@@ -77,7 +77,7 @@ func TestCachesAndSignaturesOfTiles(t *testing.T) {
 	}
 }
 
-// TestTasksRefused: what tiles do not have is refused. Runs on them have no checkpoints, and say so.
+// TestTasksRefused: features that tiles lack are refused. Runs on them have no checkpoints, and say so.
 func TestTasksRefused(t *testing.T) {
 	wrong := runPoints(t, points(t, tasksBFS+"sample: {period: 700, interval: 200, warm_up: 100}\n"))[0]
 	require.ErrorContains(t, wrong.Err, "machine.swarm")

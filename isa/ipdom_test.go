@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIPDOMScript plays testdata/ipdom.txt, in which a line is followed by what it gives:
+// TestIPDOMScript plays testdata/ipdom.txt, in which a line is followed by its result:
 //
 //	stack DEPTH             a new stack
 //	split ALL OTHER PC      a divergent split: lanes that meet again, lanes that go second, and where

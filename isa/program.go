@@ -12,7 +12,7 @@ type Program struct {
 	Entry    uint32
 	Segments []Segment // in order of address, not overlapping
 	Symbols  []Symbol  // in order of address
-	Listings []Listing // what compiled code comes from; empty: not known
+	Listings []Listing // sources of compiled code; empty: not known
 }
 
 // Segment is a part of the memory image. Bytes from len(Data) to Size are zero.

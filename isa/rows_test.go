@@ -229,7 +229,7 @@ func TestDisassemblyGolden(t *testing.T) {
 	assert.Equal(t, string(want), got)
 }
 
-// Text promises that what it prints assembles to the same word, so words that
+// Text promises that its output assembles to the same word, so words that
 // differ in one bit must not print alike. The register that selects a .n form is
 // excepted: which one it is means nothing.
 func TestTextTellsWordsApart(t *testing.T) {

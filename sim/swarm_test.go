@@ -175,8 +175,8 @@ more:	swarm.enqueue t0, t1
 f:	swarm.finish
 `
 
-// A machine that is stuck ends, with what each task waits for. It is stuck on purpose: the same program ends where the
-// earliest task is helped, and a long task is no stall.
+// A machine that is stuck ends, with the reason for which each task waits. It is stuck on purpose: the same program
+// ends where the earliest task is helped, and a long task is no stall.
 func TestTilesStall(t *testing.T) {
 	small := load(t, "swarm-4c")
 	small.Swarm.TaskQueue, small.Swarm.CommitQueue = 2, 1

@@ -198,7 +198,7 @@ func (b *bank) refusal() (why cause) {
 	return why
 }
 
-// endWait ends what the cycle before has recorded.
+// endWait ends the wait that the cycle before has recorded.
 func (b *bank) endWait(now uint64) {
 	if b.waiting != 0 {
 		b.stats.waited(b.waiting).Set(false, now)

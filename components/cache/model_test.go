@@ -13,7 +13,7 @@ import (
 	"heddle/internal/testenv"
 )
 
-// model says what a FIFO bank must do with operations in the order in which they
+// model is the specification of a FIFO bank: its response to operations in the order in which they
 // were accepted. It knows no pipeline: sets are slices, waiters are maps.
 type model struct {
 	ways, sets int

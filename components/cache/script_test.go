@@ -129,9 +129,9 @@ func opName(op mem.Op) string { return []string{"read", "write", "flush", "inval
 // bankScript: bank KEY=VALUE … makes a bank; a request "read LINE TAG" is offered
 // until it is accepted, as is "fill ID", or "bring LINE" if memory was asked for that line; both words may share a
 // line; "idle N" lets cycles pass. "hold rsp" and "hold mreq" stop a queue from leaving the bank, "free rsp|mreq" lets
-// it go again; in "lines" an asterisk marks what was written; "walk" begins a flush's walk. An atomic is performed in
+// it go again; in "lines" an asterisk marks written words; "walk" begins a flush's walk. An atomic is performed in
 // the bank if it was made with atomics=INTERVAL: "atomic LINE TAG" is one operation, "ops N" changes that, "dry" ones
-// do not write. Every cycle is a line: what was accepted | what is now in stages 0 and 1 | what left the bank.
+// do not write. Every cycle is a line: accepted | now in stages 0 and 1 | left the bank.
 type bankScript struct {
 	b         *bank
 	now       uint64

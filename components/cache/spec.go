@@ -191,7 +191,7 @@ func (s *Spec) lineShift() int { return bits.TrailingZeros(uint(s.LineBytes)) }
 // bankBits is how many bits a bank's number has.
 func (s *Spec) bankBits() int { return bits.Len(uint(s.Banks - 1)) }
 
-// bankNames are how a cache's banks are told apart, with what does not change computed once.
+// bankNames are the names of a cache's banks, with their constant parts computed once.
 type bankNames struct {
 	bits    uint // of a bank's number
 	lowBits bool // a line's bank is its lowest bits

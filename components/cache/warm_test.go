@@ -91,8 +91,8 @@ func newSlow(t *testing.T, spec Spec) (*slow, *Cache) {
 	return s, c
 }
 
-// held describes a bank's lines, and what decides which of them goes next: marks of use by their order only, since a
-// miss in time marks its line twice.
+// held describes a bank's lines, and the state that decides which of them is replaced next: marks of use by their order
+// only, since a miss in time marks its line twice.
 func (t *tags) held() string {
 	text := fmt.Sprint(t.next, t.random)
 	for i, line := range t.line {

@@ -25,7 +25,7 @@ import (
 //	core KEY=VALUE…            a new one; keys as in the configuration, and mode=, combine=
 //	load|store|atomic ADDR…    an access of warp 0: an address a lane, - for a lane that is off
 //	fence
-//	cycles N                   what the coalescer does in them
+//	cycles N                   the coalescer's actions in them
 //	answer BATCH CHANNEL       an answer arrives (an atomic is performed before)
 //	hold CHANNEL, free CHANNEL the L1D takes nothing there
 //

@@ -143,7 +143,7 @@ func (f *estimatedFront) decode(at uint64) int {
 	return i
 }
 
-// fetchable reports whether the warp's buffer has slots for what a fetch brings, or is empty.
+// fetchable reports whether the warp's buffer has slots for a fetch's instructions, or is empty.
 func (f *estimatedFront) fetchable(i int) bool {
 	n := f.count[i&63]
 	return f.block == 0 || n <= 1 || f.room-n >= f.block

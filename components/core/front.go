@@ -143,7 +143,7 @@ func (c *Core) decodeMore(i int, w *warp, op *emu.Op, now uint64) *emu.Op {
 // inBlock reports whether the fetch of the instruction before pc also brings the one at pc.
 func (s *Spec) inBlock(pc uint32) bool { return pc&(4*uint32(s.FetchBlock)-1) != 0 }
 
-// fetchable reports whether the warp's instruction buffer has slots for what a fetch brings, or is empty.
+// fetchable reports whether the warp's instruction buffer has slots for a fetch's instructions, or is empty.
 func (c *Core) fetchable(w *warp) bool {
 	b := &w.ibuffer
 	return !c.spec.FetchRoom || b.Empty() || b.Capacity()-b.Len() >= c.spec.FetchBlock

@@ -122,7 +122,7 @@ func TestGroupsOfWarpsTakeTurns(t *testing.T) {
 }
 
 // An instruction is at its collector's output two cycles after it was read; an output of two that is not taken
-// holds back what is behind it, and shows a freed slot a cycle later.
+// holds back the instructions behind it, and shows a freed slot a cycle later.
 func TestCollectorsHoldBack(t *testing.T) {
 	c := newCollectors(2, "")
 	read := func(id flightID) bool {

@@ -19,7 +19,7 @@ import (
 // traces. A script says:
 //
 //	core KEY=VALUE…   a new core; keys as in the configuration
-//	warp | TEXT       a line of what every warp executes
+//	warp | TEXT       a line of every warp's program
 //	run               to the end
 //
 // The trace has a line for each of these instructions, in the order of their issue: the cycles
@@ -60,7 +60,7 @@ func (s *script) line(line string) {
 	}
 }
 
-// prologue starts all warps with all lanes; what follows is traced.
+// prologue starts all warps with all lanes; the code after it is traced.
 const prologue = `
 _start:	la t0, warp
 	csrr t1, vx_num_warps

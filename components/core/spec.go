@@ -225,7 +225,7 @@ var Derivations = []Derivation{
 func threads(s *Spec) int     { return s.Threads }
 func issueSlices(s *Spec) int { return s.Issue.Slices }
 
-// Derived returns the spec with every 0 replaced by what it stands for.
+// Derived returns the spec with every 0 replaced by the value that it stands for.
 func (s Spec) Derived() Spec {
 	for i := range Derivations {
 		if d := &Derivations[i]; *d.field(&s) == 0 {

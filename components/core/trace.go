@@ -2,9 +2,9 @@ package core
 
 import "heddle/isa/emu"
 
-// Trace is the instruction trace of one warp: it determines what the warp executes, and the core determines when. The
-// core asks for each instruction at decode, and for its outcome (addresses, mask, next address) in the cycle in which
-// it takes effect.
+// Trace is the instruction trace of one warp: it determines the instructions that the warp executes, and the core
+// determines when. The core asks for each instruction at decode, and for its outcome (addresses, mask, next address) in
+// the cycle in which it takes effect.
 //
 // A warp of the functional machine is a Trace: it executes the program when asked. A recorded trace is another.
 type Trace interface {

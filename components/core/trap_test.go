@@ -17,7 +17,7 @@ import (
 )
 
 // trapStart has traps counted in s6, their causes and places summed up in s5, and goes on behind them. Every lane of
-// every warp runs what follows, with four words of its own in memory at s0 and one in the scratchpad at s4.
+// every warp runs the code that follows, with four words of its own in memory at s0 and one in the scratchpad at s4.
 const trapStart = `
 _start:
 	la s7, handle

@@ -58,8 +58,8 @@ func (gateArchitecture) Exec(*emu.UnitRequest) error { return nil }
 func (gateArchitecture) Presence() uint32            { return isa.HasWeaver }
 func (gateArchitecture) CSR(uint16) (uint32, bool)   { return 0, false }
 
-// TestAnswersThatWaitForOtherWarps: what is fetched behind a request to the unit fills the warps' buffers, and the warp
-// that makes the unit answer is still fetched for, whatever their depth and its distance.
+// TestAnswersThatWaitForOtherWarps: instructions fetched behind a request to the unit fill the warps' buffers, and the
+// warp that makes the unit answer is still fetched for, whatever their depth and its distance.
 func TestAnswersThatWaitForOtherWarps(t *testing.T) {
 	nops := strings.Repeat("nop\n", 70)
 	text := `

@@ -214,8 +214,8 @@ func (s *script) outputs(head *emu.UnitRequest, step *Step) (events []string) {
 	return events
 }
 
-// state lists what waits: vertices; rows with the edges not asked for, ? of those whose offsets are not known; edges
-// on their way and ready; what the oldest pop waits for.
+// state lists everything that waits: vertices; rows with the edges not asked for, ? of those whose offsets are not
+// known; edges on their way and ready; the oldest pop's reason to wait.
 func (s *script) state() string {
 	var rows []string
 	for i := range s.e.ahead.Len() {

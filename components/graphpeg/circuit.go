@@ -86,7 +86,7 @@ type Outputs struct {
 // newCircuit makes the circuit of a core's GraphPEG; nil: the program has been built without one.
 var newCircuit func(name string, s Spec, shape Shape) (Circuit, error)
 
-// SetCircuits sets what makes circuits. It is called from an init function.
+// SetCircuits sets the constructor of circuits. It is called from an init function.
 func SetCircuits(f func(name string, s Spec, shape Shape) (Circuit, error)) { newCircuit = f }
 
 // circuit returns the circuit of a unit of that model; nil for the Go model.
@@ -104,7 +104,7 @@ func (s *Spec) circuit(name string, shape Shape) (*follower, error) {
 	return &follower{circuit: c}, nil
 }
 
-// follower lets a circuit decide what leaves the unit. The Engine beside it counts and is displayed: what the ports
+// follower lets a circuit decide the unit's outputs. The Engine beside it counts and is displayed: what the ports
 // show, and the circuit's state as far as Inside has it, are compared with it in each cycle, so all statistics are
 // those of the circuit too.
 type follower struct {
@@ -223,7 +223,7 @@ func (f *follower) commanded(e *Engine, c balance.Command) {
 	f.in.Command, f.in.Late = &f.command, c.Epoch != e.exchange.epoch
 }
 
-// follow plays the Engine's cycle, and replaces what leaves. told reports that the Engine has a report, which leaves
+// follow plays the Engine's cycle, and replaces its outputs. told reports that the Engine has a report, which leaves
 // unless it is held.
 func (f *follower) follow(e *Engine, head *emu.UnitRequest, room, port bool, step *Step, report *balance.Report,
 	held bool) error {
@@ -257,7 +257,7 @@ func (f *follower) follow(e *Engine, head *emu.UnitRequest, room, port bool, ste
 	return nil
 }
 
-// mistake compares errors. One ends the run: what the circuit does behind it is not defined.
+// mistake compares errors. One ends the run: the circuit's behaviour after it is not defined.
 func (f *follower) mistake(e *Engine, step *Step) error {
 	wrong := step.Err != nil || e.Err() != nil
 	f.over = wrong
@@ -289,7 +289,7 @@ func (f *follower) answer(e *Engine, step *Step) error {
 	return nil
 }
 
-// request compares the request to memory, and what it writes, and notes a read.
+// request compares the request to memory, and the words that it writes, and notes a read.
 func (f *follower) request(e *Engine, step *Step) error {
 	out, r := &f.out, &step.Request
 	switch {
@@ -315,7 +315,7 @@ func (f *follower) request(e *Engine, step *Step) error {
 	return nil
 }
 
-// report compares what the control processor is told.
+// report compares the reports to the control processor.
 func (f *follower) report(model *balance.Report) error {
 	out := &f.out
 	if out.Report != (model != nil) {

@@ -121,7 +121,7 @@ func (e *Engine) earliest() (first holder) {
 	return first
 }
 
-// promote removes what keeps the earliest task from progress. It is the only one that is never aborted, as only earlier
+// promote removes the obstacles to the earliest task. It is the only one that is never aborted, as only earlier
 // ones abort a task; so with it the machine makes progress, however small its queues are.
 func (e *Engine) promote(first *holder) {
 	waits := false

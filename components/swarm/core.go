@@ -45,7 +45,7 @@ type core struct {
 	recorded [recordedLines]recorded
 }
 
-// book attributes the core's cycles before now to what it has done.
+// book attributes the core's cycles before now to its activity.
 func (c *core) book() {
 	n := c.e.now - c.since
 	c.since = c.e.now
@@ -61,7 +61,7 @@ func (c *core) book() {
 	}
 }
 
-// become sets what the core does from now on.
+// become sets the core's activity from now on.
 func (c *core) become(m mode) {
 	c.book()
 	if c.mode == waitsForQueue {
@@ -107,7 +107,7 @@ func (c *core) leave() {
 // longest is the number of instructions between events of a core that does nothing that others see.
 const longest = 1000
 
-// step goes on with what the core does, until it must wait for other events.
+// step advances the core until it must wait for other events.
 func (c *core) step() {
 	if c.mode == spilling {
 		c.spilled()

@@ -15,8 +15,8 @@
 //   - tile.go: the task unit: task queue, dispatch, commit queue, stalls, and the abort of a task.
 //   - conflict.go: signatures, and the checks of an access against later tasks.
 //   - memory.go: caches, directory and memory. An access takes effect, and walks the hierarchy, when it is issued; its
-//     latency is the sum of what it meets. Links and memory controllers serve what reaches them in a window of cycles
-//     one after another (calendar.go), so that they contend.
+//     latency is the sum of its stages'. Links and memory controllers serve the requests that reach them in a window of
+//     cycles one after another (calendar.go), so that they contend.
 //   - commit.go: global virtual time, commits, and the guarantee of progress.
 //   - spill.go: coalescers and splitters.
 //

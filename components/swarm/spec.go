@@ -7,7 +7,7 @@ import "fmt"
 // description has it" and "UGF" are confirmed; "MICRO 2015 (unconfirmed)" is quoted from memory of the paper, which
 // could not be read here; "ours" is assumed.
 //
-// Simplified against what is described: coherence is MSI, without an exclusive state, so that a first write after a
+// Simplified against the description: coherence is MSI, without an exclusive state, so that a first write after a
 // read asks the directory; coalescers and splitters move tasks without traffic in the caches; cores have no instruction
 // misses; an undo log entry is restored where the abort happens, while the access waits.
 type Spec struct {
@@ -129,7 +129,7 @@ func DefaultSpec() Spec {
 // MaxTiles is the number of tiles that a directory entry names.
 const MaxTiles = 64
 
-// Fits checks what the ranges of single keys do not; key is the one with the wrong value.
+// Fits checks conditions between keys; key is the one with the wrong value.
 func (s *Spec) Fits() (key, msg string, ok bool) {
 	switch {
 	case !powerOfTwo(s.LineBytes):

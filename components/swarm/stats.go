@@ -44,7 +44,7 @@ type Stats struct {
 	CommitLevel uint64 `stat:"commit_queue" unit:"entries × updates" doc:"Commit queue entries in use, summed likewise, before the commits of the update."`
 }
 
-// CoreCycles are core cycles by what the core did.
+// CoreCycles are core cycles by the core's activity.
 type CoreCycles struct {
 	Committed uint64 `stat:"committed" unit:"core-cycles" doc:"Executing tasks that committed."`
 	Aborted   uint64 `stat:"aborted" unit:"core-cycles" doc:"Executing tasks that were aborted."`

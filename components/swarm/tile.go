@@ -122,7 +122,7 @@ func (t *tile) dispatch() bool {
 	return true
 }
 
-// earliest returns the lowest timestamp of what could be dispatched; ok is false if nothing could.
+// earliest returns the lowest timestamp of the tasks that could be dispatched; ok is false if there is none.
 func (t *tile) earliest() (ts uint32, ok bool) {
 	if len(t.idle) > 0 {
 		ts, ok = t.idle[0].TS, true
@@ -192,7 +192,7 @@ func (e *Engine) abort(t *task, cause *uint64) {
 // account takes the counts of the core's execution.
 func (t *task) account() { t.ran, t.counts, t.edges = t.core.id, t.core.s.Counts, t.core.s.Edges }
 
-// release gives back what an execution has held.
+// release frees the resources that an execution has held.
 func (t *task) release() {
 	e, tile := t.tile.e, t.tile
 	for _, line := range t.reads {

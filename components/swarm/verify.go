@@ -18,16 +18,16 @@ type Before struct {
 	printed int
 }
 
-// Remember returns what the next launch begins with, once the program is in memory, and makes the engine keep the order
-// of its commits.
+// Remember returns the state that the next launch begins with, once the program is in memory, and makes the engine keep
+// the order of its commits.
 func (e *Engine) Remember() Before {
 	e.recording = true
 	return Before{e.arch.Mem.Snapshot(), len(e.arch.Console())}
 }
 
-// Verify executes the launch's tasks one after another, in the order in which they were committed, on what it began
-// with. It returns an error if that is no order of their timestamps, if other tasks are executed, or if memory or the
-// console differ at the end.
+// Verify executes the launch's tasks one after another, in the order in which they were committed, on the state that it
+// began with. It returns an error if that is no order of their timestamps, if other tasks are executed, or if memory or
+// the console differ at the end.
 func (e *Engine) Verify(ctx context.Context, p *isa.Program, arg uint32, b Before) error {
 	m, err := emu.New(emu.Config{Cores: 1, Warps: 1, Threads: 1, Arg: arg})
 	if err != nil {

@@ -15,8 +15,8 @@ func (e *Engine) Progress() uint64 {
 	return n
 }
 
-// Waits describes what each task on a core waits for, the tasks that wait for a core, and the earliest task, for which
-// all commits wait.
+// Waits describes the reason for which each task on a core waits, the tasks that wait for a core, and the earliest
+// task, for which all commits wait.
 func (e *Engine) Waits() (out []string) {
 	first := e.earliest()
 	if e.live > 0 && first.tile != nil {
@@ -49,7 +49,7 @@ func (e *Engine) Waits() (out []string) {
 	return out
 }
 
-// waits describes what the core waits for; "": for nothing.
+// waits describes the core's reason to wait; "": none.
 func (c *core) waits() string {
 	of := ""
 	switch c.mode {
@@ -66,5 +66,5 @@ func (c *core) waits() string {
 }
 
 // Forsake makes updates of global virtual time no longer help the earliest task to its queue entry or core, so that
-// small queues deadlock: for tests of what is to find a machine that is stuck.
+// small queues deadlock: for tests of the detection of deadlocks.
 func (e *Engine) Forsake() { e.faults.keepWaiting = true }

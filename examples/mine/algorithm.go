@@ -10,12 +10,12 @@ var widest = &heddle.Algorithm{
 	Weighted:   true, // edges have weights, integers that are not negative
 	Arrays:     []heddle.Array{{Name: "width"}},
 	Result:     "width",
-	Sum:        maxU32, // what reaches a vertex goes through it into
+	Sum:        maxU32, // values that reach a vertex go through it into
 	Into:       "width",
 	Init: func(k *heddle.Kernel, v heddle.Value) {
 		k.Store(k.Addr("width"), v, k.Select(k.Eq(v, k.Count("source")), k.U32(1<<32-1), k.U32(0)))
 	},
-	SrcFilter: func(k *heddle.Kernel, v heddle.Value) heddle.Value { // what has no path takes none on
+	SrcFilter: func(k *heddle.Kernel, v heddle.Value) heddle.Value { // a vertex without a path passes none on
 		return k.Gt(k.Load(heddle.U32, k.Addr("width"), v), k.U32(0))
 	},
 	Gather: func(k *heddle.Kernel, e *heddle.Edge) heddle.Value {

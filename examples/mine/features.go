@@ -12,7 +12,7 @@ var restart = &heddle.FeatureAlgorithm{
 	Name: "restart",
 	Doc:  "random walks with restart, k at a time: a part of where each began, and the mean of the in-neighbours",
 	Properties: []heddle.FeatureProperty{
-		{Name: "sum", Words: features, Sum: true},          // what has come along edges
+		{Name: "sum", Words: features, Sum: true},          // of the values that came along edges
 		{Name: "begin", Words: features, Data: beginnings}, // of each walk
 		{Name: "share", Words: one, Data: shares},          // 1 / in-degree
 	},

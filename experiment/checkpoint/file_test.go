@@ -45,7 +45,7 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, f.Load(b))
 	require.Equal(t, saved(t, a), saved(t, b))
 
-	// What cannot be written leaves what was there.
+	// A failed write leaves the old file.
 	one.act = func(*world) int { return len(h.Name) }
 	_, err = Write(path, about{}, a)
 	require.ErrorContains(t, err, "world.act: a function that was not there")
@@ -68,7 +68,7 @@ func signed(text []byte) []byte {
 	return append(bytes.Clone(text), sum[:]...)
 }
 
-// FuzzOpen opens files whose sums are right, so that what is behind them is read: hostile files can have them.
+// FuzzOpen opens files whose sums are right, so that the rest is read: hostile files can have them.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "a.checkpoint")
 	one := newWorld(&constant{})

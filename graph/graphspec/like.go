@@ -42,7 +42,7 @@ type Original struct {
 	MaxDegree       int // 0: the paper prints none; the exponent is then assumed to be 3
 	Directed        bool
 	Degrees         Degrees
-	Source          string // what prints the counts
+	Source          string // of the counts
 	Get             string // where the original is
 }
 

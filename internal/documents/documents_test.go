@@ -161,7 +161,7 @@ func TestNothingPrivate(t *testing.T) {
 // generated matches the pages that programs write: references, outcomes, and golden files of tests.
 var generated = regexp.MustCompile(`^docs/(reference/(cli|configuration|statistics|isa)|results/(validation|silicon|silicon-own|silicon-kept|reproduction.*)|design/speed)\.md$|/testdata/schema\.md$`)
 
-// tables matches what a command has written into a page, which names the command where it begins.
+// tables matches text that a command has written into a page, which names the command where it begins.
 var tables = regexp.MustCompile("(?s)<!-- heddle [a-z ]+ -->\n.*?<!-- end -->\n")
 
 // TestLength: the hand-written documentation has a bounded length. Of hardware-vs-tuned, only the text before the

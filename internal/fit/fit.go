@@ -154,12 +154,13 @@ func (t *Table) text(wrapped []int, gone []bool) string {
 	return t.Writer.Render()
 }
 
-// wrap breaks a cell between words; words that are too long, such as kernels' names and keys, preferably after a slash or
-// an underscore.
+// wrap breaks a cell between words; words that are too long, such as kernels' names and keys, preferably after a slash
+// or an underscore.
 func wrap(cell string, columns int) string {
 	if longest(strings.Fields(cell)) <= columns {
 		return text.WrapSoft(cell, columns)
 	}
 	const thin = "\u2009" // a space that no cell has
-	return strings.ReplaceAll(text.WrapSoft(strings.NewReplacer("/", "/"+thin, "_", "_"+thin).Replace(cell), columns), thin, "")
+	cell = strings.NewReplacer("/", "/"+thin, "_", "_"+thin).Replace(cell)
+	return strings.ReplaceAll(text.WrapSoft(cell, columns), thin, "")
 }

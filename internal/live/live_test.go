@@ -91,7 +91,8 @@ func (s stopped) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestAFootIsLeftToAStoppedTerminal: what Close could not remove in time stays, since other text may be below it.
+// TestAFootIsLeftToAStoppedTerminal: a foot that Close could not remove in time stays, since other text may be below
+// it.
 func TestAFootIsLeftToAStoppedTerminal(t *testing.T) {
 	s := stopped{make(chan struct{}), make(chan string, 10)}
 	l := NewTerminal(s, func(time.Time, int, int) []string { return []string{"foot"} })

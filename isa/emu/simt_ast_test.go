@@ -23,8 +23,8 @@ type set []*thread
 type node interface {
 	compile(c *compiler)
 	run(m *model, sets []set)
-	head() string     // without what is inside
-	blocks() []*block // what is inside
+	head() string     // without its body
+	blocks() []*block // the bodies
 }
 
 type block struct{ list []node }

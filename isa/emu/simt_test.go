@@ -29,7 +29,7 @@ const (
 	warpBytes        = 64                          //
 	ticketOffset     = warpBytes - 4               //
 	maxNesting       = 5                           // a whileLoop takes 3 of the 16 nest registers
-	limitPerCase     = 1 << 20                     // warp instructions: far above what a program runs
+	limitPerCase     = 1 << 20                     // warp instructions: far more than a program runs
 )
 
 // nestRegisters hold a statement's values until its blocks are done.

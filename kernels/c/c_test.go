@@ -42,7 +42,7 @@ var shapes = []shape{{1, 1, 1}, {1, 4, 4}, {1, 1, 32}, {1, 5, 2}, {2, 8, 8}, {3,
 // quanta are the lengths of a warp's turn: how warps interleave must not matter.
 var quanta = []int{1, 7, 128}
 
-const launchArg = 0x1234 // what testdata/intrinsics.c expects in mscratch
+const launchArg = 0x1234 // as testdata/intrinsics.c expects in mscratch
 
 // build compiles sources, or all of programs/ when there are none, and returns
 // the directory of the results.
@@ -89,7 +89,7 @@ func run(t *testing.T, p *isa.Program, s shape, quantum int, u units) (string, u
 	return string(m.Console()), code
 }
 
-// litter fills registers and scratchpads with what a program must not rely on.
+// litter fills registers and scratchpads with values that a program must not rely on.
 func litter(m *emu.Machine, s shape) {
 	for c := range s.cores {
 		scratch := m.Core(c).Scratchpad()
@@ -262,7 +262,7 @@ func printfText() string {
 	return b.String()
 }
 
-// TestCopiedJoinDoesNotLink proves that the linker's check sees what it is for.
+// TestCopiedJoinDoesNotLink proves that the linker's check finds the fault.
 func TestCopiedJoinDoesNotLink(t *testing.T) {
 	build(t, "-O2") // skips without a compiler
 	source := filepath.Join(t.TempDir(), "two_joins.c")

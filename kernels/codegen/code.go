@@ -18,7 +18,7 @@ type label int
 type inst struct {
 	row         *isa.Row
 	rd, a, b, c reg
-	also        reg // what called code reads; 0: nothing
+	also        reg // registers that called code reads; 0: none
 	imm         int32
 	csr         uint16
 	rm          uint8

@@ -31,7 +31,7 @@ type Options struct {
 	// Size is that of the machine, if the program is for no other: then its numbers are constants.
 	Size Size
 	// Lean shortens the code of warps without work further than Sink does: a loop's first test is on its index, also if
-	// the others are on an address, and what nothing reads is not computed.
+	// the others are on an address, and unread values are not computed.
 	Lean bool
 	// Registers limits the integer registers and the float registers, at least 4; 0: no limit. For tests.
 	Registers int

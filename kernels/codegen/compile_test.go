@@ -244,7 +244,7 @@ func TestValuesInVariables(t *testing.T) {
 		},
 		"lanes leave in between": func(b *ir.Builder, out func(ir.Value), v *ir.Variable, x func() ir.Value) {
 			b.Loop(func(l *ir.Loop) {
-				l.BreakIf(b.Lt(b.U32(1000), v.Get())) // the loop's test; what follows is its body
+				l.BreakIf(b.Lt(b.U32(1000), v.Get())) // the loop's test; the rest is its body
 				next := x()
 				l.BreakIf(b.Lt(b.U32(20), next))
 				v.Set(next)

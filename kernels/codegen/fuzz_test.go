@@ -71,7 +71,7 @@ const (
 	lastAt = 0x70000
 )
 
-// fill writes what a program starts with.
+// fill writes a program's initial state.
 func (t *trial) fill(m *emu.Memory) {
 	r := rand.New(rand.NewPCG(t.seed, 2))
 	for i, w := range []uint32{inAt, accAt, gridAt, ownAt, uint32(r.IntN(gridWords)), lastAt} {
@@ -93,7 +93,7 @@ func (t *trial) units(core int) []emu.Unit {
 	return []emu.Unit{u}
 }
 
-// interpret runs the kernel, or what a pass made of it.
+// interpret runs the kernel, or a pass's result.
 func (t *trial) interpret(k *ir.Kernel) (*emu.Memory, ir.Counts, error) {
 	m := t.shape
 	m.Mem, m.Args, m.MaxSteps, m.Units = emu.NewMemory(), argsAt, 400_000, t.units
@@ -189,7 +189,7 @@ func (t *trial) blame() string {
 	return who
 }
 
-// TestRandomPrograms: compiled, they do what the interpreter does.
+// TestRandomPrograms: compiled, they agree with the interpreter.
 func TestRandomPrograms(t *testing.T) {
 	from, n := testenv.Seed(t, 0), testenv.Cases(t, 1000, 100_000)
 	skipped, spilled := 0, 0

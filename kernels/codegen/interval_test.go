@@ -9,7 +9,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// TestIntervals: what an operation gives is in the interval said, for arguments that are in theirs.
+// TestIntervals: an operation's result is in its interval, for arguments that are in theirs.
 func TestIntervals(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	word := func() uint64 {

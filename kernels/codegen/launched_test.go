@@ -17,7 +17,7 @@ func likeGPU() Options {
 		Size: Size{Cores: 1, Warps: 2, Lanes: 4}}
 }
 
-// TestWarpsWithoutWork: on a machine like a GPU, a warp that finds no work executes what nvcc's code does: its number,
+// TestWarpsWithoutWork: on a machine like a GPU, a warp that finds no work executes as much as nvcc's code: its number,
 // the comparison with a parameter, a vote for the mask, and the end.
 func TestWarpsWithoutWork(t *testing.T) {
 	const at, idle = 0x100000, 8

@@ -6,7 +6,7 @@ import (
 	"heddle/kernels/ir"
 )
 
-// TestLeavingFromWithinAGuard: what follows a continue that some lanes take is done by the others alone, in an If.
+// TestLeavingFromWithinAGuard: the code after a continue that some lanes take is done by the others alone, in an If.
 // Where these leave the loop from within an inner one, all together, they meet the first at the end of that If
 // nevertheless.
 func TestLeavingFromWithinAGuard(t *testing.T) {

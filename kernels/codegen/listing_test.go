@@ -44,7 +44,7 @@ func memoryLines(t *testing.T, c *Compiled, l isa.Listing) {
 		}
 	}
 	text := c.Program.Segments[0]
-	begun := false      // a line of the kernel has come: what follows is no entry code
+	begun := false      // a line of the kernel has come: the rest is no entry code
 	block := isa.Reg(0) // holds the address of the parameters; 0: none does
 	for n := 0; n < len(text.Data); n += 4 {
 		pc := text.Addr + uint32(n)

@@ -11,7 +11,7 @@ import (
 const (
 	inWords    = 256 // read only
 	ownWords   = 16  // of each lane
-	lastWords  = 64  // of each lane: what is stored at the end
+	lastWords  = 64  // of each lane, stored at the end
 	accWords   = 8   // for each commuting atomic
 	gridWords  = 256 // word i is written by the lane that takes i
 	localWords = 4   // of each lane, in the scratchpad
@@ -31,7 +31,7 @@ type randomKernel struct {
 	free     bool // warps may differ here in how often they come
 	budget   int
 	visiting bool            // in AllLanes
-	mine     func() ir.Value // what grid loops begin with: the same for all, which share an array
+	mine     func() ir.Value // where grid loops begin: the same for all, which share an array
 
 	in, own, acc, grid, local, n ir.Value
 }
@@ -603,7 +603,7 @@ func (g *randomKernel) weaverEpoch() {
 	}
 }
 
-// finish stores what is left of everything.
+// finish stores the final values of everything.
 func (g *randomKernel) finish() {
 	last := g.Address(g.Array("last"), g.Mul(g.GlobalThread(), g.U32(lastWords)))
 	n := uint32(0)

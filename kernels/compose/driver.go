@@ -102,7 +102,7 @@ const loopPart = KernelLoop
 // Byte offsets of the control words.
 const (
 	baseWord      = 4 * iota // address of the argument blocks of the current state
-	nextWord                 // what comes next: toSuperStep and so on
+	nextWord                 // the next part: toSuperStep and so on
 	stepsWord                // super-steps done
 	stepWord                 // the parameter step
 	topWord                  // top of the stack at the last exchange of the active set

@@ -66,7 +66,7 @@ func exitCodes(t *testing.T, cfg configs.Machine, s host.Shape, p *isa.Program) 
 	return timed, untimed
 }
 
-// spoil changes what an image expects of one vertex.
+// spoil changes the value that an image expects of one vertex.
 func spoil(t *testing.T, p *isa.Program) *isa.Program {
 	at, ok := p.Symbol("driver.expected")
 	require.True(t, ok)

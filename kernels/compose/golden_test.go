@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/per_edge.golden: say why in the commit message")
 
-// TestInstructionsPerEdge: what the inner loops of the gather kernels come to.
+// TestInstructionsPerEdge: the lengths of the gather kernels' inner loops.
 func TestInstructionsPerEdge(t *testing.T) {
 	const name = "testdata/per_edge.golden"
 	var b strings.Builder

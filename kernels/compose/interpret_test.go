@@ -153,7 +153,7 @@ func workloadOf(p *Plan) workload.Workload {
 	return w
 }
 
-// poison fills what is between arrays, so that a kernel that reads there does not go on as with zeros.
+// poison fills the gaps between arrays, so that a kernel that reads there does not go on as with zeros.
 func poison(m *interpreter, arrays []graph.Region) {
 	for _, a := range arrays {
 		for at := a.Addr + uint32(a.Size); at%uint32(m.shape.LineBytes) != 0; at += 4 {

@@ -22,7 +22,7 @@ import (
 	"heddle/kernels/workload"
 )
 
-// TestConfigurationNamesAllChoices: what a registry has can be configured, and nothing else.
+// TestConfigurationNamesAllChoices: all entries of a registry can be configured, and nothing else.
 func TestConfigurationNamesAllChoices(t *testing.T) {
 	names := map[string][]string{}
 	for _, x := range algorithm.Algorithms() {

@@ -18,7 +18,7 @@ func recipe(name workload.Choice, set ...string) workload.Workload {
 	return w
 }
 
-// TestRecipes: what each comes to on a scale-free graph, and on another where that is something else.
+// TestRecipes: the workload of each on a scale-free graph, and on another where that differs.
 func TestRecipes(t *testing.T) {
 	for _, c := range []struct {
 		recipe    workload.Choice

@@ -214,7 +214,7 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	return true
 }
 
-// compiledFor compiles what a workload says for a machine, or says why that is refused before anything runs.
+// compiledFor compiles a workload for a machine, or returns the reason for which it is refused before anything runs.
 func compiledFor(t *testing.T, m configs.Machine, g *graph.Graph, w workload.Workload) (*Compiled, error) {
 	p, err := NewPlan(w)
 	require.NoError(t, err)

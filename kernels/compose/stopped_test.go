@@ -27,7 +27,7 @@ func stoppable(plans []*Plan) (list []*Plan) {
 	return list
 }
 
-// stoppedWorkload draws what a plan is run with, and where it stops.
+// stoppedWorkload draws the workload of a plan, and where it stops.
 func stoppedWorkload(r *rand.Rand, p *Plan, g *graph.Graph) workload.Workload {
 	w := workloadOf(p)
 	w.Source, w.Target = r.IntN(g.Vertices()), r.IntN(g.Vertices())

@@ -98,7 +98,7 @@ func (x *Operator) Kernels(t *Text, loop func(array string) bool) error {
 }
 
 // KernelAs returns a kernel as a CUDA function with a name. Its parameters have the names of a program's vectors and
-// scalars without what precedes them. With loop it is a function of a kernel that loops over it.
+// scalars without the code before them. With loop it is a function of a kernel that loops over it.
 func KernelAs(k *ir.Kernel, name string, loop func(array string) bool) (text string, err error) {
 	return kernelAs(k, name, loop)
 }

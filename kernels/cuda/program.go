@@ -97,11 +97,11 @@ type writer struct {
 	Text
 	shape    host.Shape
 	threads  int    // of a block
-	declared int    // where main declares what precedes the arrays
+	declared int    // where main declares everything that precedes the arrays
 	prefix   string // of the names of extra: an operator's
 	reversed bool   // the graph is the program's with its edges reversed
 	native   *native
-	extra    map[string][]uint32 // what goes into arrays.bin
+	extra    map[string][]uint32 // for arrays.bin
 	expected *compose.Result
 }
 

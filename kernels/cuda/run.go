@@ -13,7 +13,7 @@ import (
 // mainReset writes the preparation of a run, which is not timed.
 func (w *writer) mainReset() {
 	w.line("")
-	w.line("// What a run changes, besides what init sets.")
+	w.line("// State that a run changes, besides what init sets.")
 	w.line("const auto reset = [&] {")
 	for _, a := range w.filled() {
 		if a.Data != nil && a.Name != "residual" {

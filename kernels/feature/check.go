@@ -16,8 +16,8 @@ type HostEdge struct {
 
 // Reference is an algorithm in float64.
 type Reference struct {
-	// Terms computes what function f of an edge adds to the words of its property at the destination, for the source's
-	// value.
+	// Terms computes the terms that function f of an edge adds to the words of its property at the destination, for the
+	// source's value.
 	Terms func(p *Problem, f *EdgeFunc, e *HostEdge, value, terms []float64)
 	// Goes reports whether function f of an edge goes on, for the source's present value and the old one that it last
 	// sent; nil: always.

@@ -11,7 +11,7 @@ import (
 )
 
 // Rehearsal answers the queries that a host program makes before its first launch, without building the machine: it
-// refuses exactly what the machine would refuse. It stores nothing and launches nothing.
+// refuses exactly as the machine would. It stores nothing and launches nothing.
 type Rehearsal struct {
 	shape Shape
 	unit  accel.Unit // of core 0; nil: none

@@ -168,7 +168,7 @@ func TestDeadlockAndLimit(t *testing.T) {
 	}), "this machine has no hwwl unit")
 }
 
-// TestLists: what cannot be done with vertex-lists, and which fields of an edge a kernel reads.
+// TestLists: misuses of vertex-lists are refused, and which fields of an edge a kernel reads.
 var worklist = ir.ListOps{Pop: "hwwl.pop", Push: "hwwl.push"}
 
 func TestLists(t *testing.T) {

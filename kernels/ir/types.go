@@ -39,7 +39,7 @@ type Instr struct {
 	Loop   Value // OpBreak, OpContinue: the loop
 	Phase  isa.Phase
 	Name   string // for a reader of the kernel; "": none
-	Note   string // the same, a sentence about what begins here
+	Note   string // the same, a sentence about the code that begins here
 	Pos    string // position in the Go code that built it, for messages
 
 	// Hints from the compiler's passes; they do not change the semantics.
@@ -67,7 +67,7 @@ type Var struct {
 	ID   int
 	Type Type
 	Name string // for a reader of the kernel; "": none
-	Note string // the same, a sentence about what begins with its declaration
+	Note string // the same, a sentence about the code that begins with its declaration
 }
 
 // Param is a word of the argument block.

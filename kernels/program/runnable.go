@@ -65,7 +65,7 @@ func (p *Program) SourceLines() *isa.Lines { return p.Lines }
 // Reference returns the algorithm of workload.host.check.
 func (p *Program) Reference() string { return p.spec.Check }
 
-// Edges returns 0: a user's program does what it likes.
+// Edges returns 0: a user's program need not traverse edges.
 func (p *Program) Edges(*graph.Graph, workload.Workload) uint64 { return 0 }
 
 // NotExported is the error for an export of the program, which is an image already.

@@ -283,7 +283,7 @@ func (b *bench) run(ctx context.Context, command []string, pattern *regexp.Regex
 	return result{(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), n}, nil
 }
 
-// tail keeps the end of what is written to it: a simulator that traces may print without end.
+// tail keeps the end of the text written to it: a simulator that traces may print without end.
 type tail []byte
 
 const tailBytes = 1 << 16

@@ -1,4 +1,4 @@
-// Package nothing is a graph unit that does nothing: it answers a request with what it was asked. It shows what a unit
+// Package nothing is a graph unit that does nothing: it answers a request with the request. It shows what a unit
 // needs, and the recipe of CONTRIBUTING.md plugs it in, and a test follows it.
 package nothing
 
