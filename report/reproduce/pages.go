@@ -247,7 +247,7 @@ func short(o *Outcome) string {
 	if o == nil {
 		return "not run"
 	}
-	if !slices.ContainsFunc(o.Checks, func(c CheckOutcome) bool { return c.counted() }) {
+	if !o.counts() {
 		return "nothing counts"
 	}
 	return string(o.Holds)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,11 @@ func (o *Outcome) Write(w io.Writer, p *config.Pack) {
 	}
 	fmt.Fprintln(w)
 	for _, r := range o.Readings {
-		paragraph(w, fmt.Sprintf("%s (%s): %s%s", r.Name, r.Holds, r.Says, r.chosen()), "  ")
+		verdict := ""
+		if o.counts() {
+			verdict = fmt.Sprintf(" (%s)", r.Holds)
+		}
+		paragraph(w, fmt.Sprintf("%s%s: %s%s", r.Name, verdict, r.Says, r.chosen()), "  ")
 	}
 	for _, f := range o.Failures {
 		fmt.Fprintln(w, "FAILED", f)
@@ -37,7 +42,16 @@ func (o *Outcome) Write(w io.Writer, p *config.Pack) {
 	paragraph(w, "scaled: "+flow(p.ScaledIn(o.Variant)), "  ")
 	paragraph(w, "atomics: "+strings.Join(o.Atomics, ", "), "  ")
 	paragraph(w, o.points()+", "+o.Host.text(), "  ")
+	if !o.counts() {
+		paragraph(w, "Nothing is judged: numbers are compared one by one on the page of results that --record writes.", "  ")
+		return
+	}
 	paragraph(w, fmt.Sprintf("The statement holds: %s", o.Holds), "  ")
+}
+
+// counts reports whether the pack has a statement that is judged.
+func (o *Outcome) counts() bool {
+	return slices.ContainsFunc(o.Checks, func(c CheckOutcome) bool { return c.counted() })
 }
 
 // standard is the line width if the terminal's is unknown.
