@@ -180,24 +180,24 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 	if err := g.WriteFile(ctx, input); err != nil {
 		return r, err
 	}
-	schedule := x.o.Schedule
-	if schedule == nil {
-		schedule = x.f.Schedule
-	}
-	p, err := Build(x.f, schedule.Unfused()) // the reference judges fusions
+	j, err := x.judge(ctx, g, o)
 	if err != nil {
 		return r, err
 	}
-	if err := eval.Accepts(p, g); err != nil {
+	if err := r.execute(ctx, exec.CommandContext(ctx, x.file, flags(o, input, output)...), o.Output); err != nil {
 		return r, err
 	}
-	opt := eval.Options{Args: o.Args, MaxSteps: o.MaxSteps}
-	var ref *eval.Reference
-	if !o.NoCheck { // a program that the reference refuses does not run
-		if ref, err = eval.Ahead(ctx, p, g, opt); err != nil {
-			return r, err
-		}
+	kept, err := r.read(output)
+	if err != nil || o.NoCheck {
+		return r, err
 	}
+	err = j.compare(ctx, r.Vectors, kept)
+	r.Verified = err == nil
+	return r, err
+}
+
+// flags returns the command line of a compiled program.
+func flags(o Options, input, output string) []string {
 	args := []string{
 		"-threads", strconv.Itoa(max(1, o.Threads)), "-max-steps", strconv.Itoa(o.MaxSteps), "-repeat",
 		strconv.Itoa(max(1, o.Repeat)), "-result", output,
@@ -209,25 +209,51 @@ func (x *Executable) Run(ctx context.Context, g *graph.Graph, o Options) (r Resu
 	if len(o.Args) > 2 {
 		args = append(args, o.Args[2:]...)
 	}
-	if err := r.execute(ctx, exec.CommandContext(ctx, x.file, args...), o.Output); err != nil {
-		return r, err
+	return args
+}
+
+// judge compares a run's results with the reference's.
+type judge struct {
+	p   *graphir.Program
+	g   *graph.Graph
+	opt eval.Options
+	ref *eval.Reference // nil: it has not run yet, since roundings decide about a filter
+}
+
+// judge runs the reference, unless nothing is checked: a program that it refuses does not run.
+func (x *Executable) judge(ctx context.Context, g *graph.Graph, o Options) (*judge, error) {
+	schedule := x.o.Schedule
+	if schedule == nil {
+		schedule = x.f.Schedule
 	}
-	kept, err := r.read(output)
-	if err != nil || o.NoCheck {
-		return r, err
+	p, err := Build(x.f, schedule.Unfused()) // the reference judges fusions
+	if err != nil {
+		return nil, err
 	}
-	if ref == nil {
-		if ref, err = eval.Evaluate(ctx, p, g, opt, eval.Kept(kept)); err != nil {
-			return r, err
+	if err := eval.Accepts(p, g); err != nil {
+		return nil, err
+	}
+	j := &judge{p: p, g: g, opt: eval.Options{Args: o.Args, MaxSteps: o.MaxSteps}}
+	if !o.NoCheck {
+		j.ref, err = eval.Ahead(ctx, p, g, j.opt)
+	}
+	return j, err
+}
+
+// compare returns an error for vectors that differ from the reference's. kept are the vertices that the run's filters
+// have kept.
+func (j *judge) compare(ctx context.Context, vectors []Vector, kept []map[uint32]bool) (err error) {
+	if j.ref == nil {
+		if j.ref, err = eval.Evaluate(ctx, j.p, j.g, j.opt, eval.Kept(kept)); err != nil {
+			return err
 		}
 	}
-	for _, v := range r.Vectors {
-		if err := ref.Compare(v.Var, v.Words, nil); err != nil {
-			return r, err
+	for _, v := range vectors {
+		if err := j.ref.Compare(v.Var, v.Words, nil); err != nil {
+			return err
 		}
 	}
-	r.Verified = true
-	return r, nil
+	return nil
 }
 
 func (r *Result) execute(ctx context.Context, c *exec.Cmd, output io.Writer) error {
