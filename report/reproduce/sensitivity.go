@@ -164,12 +164,20 @@ func (s *Sensitivity) Write(w io.Writer) {
 		for i, e := range k.Ends {
 			most := ""
 			if i == 0 {
-				most = fmt.Sprintf("%s (%s)", fixed(k.Moves), k.Of)
+				most = k.most()
 			}
 			t.AppendRow(table.Row{k.Name, strings.Join(e.Set, ", "), fixed(e.Shift), fixed(e.Median), pointed(e.Rho), most})
 		}
 	}
 	t.Render()
+}
+
+// most describes the number that the knob moves most.
+func (k *KnobOutcome) most() string {
+	if k.Of == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%s (%s)", fixed(k.Moves), k.Of)
 }
 
 func pointed(v *float64) string {
@@ -193,7 +201,7 @@ func (s *Sensitivity) markdown(b *bytes.Buffer) {
 		for i, e := range k.Ends {
 			moves, source := "", ""
 			if i == 0 {
-				moves, source = fmt.Sprintf("%s (%s)", fixed(k.Moves), k.Of), k.Source
+				moves, source = k.most(), k.Source
 			}
 			fmt.Fprintf(b, "| %s | `%s` | %s | %s | %s | %s | %s |\n", cell(k.Name), strings.Join(e.Set, ", "), fixed(e.Shift),
 				fixed(e.Median), pointed(e.Rho), cell(moves), cell(source))
