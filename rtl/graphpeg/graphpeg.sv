@@ -145,7 +145,9 @@ module graphpeg #(
   always_ff @(posedge clk_i) begin
     if (host_i == graphpeg_pkg::HostSetup && (!set_up_q || host_setup_i.regions != setup_q.regions)) begin
       for (int unsigned i = 0; i < VertexLists; i++) begin
-        region_q[32'(number_q[i*4 +: 4])*32 +: 32] <= host_setup_i.regions + 32'(i) * RegionBytes;
+        for (int unsigned k = 0; k < VertexLists; k++) begin
+          if (number_q[i*4 +: 4] == 4'(k)) region_q[k*32 +: 32] <= host_setup_i.regions + 32'(i) * RegionBytes;
+        end
       end
     end
   end
@@ -292,9 +294,6 @@ module graphpeg #(
     .we_i    (served),
     .waddr_i (pop_warp),
     .wdata_i (batch),
-    .we1_i   (1'b0),
-    .waddr1_i({WarpW{1'b0}}),
-    .wdata1_i({4*DataW{1'b0}}),
     .raddr_i (head_warp_i),
     .rdata_o (latch_row)
   );
@@ -381,7 +380,8 @@ module graphpeg #(
 
   graphpeg_fifo #(
     .Width(TagW + DataW),
-    .Depth(AnswerQ)
+    .Depth(AnswerQ),
+    .Two  (1'b1)
   ) u_answers (
     .clk_i,
     .rst_ni,
@@ -477,8 +477,6 @@ module graphpeg #(
     .Line (Line)
   ) u_chunks (
     .clk_i,
-    .rst_ni,
-    .clear_i     (launch_i),
     .limit_i     (limit_q),
     .add_i       (fetches),
     .add_slot_i  (slot),
@@ -683,7 +681,8 @@ module graphpeg #(
 
   logic                  drained, told;
   logic [2:0]            adds;
-  graphpeg_pkg::report_t outcome, inserted, change;
+  graphpeg_pkg::report_t outcome;
+  graphpeg_pkg::event_e  change;
 
   assign told = told_q && !receive;  // a range that has been received is told of at once
 
@@ -695,8 +694,6 @@ module graphpeg #(
 
   always_comb begin
     outcome  = '0;
-    inserted = '0;
-    change   = '0;
     adds     = '0;
     case (cmd)
       graphpeg_pkg::OrdRead: begin
@@ -716,10 +713,9 @@ module graphpeg #(
       end
       default: adds[0] = 1'b0;
     endcase
-    inserted.kind = graphpeg_pkg::EvInserted;
-    adds[1]       = inserts;
-    change.kind   = drained ? graphpeg_pkg::EvDrained : graphpeg_pkg::EvNotDrained;
-    adds[2]       = active && drained != told;
+    adds[1] = inserts;
+    change  = drained ? graphpeg_pkg::EvDrained : graphpeg_pkg::EvNotDrained;
+    adds[2] = active && drained != told;
   end
 
   graphpeg_reports u_reports (
@@ -728,7 +724,7 @@ module graphpeg #(
     .clear_i (launch_i),
     .add_i   (adds),
     .first_i (outcome),
-    .second_i(inserted),
+    .second_i(graphpeg_pkg::EvInserted),
     .third_i (change),
     .valid_o (rep_valid_o),
     .report_o(rep_o),

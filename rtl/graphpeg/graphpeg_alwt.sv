@@ -72,19 +72,56 @@ module graphpeg_alwt #(
   logic [31:0]           left_q, left_c, left_d;
   logic [15:0]           under_way_q, under_way_a, under_way_d;  // requests of the FE entry
 
+  // An entry's word, or its place in a list. All are selected by a bit for each entry: part-selects at a variable place,
+  // which are shifts of the whole table, would make this module ten times as large.
+  function automatic logic [31:0] word(logic [Entries*32-1:0] words, logic [Entries-1:0] at);
+    word = '0;
+    for (int unsigned i = 0; i < Entries; i++) word = word | (words[i*32 +: 32] & {32{at[i]}});
+  endfunction
+
+  function automatic logic [IndexW-1:0] member(logic [StackW-1:0] list, logic [CountW-1:0] at);
+    member = '0;
+    for (int unsigned i = 0; i < Entries; i++) begin
+      member = member | (list[i*IndexW +: IndexW] & {IndexW{at == CountW'(i)}});
+    end
+  endfunction
+
+  function automatic logic [Entries-1:0] only(logic [IndexW-1:0] entry);
+    for (int unsigned i = 0; i < Entries; i++) only[i] = entry == IndexW'(i);
+  endfunction
+
+  function automatic logic [StackW-1:0] put(logic [StackW-1:0] list, logic [CountW-1:0] at, logic [IndexW-1:0] entry);
+    put = list;
+    for (int unsigned i = 0; i < Entries; i++) if (at == CountW'(i)) put[i*IndexW +: IndexW] = entry;
+  endfunction
+
+  function automatic logic [Entries*32-1:0] put_word(logic [Entries*32-1:0] words, logic [Entries-1:0] at, logic [31:0] w);
+    put_word = words;
+    for (int unsigned i = 0; i < Entries; i++) if (at[i]) put_word[i*32 +: 32] = w;
+  endfunction
+
+  function automatic logic [Entries*2-1:0] put_status(logic [Entries*2-1:0] list, logic [Entries-1:0] at,
+                                                      graphpeg_pkg::status_e status);
+    put_status = list;
+    for (int unsigned i = 0; i < Entries; i++) if (at[i]) put_status[i*2 +: 2] = status;
+  endfunction
+
   // An answer comes.
 
   logic [31:0] first, last;
   logic        fills, ends_a;
+  logic [Entries-1:0] come_at, fe_at;
 
-  assign offsets_base_o = base_q[32'(offsets_entry_i)*32 +: 32];
-  assign first   = start_valid_i ? start_i : start_q[32'(offsets_entry_i)*32 +: 32];
-  assign last    = end_valid_i ? end_i : end_q[32'(offsets_entry_i)*32 +: 32];
-  assign fills   = offsets_i && !two_q[offsets_entry_i];
+  assign come_at = only(offsets_entry_i);
+  assign fe_at   = only(fe_q);
+  assign offsets_base_o = word(base_q, come_at);
+  assign first   = start_valid_i ? start_i : word(start_q, come_at);
+  assign last    = end_valid_i ? end_i : word(end_q, come_at);
+  assign fills   = offsets_i && (two_q & come_at) == '0;
   assign wrong_o = fills && (first > last || last > edges_i);
   assign under_way_a = under_way_q - 16'(returned_i);
   assign ends_a  = ReleaseAtReturn && returned_i && fe_vld_q && under_way_a == '0 &&
-                   start_q[32'(fe_q)*32 +: 32] == end_q[32'(fe_q)*32 +: 32];
+                   word(start_q, fe_at) == word(end_q, fe_at);
 
   always_comb begin
     start_a   = start_q;
@@ -97,25 +134,25 @@ module graphpeg_alwt #(
     readies_a = readies_q;
     fe_vld_a  = fe_vld_q;
     if (offsets_i) begin
-      start_a[32'(offsets_entry_i)*32 +: 32] = first;
-      end_a[32'(offsets_entry_i)*32 +: 32]   = last;
-      two_a[offsets_entry_i]                 = 1'b0;
+      start_a = put_word(start_q, come_at, first);
+      end_a   = put_word(end_q, come_at, last);
+      two_a   = two_q & ~come_at;
     end
     if (fills && first != last) begin
-      status_a[32'(offsets_entry_i)*2 +: 2]         = graphpeg_pkg::StRd;
-      ready_a[32'(readies_q)*IndexW +: IndexW]      = offsets_entry_i;
-      readies_a                                     = readies_q + CountW'(1);
+      status_a  = put_status(status_q, come_at, graphpeg_pkg::StRd);
+      ready_a   = put(ready_q, readies_q, offsets_entry_i);
+      readies_a = readies_q + CountW'(1);
     end
     if (fills && first == last) begin
-      status_a[32'(offsets_entry_i)*2 +: 2]   = graphpeg_pkg::StIvd;
-      free_a[32'(frees_q)*IndexW +: IndexW]   = offsets_entry_i;
-      frees_a                                 = frees_q + CountW'(1);
+      status_a = put_status(status_q, come_at, graphpeg_pkg::StIvd);
+      free_a   = put(free_q, frees_q, offsets_entry_i);
+      frees_a  = frees_q + CountW'(1);
     end
     if (ends_a) begin
-      status_a[32'(fe_q)*2 +: 2]              = graphpeg_pkg::StIvd;
-      free_a[32'(frees_q)*IndexW +: IndexW]   = fe_q;
-      frees_a                                 = frees_q + CountW'(1);
-      fe_vld_a                                = 1'b0;
+      status_a = put_status(status_q, fe_at, graphpeg_pkg::StIvd);
+      free_a   = put(free_q, frees_q, fe_q);
+      frees_a  = frees_q + CountW'(1);
+      fe_vld_a = 1'b0;
     end
   end
 
@@ -126,27 +163,36 @@ module graphpeg_alwt #(
   logic [IndexW-1:0] largest;
   logic [31:0]       most, cut, cut_first, cut_last;
   logic              cuts, uses_up, frees_rd, frees_fe;
+  logic [Entries-1:0] largest_at, is_rd;
 
-  always_comb begin
+  always_comb begin : find_largest
+    logic [31:0] edges;
     largest = '0;
     most    = '0;
     for (int unsigned i = 0; i < Entries; i++) begin
-      if (status_a[i*2+1] && end_a[i*32 +: 32] - start_a[i*32 +: 32] > most) begin  // RD or FE
+      edges = end_a[i*32 +: 32] - start_a[i*32 +: 32];
+      if (status_a[i*2+1] && edges > most) begin  // RD or FE
         largest = IndexW'(i);
-        most    = end_a[i*32 +: 32] - start_a[i*32 +: 32];
+        most    = edges;
       end
     end
   end
+
+  always_comb begin
+    for (int unsigned i = 0; i < Entries; i++) is_rd[i] = status_a[i*2 +: 2] == graphpeg_pkg::StRd;
+  end
+
+  assign largest_at  = only(largest);
 
   assign cut_valid_o = most != '0;
   assign cuts        = cut_i && cut_valid_o;
   assign cut         = (cut_most_i < most) ? cut_most_i : most;
   assign uses_up     = cuts && cut == most;
-  assign frees_rd    = uses_up && status_a[32'(largest)*2 +: 2] == graphpeg_pkg::StRd;
+  assign frees_rd    = uses_up && (is_rd & largest_at) != '0;
   assign frees_fe    = uses_up && !frees_rd && (!ReleaseAtReturn || under_way_a == '0);
-  assign cut_first   = start_a[32'(largest)*32 +: 32];
+  assign cut_first   = word(start_a, largest_at);
   assign cut_last    = cut_first + cut;
-  assign cut_o       = {cut_first, cut_last, base_q[32'(largest)*32 +: 32]};
+  assign cut_o       = {cut_first, cut_last, word(base_q, largest_at)};
   assign left_c      = left_o - (cuts ? cut : '0);
 
   logic [StackW-1:0] moved_up;
@@ -163,11 +209,11 @@ module graphpeg_alwt #(
     ready_c   = ready_a;
     readies_c = readies_a;
     fe_vld_c  = fe_vld_a;
-    if (cuts) start_c[32'(largest)*32 +: 32] = cut_last;
+    if (cuts) start_c = put_word(start_a, largest_at, cut_last);
     if (frees_rd || frees_fe) begin
-      status_c[32'(largest)*2 +: 2]         = graphpeg_pkg::StIvd;
-      free_c[32'(frees_a)*IndexW +: IndexW] = largest;
-      frees_c                               = frees_a + CountW'(1);
+      status_c = put_status(status_a, largest_at, graphpeg_pkg::StIvd);
+      free_c   = put(free_a, frees_a, largest);
+      frees_c  = frees_a + CountW'(1);
     end
     if (frees_fe) fe_vld_c = 1'b0;
     if (frees_rd) begin  // those behind it move up
@@ -186,21 +232,15 @@ module graphpeg_alwt #(
 
   assign idle_o      = frees_c == CountW'(Entries);
   assign fe_valid_o  = fe_vld_c;
-  assign fe_first    = start_c[32'(fe_q)*32 +: 32];
-  assign fe_last     = end_a[32'(fe_q)*32 +: 32];
-  assign fe_o        = {fe_first, fe_last, base_q[32'(fe_q)*32 +: 32]};
+  assign fe_first    = word(start_c, fe_at);
+  assign fe_last     = word(end_a, fe_at);
+  assign fe_o        = {fe_first, fe_last, word(base_q, fe_at)};
   assign ends_e      = fetch_i != '0 && fe_first + fetch_i == fe_last && !ReleaseAtReturn;
   assign under_way_d = under_way_a + 16'(fetch_i != '0);
   assign fe_vld_e    = fe_vld_c && !ends_e;
 
-  always_comb begin
-    free_e  = free_c;
-    frees_e = frees_c;
-    if (ends_e) begin
-      free_e[32'(frees_c)*IndexW +: IndexW] = fe_q;
-      frees_e                               = frees_c + CountW'(1);
-    end
-  end
+  assign free_e      = ends_e ? put(free_c, frees_c, fe_q) : free_c;
+  assign frees_e     = frees_c + CountW'(ends_e);
 
   // The oldest RD entry becomes the FE entry.
 
@@ -217,15 +257,18 @@ module graphpeg_alwt #(
   logic [CountW-1:0] before_fi, before_insert;  // entries that the other takes first
   logic [CountW-1:0] fi_at, insert_at;          // their places among the free ones
   logic [IndexW-1:0] insert_entry;
+  logic [Entries-1:0] fi_at_entry, insert_at_entry;
 
+  assign fi_at_entry     = only(fi_entry_o);
+  assign insert_at_entry = only(insert_entry);
   assign before_fi      = CountW'(DonationFirst && insert_i);
   assign before_insert  = CountW'(!DonationFirst && fi_i);
   assign fi_ready_o     = frees_e > before_fi;
   assign insert_ready_o = frees_e > before_insert;
   assign fi_at          = frees_e - before_fi - CountW'(1);
   assign insert_at      = frees_e - before_insert - CountW'(1);
-  assign fi_entry_o     = free_e[32'(fi_at)*IndexW +: IndexW];
-  assign insert_entry   = free_e[32'(insert_at)*IndexW +: IndexW];
+  assign fi_entry_o     = member(free_e, fi_at);
+  assign insert_entry   = member(free_e, insert_at);
   assign frees_d        = frees_e - CountW'(fi_i) - CountW'(insert_i);
   assign free_d         = free_e;
   assign left_d         = left_c - fetch_i + (insert_i ? insert_range_i.last - insert_range_i.first : '0);
@@ -238,21 +281,21 @@ module graphpeg_alwt #(
     two_d     = two_a;
     ready_d   = ready_p;
     readies_d = readies_p;
-    if (fetch_i != '0) start_d[32'(fe_q)*32 +: 32] = fe_first + fetch_i;
-    if (ends_e) status_d[32'(fe_q)*2 +: 2] = graphpeg_pkg::StIvd;
-    if (promotes) status_d[32'(fe_d)*2 +: 2] = graphpeg_pkg::StFe;
+    if (fetch_i != '0) start_d = put_word(start_c, fe_at, fe_first + fetch_i);
+    if (ends_e) status_d = put_status(status_d, fe_at, graphpeg_pkg::StIvd);
+    if (promotes) status_d = put_status(status_d, only(fe_d), graphpeg_pkg::StFe);
     if (fi_i) begin
-      base_d[32'(fi_entry_o)*32 +: 32] = fi_base_i;
-      status_d[32'(fi_entry_o)*2 +: 2] = graphpeg_pkg::StFi;
-      two_d[fi_entry_o]                = fi_two_i;
+      base_d   = put_word(base_q, fi_at_entry, fi_base_i);
+      status_d = put_status(status_d, fi_at_entry, graphpeg_pkg::StFi);
+      two_d    = fi_two_i ? two_a | fi_at_entry : two_a & ~fi_at_entry;
     end
     if (insert_i) begin
-      base_d[32'(insert_entry)*32 +: 32]       = insert_range_i.base;
-      start_d[32'(insert_entry)*32 +: 32]      = insert_range_i.first;
-      end_d[32'(insert_entry)*32 +: 32]        = insert_range_i.last;
-      status_d[32'(insert_entry)*2 +: 2]       = graphpeg_pkg::StRd;
-      ready_d[32'(readies_p)*IndexW +: IndexW] = insert_entry;
-      readies_d                                = readies_p + CountW'(1);
+      base_d    = put_word(base_d, insert_at_entry, insert_range_i.base);
+      start_d   = put_word(start_d, insert_at_entry, insert_range_i.first);
+      end_d     = put_word(end_a, insert_at_entry, insert_range_i.last);
+      status_d  = put_status(status_d, insert_at_entry, graphpeg_pkg::StRd);
+      ready_d   = put(ready_p, readies_p, insert_entry);
+      readies_d = readies_p + CountW'(1);
     end
   end
 

@@ -50,14 +50,17 @@ module graphpeg_buffer #(
   logic [SlotW-1:0] head_q, head_d, reserved_q, reserved, filled_q, filled;
   logic [Slots-1:0] valid_q, valid, leaves, comes;
 
-  // As many ones as that, from bit 0 on.
-  function automatic logic [Slots-1:0] ones(logic [SlotW-1:0] n);
-    ones = ~({Slots{1'b1}} << n);
+  // As many ones as that, from bit 0 on: a comparator a slot, not a shift of all.
+  function automatic logic [Slots-1:0] ones(logic [31:0] n);
+    for (int unsigned i = 0; i < Slots; i++) ones[i] = i < n;
   endfunction
 
   // The n slots from a first one on.
   function automatic logic [Slots-1:0] span(logic [SlotW-1:0] first, logic [SlotW-1:0] n, logic [SlotW-1:0] limit);
-    span = ((ones(n) << first) | (ones(n) >> (limit - first))) & ones(limit);
+    logic [31:0] last;
+    last = 32'(first) + 32'(n);  // behind it
+    span = ones((last < 32'(limit)) ? last : 32'(limit)) & ~ones(32'(first));
+    if (last > 32'(limit)) span = span | ones(last - 32'(limit));
   endfunction
 
   function automatic logic [SlotW-1:0] place(logic [SlotW-1:0] at, logic [31:0] n, logic [SlotW-1:0] limit);
@@ -74,25 +77,24 @@ module graphpeg_buffer #(
 
   // The run ends at the first slot that is not valid: from the head on, or, if there is none, from the ring's start on.
 
-  logic [Slots-1:0] holes, front;
+  logic [Slots-1:0] holes, front, ends;
   logic             above, below;
-  logic [SlotW-1:0] first_above, first_below;
+  logic [SlotW-1:0] first_hole;
 
-  assign holes = ~valid & ones(limit_i);
-  assign front = ~ones(head_q);
+  assign holes = ~valid & ones(32'(limit_i));
+  assign front = ~ones(32'(head_q));
   assign above = (holes & front) != '0;
   assign below = (holes & ~front) != '0;
+  assign ends  = above ? holes & front : holes;
 
-  always_comb begin
-    first_above = '0;
-    first_below = '0;
-    for (int unsigned i = Slots; i > 0; i--) begin
-      if (holes[i-1] && front[i-1]) first_above = SlotW'(i - 1);
-      if (holes[i-1] && !front[i-1]) first_below = SlotW'(i - 1);
-    end
+  always_comb begin : find_hole
+    logic [Slots-1:0] first;  // the lowest one alone
+    first      = ends & (~ends + Slots'(1));
+    first_hole = '0;
+    for (int unsigned i = 0; i < Slots; i++) first_hole = first_hole | (SlotW'(i) & {SlotW{first[i]}});
   end
 
-  assign run_o = above ? first_above - head_q : (below ? limit_i - head_q + first_below : limit_i);
+  assign run_o = above ? first_hole - head_q : (below ? limit_i - head_q + first_hole : limit_i);
 
   assign head_d       = place(head_q, 32'(take_i), limit_i);
   assign reserved     = reserved_q - take_i;

@@ -9,8 +9,6 @@ module graphpeg_chunks #(
   localparam int unsigned LineW  = $clog2(Line + 1)
 ) (
   input  logic             clk_i,
-  input  logic             rst_ni,
-  input  logic             clear_i,
   input  logic [SlotW-1:0] limit_i,        // slots in use
   // Edges are requested.
   input  logic             add_i,
@@ -32,9 +30,8 @@ module graphpeg_chunks #(
 
   localparam int unsigned Width = 3 * LineW + 2;
 
-  logic [LineW-1:0]   count, at, weight_at, first, left;
-  logic [1:0]         lines, seen;
-  logic [Slots*2-1:0] seen_q;  // lines that have come
+  logic [LineW-1:0] count, at, weight_at, first, left;
+  logic [1:0]       lines, seen, seen_before;  // lines that have come
 
   graphpeg_ram #(
     .Width(Width),
@@ -44,18 +41,30 @@ module graphpeg_chunks #(
     .we_i    (add_i),
     .waddr_i (IndexW'(add_slot_i)),
     .wdata_i ({add_count_i, add_at_i, add_weight_i, add_lines_i}),
-    .we1_i   (1'b0),
-    .waddr1_i({IndexW{1'b0}}),
-    .wdata1_i({Width{1'b0}}),
     .raddr_i (IndexW'(slot_i)),
     .rdata_o ({count, at, weight_at, lines})
+  );
+
+  graphpeg_ram2 #(
+    .Width(2),
+    .Depth(Slots)
+  ) u_seen (
+    .clk_i,
+    .we_i    (add_i),
+    .waddr_i (IndexW'(add_slot_i)),
+    .wdata_i (2'd0),
+    .we1_i   (line_i),
+    .waddr1_i(IndexW'(slot_i)),
+    .wdata1_i(seen),
+    .raddr_i (IndexW'(slot_i)),
+    .rdata_o (seen_before)
   );
 
   logic unused_slot;  // as many slots as there may be are never one
 
   assign unused_slot = add_slot_i[SlotW-1];
 
-  assign seen       = seen_q[32'(slot_i)*2 +: 2] + 2'd1;
+  assign seen       = seen_before + 2'd1;
   assign complete_o = line_i && seen == lines;
   assign count_o    = count;
 
@@ -85,12 +94,6 @@ module graphpeg_chunks #(
         data_slot_o  = SlotW'((beyond >= 32'(limit_i)) ? beyond - 32'(limit_i) : beyond);
       end
     endcase
-  end
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) seen_q <= '0;
-    else if (clear_i) seen_q <= '0;
-    else if (line_i) seen_q[32'(slot_i)*2 +: 2] <= complete_o ? 2'd0 : seen;
   end
 
 endmodule

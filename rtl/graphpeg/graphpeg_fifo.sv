@@ -3,6 +3,7 @@
 module graphpeg_fifo #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 2,
+  parameter bit          Two   = 1'b0,  // up to two enter in a cycle
   localparam int unsigned PtrW = (Depth > 1) ? $clog2(Depth) : 1,
   localparam int unsigned CountW = $clog2(Depth + 1)
 ) (
@@ -44,20 +45,36 @@ module graphpeg_fifo #(
     end
   end
 
-  graphpeg_ram #(
-    .Width(Width),
-    .Depth(Depth)
-  ) u_ram (
-    .clk_i,
-    .we_i    (push0_i),
-    .waddr_i (tail_q),
-    .wdata_i (data0_i),
-    .we1_i   (push1_i),
-    .waddr1_i(tail1),
-    .wdata1_i(data1_i),
-    .raddr_i (head_q),
-    .rdata_o (data_o)
-  );
+  if (Two) begin : gen_two
+    graphpeg_ram2 #(
+      .Width(Width),
+      .Depth(Depth)
+    ) u_ram (
+      .clk_i,
+      .we_i    (push0_i),
+      .waddr_i (tail_q),
+      .wdata_i (data0_i),
+      .we1_i   (push1_i),
+      .waddr1_i(tail1),
+      .wdata1_i(data1_i),
+      .raddr_i (head_q),
+      .rdata_o (data_o)
+    );
+  end else begin : gen_one
+    logic unused_data;
+    assign unused_data = ^data1_i;
+    graphpeg_ram #(
+      .Width(Width),
+      .Depth(Depth)
+    ) u_ram (
+      .clk_i,
+      .we_i   (push0_i),
+      .waddr_i(tail_q),
+      .wdata_i(data0_i),
+      .raddr_i(head_q),
+      .rdata_o(data_o)
+    );
+  end
 
   always_ff @(posedge clk_i) begin
     if (rst_ni && !clear_i) begin

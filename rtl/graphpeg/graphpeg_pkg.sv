@@ -66,8 +66,6 @@ package graphpeg_pkg;
     range_t      range;
   } report_t;
 
-  localparam int unsigned ReportW = 3 + 32 + 32 + 96;
-
   // The registers that the host writes before a launch.
   typedef struct packed {
     logic        vertex_mode;  // else edges are gathered

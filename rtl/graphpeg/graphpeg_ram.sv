@@ -1,4 +1,4 @@
-// A memory with two write ports and a read port, whose data is at the output in the same cycle. A read and a write of one
+// A memory with a write port and a read port, whose data is at the output in the same cycle. A read and a write of one
 // address in the same cycle: the read gets the old data.
 
 module graphpeg_ram #(
@@ -10,9 +10,6 @@ module graphpeg_ram #(
   input  logic             we_i,
   input  logic [AddrW-1:0] waddr_i,
   input  logic [Width-1:0] wdata_i,
-  input  logic             we1_i,
-  input  logic [AddrW-1:0] waddr1_i,
-  input  logic [Width-1:0] wdata1_i,
   input  logic [AddrW-1:0] raddr_i,
   output logic [Width-1:0] rdata_o
 );
@@ -21,7 +18,6 @@ module graphpeg_ram #(
 
   always_ff @(posedge clk_i) begin
     if (we_i) mem[waddr_i] <= wdata_i;
-    if (we1_i) mem[waddr1_i] <= wdata1_i;
   end
 
   assign rdata_o = mem[raddr_i];
