@@ -271,7 +271,7 @@ module graphpeg #(
   always_comb begin
     batch = '1;
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (pop_mask[l] && 32'(pop_at[l*LaneW +: LaneW]) < given) begin
+      if (pop_mask[l] && pop_at[l*LaneW +: LaneW] < LaneW'(given)) begin
         if (setup_q.vertex_mode) begin
           batch[l*32 +: 32] = front[l*32 +: 32];
         end else begin
@@ -284,7 +284,17 @@ module graphpeg #(
     end
   end
 
-  assign answer = batch[32'(pop_field)*DataW +: DataW];
+  // A field of all lanes.
+  function automatic logic [DataW-1:0] of_field(logic [4*DataW-1:0] edges, logic [1:0] field);
+    case (field)
+      2'd0:    of_field = edges[DataW-1:0];
+      2'd1:    of_field = edges[2*DataW-1:DataW];
+      2'd2:    of_field = edges[3*DataW-1:2*DataW];
+      default: of_field = edges[4*DataW-1:3*DataW];
+    endcase
+  endfunction
+
+  assign answer = of_field(batch, pop_field);
 
   graphpeg_ram #(
     .Width(4*DataW),
@@ -389,7 +399,7 @@ module graphpeg #(
     .push0_i(served),
     .data0_i({pop_tag, answer}),
     .push1_i(gets),
-    .data1_i({head_tag_i, latch[32'(head_fn_i[1:0])*DataW +: DataW]}),
+    .data1_i({head_tag_i, of_field(latch, head_fn_i[1:0])}),
     .pop_i  (rsp_valid_o),
     .data_o ({rsp_tag_o, rsp_data_o}),
     .count_o(answers)
@@ -541,7 +551,11 @@ module graphpeg #(
 
   assign host_list = number_q[32'(host_list_i)*4 +: 4];
   assign comes_for = number_q[32'(mem_tag_i.index[3:0])*4 +: 4];
-  assign front     = fronts[32'(in)*DataW +: DataW];
+
+  always_comb begin
+    front = '0;
+    for (int unsigned i = 0; i < VertexLists; i++) if (in == 4'(i)) front = front | fronts[i*DataW +: DataW];
+  end
 
   always_comb begin
     in_take = 32'(takes_vertex);
@@ -641,6 +655,13 @@ module graphpeg #(
     if (refills) refill[ListW'(refiller)] = 1'b1;
   end
 
+  logic [Line*32-1:0] spilled;
+
+  always_comb begin
+    spilled = '0;
+    for (int unsigned i = 0; i < VertexLists; i++) if (spill[i]) spilled = spilled | spill_data[i*Line*32 +: Line*32];
+  end
+
   assign host_line_o = region_q[32'(spiller)*32 +: 32] + 32'(spill_line[32'(spiller)*LineIdW +: LineIdW]) * LineBytes;
 
   logic spilling;
@@ -663,7 +684,7 @@ module graphpeg #(
     .edges_slot_i   (16'(slot)),
     .spill_i        (spills),
     .spill_addr_i   (host_line_o),
-    .spill_data_i   (spill_data[32'(spiller)*Line*32 +: Line*32]),
+    .spill_data_i   (spilled),
     .refill_i       (refills),
     .refill_addr_i  (region_q[32'(refiller)*32 +: 32] + 32'(refill_line[32'(refiller)*LineIdW +: LineIdW]) * LineBytes),
     .refill_list_i  (16'(refilled)),

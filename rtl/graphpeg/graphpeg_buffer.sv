@@ -46,21 +46,31 @@ module graphpeg_buffer #(
 );
 
   localparam int unsigned LineBits = Line * 32;
+  localparam int unsigned Rows     = (Slots + 15) / 16;
+  localparam int unsigned RowW     = (SlotW > 4) ? SlotW - 4 : 1;
 
   logic [SlotW-1:0] head_q, head_d, reserved_q, reserved, filled_q, filled;
   logic [Slots-1:0] valid_q, valid, leaves, comes;
 
-  // As many ones as that, from bit 0 on: a comparator a slot, not a shift of all.
-  function automatic logic [Slots-1:0] ones(logic [31:0] n);
-    for (int unsigned i = 0; i < Slots; i++) ones[i] = i < n;
+  // As many ones as that, from bit 0 on: rows of 16 that are full, and a part of the next. A comparator for each slot would
+  // be ten times as large.
+  function automatic logic [Slots-1:0] ones(logic [SlotW-1:0] n);
+    logic [Rows-1:0] full, next;
+    logic [15:0]     part;
+    for (int unsigned r = 0; r < Rows; r++) begin
+      full[r] = RowW'(r) < RowW'(n >> 4);
+      next[r] = RowW'(r) == RowW'(n >> 4);
+    end
+    for (int unsigned c = 0; c < 16; c++) part[c] = 4'(c) < 4'(n);
+    for (int unsigned i = 0; i < Slots; i++) ones[i] = full[i/16] || (next[i/16] && part[i%16]);
   endfunction
 
   // The n slots from a first one on.
   function automatic logic [Slots-1:0] span(logic [SlotW-1:0] first, logic [SlotW-1:0] n, logic [SlotW-1:0] limit);
     logic [31:0] last;
     last = 32'(first) + 32'(n);  // behind it
-    span = ones((last < 32'(limit)) ? last : 32'(limit)) & ~ones(32'(first));
-    if (last > 32'(limit)) span = span | ones(last - 32'(limit));
+    span = ones((last < 32'(limit)) ? SlotW'(last) : limit) & ~ones(first);
+    if (last > 32'(limit)) span = span | ones(SlotW'(last - 32'(limit)));
   endfunction
 
   function automatic logic [SlotW-1:0] place(logic [SlotW-1:0] at, logic [31:0] n, logic [SlotW-1:0] limit);
@@ -81,8 +91,8 @@ module graphpeg_buffer #(
   logic             above, below;
   logic [SlotW-1:0] first_hole;
 
-  assign holes = ~valid & ones(32'(limit_i));
-  assign front = ~ones(32'(head_q));
+  assign holes = ~valid & ones(limit_i);
+  assign front = ~ones(head_q);
   assign above = (holes & front) != '0;
   assign below = (holes & ~front) != '0;
   assign ends  = above ? holes & front : holes;

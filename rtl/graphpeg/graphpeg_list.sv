@@ -141,7 +141,7 @@ module graphpeg_list #(
 
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
-      to_head[l] = push_i != '0 && push_lanes_i[l] && 32'(push_at_i[l*LaneW +: LaneW]) < head_push;
+      to_head[l] = push_i != '0 && push_lanes_i[l] && push_at_i[l*LaneW +: LaneW] < LaneW'(head_push);
       to_tail[l] = push_i != '0 && push_lanes_i[l] && !to_head[l];
       tail_at[l*LaneW +: LaneW] = push_at_i[l*LaneW +: LaneW] - LaneW'(head_push);
     end
@@ -213,12 +213,15 @@ module graphpeg_list #(
   logic [Lanes*32-1:0]    head_data, tail_data;
   logic [Line*32-1:0]     unused_line;
   logic [Lanes*LaneW-1:0] tail_read_at;
+  logic [LaneW-1:0]       from_head;  // as many as lanes may read there
+
+  assign from_head = (32'(head_len) < Lanes) ? LaneW'(head_len) : LaneW'(Lanes);
 
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
       tail_read_at[l*LaneW +: LaneW] = read_at_i[l*LaneW +: LaneW] - LaneW'(head_len);
-      read_data_o[l*32 +: 32] = (32'(read_at_i[l*LaneW +: LaneW]) < 32'(head_len)) ? head_data[l*32 +: 32]
-                                                                                  : tail_data[l*32 +: 32];
+      read_data_o[l*32 +: 32] = (read_at_i[l*LaneW +: LaneW] < from_head) ? head_data[l*32 +: 32]
+                                                                          : tail_data[l*32 +: 32];
     end
   end
 

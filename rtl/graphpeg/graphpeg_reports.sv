@@ -68,11 +68,11 @@ module graphpeg_reports #(
     .rdata_o(oldest_words)
   );
 
+  // Fields in the order of report_t.
   always_comb begin
-    report_o      = '0;
-    report_o.kind = graphpeg_pkg::event_e'(kinds[2:0]);
-    if (kinds[2:0] == graphpeg_pkg::EvValue) {report_o.edges, report_o.vertices} = words[95:32];
-    if (kinds[2:0] == graphpeg_pkg::EvDonated) report_o.range = words;
+    report_o = {kinds[2:0], 160'd0};
+    if (kinds[2:0] == graphpeg_pkg::EvValue) report_o = {kinds[2:0], words[95:32], 96'd0};
+    if (kinds[2:0] == graphpeg_pkg::EvDonated) report_o = {kinds[2:0], 64'd0, words};
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
