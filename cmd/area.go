@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"heddle/components/accel"
-	"heddle/components/graphpeg"
-	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/experiment"
+	"heddle/rtl"
 	"heddle/rtl/area"
 )
 
@@ -44,7 +44,8 @@ func newArea() *cobra.Command {
 		Long: `Map the graph unit of a machine's cores, where there is one in SystemVerilog, to
 flip-flops, to LUTs of six inputs and to gates, with Yosys, and list the storage that the
 configuration implies, with areas at 28 nm: docs/guide/cost.md explains the numbers. Yosys
-takes some 20 s for a unit of 32 lanes, once: the user's cache keeps the result.`,
+takes some 20 s for a Weaver of 32 lanes, and minutes for a GraphPEG, once: the user's
+cache keeps the result.`,
 		Example: "  heddle area vortex-6c32w32t-weaver\n  heddle area vortex-1c4w4t-weaver --liberty cells.lib --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := configs.LoadMachine(args[0], os.Environ(), f.set)
@@ -83,23 +84,21 @@ func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string
 		return r, nil
 	}
 	r.Unit = kind.Title
-	spec, ok := m.Core.Unit.Spec.(*weaver.Spec)
-	if !ok {
-		r.Missing = "there is no SystemVerilog of a " + kind.Title + ", so nothing of it is counted"
-		if _, ok := m.Core.Unit.Spec.(*graphpeg.Spec); ok {
-			r.Missing = "the SystemVerilog of a GraphPEG is not mapped, so nothing of it is counted but the bits of its ALWT"
-		}
-		return r, nil
+	unit, err := area.UnitOf(m)
+	if err == nil {
+		r.Mapping, err = area.Map(ctx, unit, liberty)
 	}
-	var err error
-	r.Mapping, err = area.MapWeaver(ctx, m, spec, liberty)
-	if errors.Is(err, area.ErrNoYosys) {
+	switch {
+	case err == rtl.ErrNone: //nolint:errorlint // of the unit as a whole, not of one of its keys
+		r.Missing = "there is no SystemVerilog of a " + kind.Title + ", so nothing of it is counted"
+		return r, nil
+	case errors.Is(err, area.ErrNoYosys), errors.Is(err, rtl.ErrNone):
 		r.Missing = err.Error()
 		return r, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
+	r.Storage = slices.DeleteFunc(r.Storage, func(s storageArea) bool { return s.OfUnit() }) // it is in the mapping
 	total, silicon := r.Mapping.Total(), r.Mapping.Silicon()
 	r.Total, r.Silicon = &total, &silicon
 	return r, nil
@@ -109,6 +108,18 @@ func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string
 var areaParts = map[string]string{
 	"weaver": "error", "weaver_unit": "ports", "weaver_fsm": "FSM", "weaver_st": "ST", "weaver_slot": "ST, row",
 	"weaver_od": "CED", "weaver_lane": "OD", "weaver_dt": "DT", "weaver_fifo": "queues",
+	"graphpeg": "requests and answers", "graphpeg_alwt": "ALWT", "graphpeg_buffer": "edge buffer, ring",
+	"graphpeg_chunks": "reads under way", "graphpeg_fifo": "queues", "graphpeg_list": "vertex-lists",
+	"graphpeg_port": "memory port", "graphpeg_reports": "reports",
+}
+
+// printedAreas is what the paper of a unit prints, by the unit's top module.
+var printedAreas = map[string]string{
+	"weaver": "SparseWeaver, Table IV (Stratix 10): 678 registers and 3,109 ALMs. An ALM is one LUT of" +
+		"\nsix inputs or two smaller ones, with two adders; LUT6s here have none.",
+	"graphpeg": "GraphPEG, §4.6 (McPAT): 0.051 mm² at 28 nm, 98 bits an entry of the ALWT, about 1 KB in all." +
+		"\nThe edge buffer and the lists are in the scratchpad, and neither their bits nor their wires are" +
+		"\ncounted here. The memory of requests and answers has each warp's last pop, which the paper has not.",
 }
 
 func (r *areaReport) print(w io.Writer) {
@@ -156,22 +167,21 @@ func (r *areaReport) printMapping(w io.Writer, m *area.Mapping) {
 	if m.Liberty != "" {
 		fmt.Fprintf(w, "Liberty file: SHA-256 %s\n", m.Liberty)
 	}
-	fmt.Fprintln(w, "\nIts memories, counted apart, each bank with a port to write and one to read")
-	t = newTable(w, "of", "banks", "bits of a bank", "bits", "µm² at 28 nm")
+	fmt.Fprintln(w, "\nIts memories, counted apart, each bank with a port to read")
+	t = newTable(w, "of", "banks", "bits of a bank", "bits", "ports to write", "µm² at 28 nm")
 	bits, silicon := 0, area.MM2{}
 	for _, b := range m.Memories {
 		t.AppendRow(table.Row{areaParts[b.Module], b.Banks, thousands(b.Bits), thousands(b.Banks * b.Bits),
-			micrometres(b.Silicon())})
+			b.Writes, micrometres(b.Silicon())})
 		bits += b.Banks * b.Bits
 		silicon = silicon.Plus(b.Silicon())
 	}
 	t.AppendSeparator()
-	t.AppendRow(table.Row{"total", "", "", thousands(bits), micrometres(silicon)})
-	t.SetColumnConfigs(rightFrom(2, 5))
+	t.AppendRow(table.Row{"total", "", "", thousands(bits), "", micrometres(silicon)})
+	t.SetColumnConfigs(rightFrom(2, 6))
 	t.Render()
 	fmt.Fprintf(w, "\nThe unit of a core, memories included: %s mm² at 28 nm\n", r.Silicon)
-	fmt.Fprintln(w, "\nSparseWeaver, Table IV (Stratix 10): 678 registers and 3,109 ALMs. An ALM is one LUT of"+
-		"\nsix inputs or two smaller ones, with two adders; LUT6s here have none.")
+	fmt.Fprintf(w, "\n%s\n", printedAreas[m.Unit])
 }
 
 func thousands(n int) string { return experiment.Thousands(uint64(n)) }

@@ -53,6 +53,15 @@ func bit(name string, v bool) Parameter {
 	return Parameter{name, 0, true}
 }
 
+// Elsewhere returns the name of the module of the unit, if it has one, that stands for memory and wires which a core has
+// without it: it says what the unit does with them in a cycle.
+func (u Unit) Elsewhere() string {
+	if u.Top == "graphpeg" {
+		return "graphpeg_spad"
+	}
+	return ""
+}
+
 // TagBits is the width of the tag that the core gets back with an answer.
 const TagBits = 8
 

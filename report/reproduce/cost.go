@@ -91,7 +91,7 @@ func (p *Point) addCosts(names []string, by *experiment.Energies) error {
 		maps.Copy(p.Stats, energies(r))
 	}
 	if named(unitCosts) && accel.KindOf(p.cost.machine.Core.Unit.Spec) != nil {
-		h, err := area.Of(context.Background(), p.cost.machine)
+		h, err := area.Whole(context.Background(), p.cost.machine)
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ import (
 // Mapping is a unit mapped by Yosys.
 type Mapping struct {
 	Tool       string          `json:"tool"`
+	Unit       string          `json:"unit"` // the top module
 	Parameters []rtl.Parameter `json:"parameters"`
 	Liberty    string          `json:"liberty,omitempty"` // SHA-256 of the file
 	Parts      []Part          `json:"parts"`
@@ -36,11 +37,12 @@ type Part struct {
 	Cells     float64 `json:"cells,omitempty"` // area by the Liberty file, in its unit
 }
 
-// Memory is a memory as a black box, with a port to write and one to read.
+// Memory is a memory as a black box, with a port to read.
 type Memory struct {
 	Module string `json:"module"` // that has it
 	Banks  int    `json:"banks"`
-	Bits   int    `json:"bits"` // of a bank
+	Bits   int    `json:"bits"`   // of a bank
+	Writes int    `json:"writes"` // ports to write
 }
 
 // Total adds the parts up.
@@ -76,7 +78,7 @@ func Map(ctx context.Context, u rtl.Unit, liberty string) (*Mapping, error) {
 	if err != nil {
 		return nil, fmt.Errorf("yosys -V: %w", err)
 	}
-	m := &Mapping{Parameters: u.Parameters}
+	m := &Mapping{Unit: u.Top, Parameters: u.Parameters}
 	m.Tool, _, _ = strings.Cut(strings.TrimSpace(string(version)), " (")
 	var cells []byte
 	if liberty != "" {
@@ -108,7 +110,7 @@ func (m *Mapping) cache(u rtl.Unit, version []byte) (file string, err error) {
 	if err != nil {
 		return "", err
 	}
-	h := sha256.Sum256(fmt.Appendf(nil, "1 %s %s %s %s", version, sources, m.Liberty, script(u, nil, m.Liberty != "")))
+	h := sha256.Sum256(fmt.Appendf(nil, "2 %s %s %s %s", version, sources, m.Liberty, script(u, nil, m.Liberty != "")))
 	dir = filepath.Join(dir, "heddle", "area")
 	return filepath.Join(dir, fmt.Sprintf("%s-%.12x.json", u.Top, h)), os.MkdirAll(dir, 0o755)
 }
@@ -147,22 +149,27 @@ func (m *Mapping) compute(ctx context.Context, yosys string, u rtl.Unit, cells [
 		}
 		return err
 	}
-	return m.read(dir, u.Top, cells != nil)
+	return m.read(dir, u, cells != nil)
 }
 
 // script has the commands of Yosys: it counts memories before they become black boxes, and maps the rest two or three
 // times.
 func script(u rtl.Unit, names []string, liberty bool) string {
 	lines := []string{
-		"read_verilog -sv -noassert " + strings.Join(names, " "),
+		"read_verilog -sv -defer -noassert " + strings.Join(names, " "),
 		"hierarchy -check -top " + u.Top + u.Chparams(),
+	}
+	if name := u.Elsewhere(); name != "" {
+		lines = append(lines, "blackbox *"+name+"*")
+	}
+	lines = append(lines,
 		"proc", "opt", "tee -q -o memories.txt stat",
-		"blackbox *" + u.Top + "_ram*",
+		"blackbox *"+u.Top+"_ram*",
 		"techmap", "opt -fast", "design -save mapped",
 		"abc -lut 6", "opt_clean", "tee -q -o luts.txt stat",
 		"design -load mapped", "dfflegalize -cell $_DFF_P_ 01 -cell $_DFF_PN?_ 01 -cell $_DFFE_PP_ 01 -cell $_DFFE_PN?P_ 01",
 		"abc -g simple", "opt_clean", "tee -q -o gates.txt stat",
-	}
+	)
 	if liberty {
 		lines = append(lines, "design -load mapped", "read_liberty -lib cells.lib", "dfflibmap -liberty cells.lib",
 			"abc -liberty cells.lib", "opt_clean", "tee -q -o cells.txt stat -liberty cells.lib")

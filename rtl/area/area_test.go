@@ -50,8 +50,8 @@ func TestMap(t *testing.T) {
 
 	request, answer := 2+1+lanes+rtl.TagBits+3*row, rtl.TagBits+row+1+lanes
 	assert.Equal(t, []Memory{
-		{"weaver_dt", 1, warps * row}, {"weaver_dt", 1, latency * (row + rtl.TagBits)},
-		{"weaver_fifo", 1, 2 * answer}, {"weaver_fifo", 1, 2 * request}, {"weaver_st", lanes, 2 * entry},
+		{"weaver_dt", 1, warps * row, 1}, {"weaver_dt", 1, latency * (row + rtl.TagBits), 1},
+		{"weaver_fifo", 1, 2 * answer, 1}, {"weaver_fifo", 1, 2 * request, 1}, {"weaver_st", lanes, 2 * entry, 1},
 	}, m.Memories)
 
 	bits := m.MemoryBits()

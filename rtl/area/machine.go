@@ -33,7 +33,7 @@ func Of(ctx context.Context, m *configs.Machine) (a Machine, err error) {
 	}
 	a.Cores = m.Sockets * m.CoresPerSocket
 	for _, s := range StorageOf(m) {
-		if s.What == alwt {
+		if s.OfUnit() {
 			a.Units = a.Units.Plus(s.Silicon())
 		} else {
 			a.Storage = a.Storage.Plus(s.Silicon())
@@ -47,7 +47,7 @@ func Of(ctx context.Context, m *configs.Machine) (a Machine, err error) {
 		return a, nil
 	case *weaver.Spec:
 		a.Counted = "Weavers"
-		u, err := weaverOf(m, spec)
+		u, err := UnitOf(m)
 		if err == nil {
 			err = a.add(ctx, u)
 		}
@@ -77,16 +77,30 @@ func Known(m *configs.Machine) error {
 	return nil
 }
 
-// MapWeaver maps the Weaver of one of a machine's cores.
-func MapWeaver(ctx context.Context, m *configs.Machine, spec *weaver.Spec, liberty string) (*Mapping, error) {
-	u, err := weaverOf(m, spec)
-	if err != nil {
-		return nil, err
+// Whole is Of, but that a GraphPEG is mapped as a whole as well: Yosys takes minutes.
+func Whole(ctx context.Context, m *configs.Machine) (Machine, error) {
+	a, err := Of(ctx, m)
+	if _, ok := m.Core.Unit.Spec.(*graphpeg.Spec); !ok || err != nil {
+		return a, err
 	}
-	return Map(ctx, u, liberty)
+	u, err := UnitOf(m)
+	if err == nil {
+		err = a.add(ctx, u)
+	}
+	a.Counted = "GraphPEGs"
+	return a, err
 }
 
-func weaverOf(m *configs.Machine, spec *weaver.Spec) (rtl.Unit, error) {
+// UnitOf returns the SystemVerilog of the graph unit of one of a machine's cores; rtl.ErrNone: there is none.
+func UnitOf(m *configs.Machine) (rtl.Unit, error) {
 	shape := m.UnitShape(0)
-	return rtl.Weaver(spec.Derived(shape.Warps, shape.Threads, shape.ScratchpadLatency), shape.Warps, shape.Threads)
+	switch spec := m.Core.Unit.Spec.(type) {
+	case *weaver.Spec:
+		return rtl.Weaver(spec.Derived(shape.Warps, shape.Threads, shape.ScratchpadLatency), shape.Warps, shape.Threads)
+	case *graphpeg.Spec:
+		return rtl.GraphPEG(spec.Derived(shape.Warps, shape.ScratchpadLatency), graphpeg.Shape{
+			Cores: shape.Cores, Warps: shape.Warps, Threads: shape.Threads, LineBytes: shape.LineBytes,
+		})
+	}
+	return rtl.Unit{}, rtl.ErrNone
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"heddle/rtl"
 )
 
 // module is a section of the output of Yosys's command stat. Its -json is not used: with more than one module that of
@@ -61,7 +63,8 @@ func plain(name string) string {
 }
 
 // read fills the mapping from the outputs of a script.
-func (m *Mapping) read(dir, top string, liberty bool) error {
+func (m *Mapping) read(dir string, u rtl.Unit, liberty bool) error {
+	top := u.Top
 	files := map[string][]module{}
 	for _, name := range []string{"memories", "luts", "gates", "cells"} {
 		if name == "cells" && !liberty {
@@ -81,7 +84,7 @@ func (m *Mapping) read(dir, top string, liberty bool) error {
 		times := instances(files[name], top)
 		for _, s := range files[name] {
 			title := plain(s.name)
-			if title == top+"_ram" {
+			if strings.HasPrefix(title, top+"_ram") || title == u.Elsewhere() {
 				continue
 			}
 			if parts[title] == nil {
@@ -167,14 +170,18 @@ func transistors(cell string) (n int, known bool) {
 func (m *Mapping) memories(list []module, ram string) {
 	bits := map[string]int{}
 	for _, s := range list {
-		if plain(s.name) == ram {
+		if strings.HasPrefix(plain(s.name), ram) {
 			bits[s.name] = s.memoryBits
 		}
 	}
 	for _, s := range list {
 		for cell, n := range s.cells {
-			if plain(cell) == ram {
-				m.Memories = append(m.Memories, Memory{Module: plain(s.name), Banks: n, Bits: bits[cell]})
+			if kind, ok := strings.CutPrefix(plain(cell), ram); ok {
+				writes := 1
+				if kind != "" { // of a second kind
+					writes = 2
+				}
+				m.Memories = append(m.Memories, Memory{Module: plain(s.name), Banks: n, Bits: bits[cell], Writes: writes})
 			}
 		}
 	}

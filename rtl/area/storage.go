@@ -24,6 +24,9 @@ const (
 	alwtEntry    = 98 // bits: GraphPEG §4.6
 )
 
+// OfUnit reports whether it is a part of a graph unit.
+func (s *Storage) OfUnit() bool { return s.What == alwt }
+
 // StorageOf returns the storage that a machine's configuration implies, exact to the bit in what Meaning says.
 func StorageOf(m *configs.Machine) []Storage {
 	c, cores := &m.Core, m.Sockets*m.CoresPerSocket
