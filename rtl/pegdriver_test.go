@@ -66,6 +66,7 @@ type pegDriver struct {
 	greedy bool
 	slow   int // memory, at most
 	wrong  bool
+	leaves int // one cycle in so many, the kernel begins to leave
 	setup  graphpeg.Setup
 	verts  int
 
@@ -79,6 +80,7 @@ type pegDriver struct {
 	intake   bool
 	drained  bool
 	ended    bool
+	leaving  bool // no warp pops any more
 	forsaken bool
 	failed   bool
 
@@ -100,7 +102,8 @@ const pegOffsets, pegNeighbours, pegWeights, pegRegions = 0x1000_0000, 0x2000_00
 func recordPEG(t testing.TB, c pegConfig, seed uint64, cycles int) ([]pegInput, []pegOutput) {
 	r := rand.New(rand.NewPCG(seed, 43))
 	d := &pegDriver{t: t, r: r, config: c, e: graphpeg.NewEngine(c.spec, c.shape), mem: emu.NewMemory(),
-		greedy: r.IntN(2) == 0, slow: 1 + r.IntN(2)*r.IntN(100), wrong: r.IntN(8) == 0}
+		greedy: r.IntN(2) == 0, slow: 1 + r.IntN(2)*r.IntN(100), wrong: r.IntN(8) == 0,
+		leaves: []int{4000, 4000, 200}[r.IntN(3)]}
 	d.e.UseMemory(d.mem)
 	d.newGraph()
 	for len(d.ins) < cycles && !d.failed {
@@ -180,10 +183,11 @@ func (d *pegDriver) begin() {
 func (d *pegDriver) launch() {
 	d.begin()
 	d.warps = make([]pegWarp, d.config.shape.Warps)
-	d.ranges, d.commands, d.open, d.intake, d.drained, d.ended, d.forsaken = nil, nil, 0, false, false, false, false
+	d.ranges, d.commands, d.open, d.intake, d.drained, d.ended = nil, nil, 0, false, false, false
+	d.leaving, d.forsaken = false, false
 	for start := len(d.ins); !d.over() && !d.failed; d.cycle() {
 		require.Less(d.t, len(d.ins)-start, 100_000, "no end: %+v", d.e.Inside())
-		if d.r.IntN(4000) == 0 && !d.forsaken {
+		if d.leaving = d.leaving || d.r.IntN(d.leaves) == 0; d.leaving && !d.forsaken {
 			d.forsake()
 		}
 	}
@@ -197,7 +201,7 @@ func (d *pegDriver) launch() {
 	}
 }
 
-// forsake lets all warps end that wait for nothing; others end with their answer.
+// forsake lets all warps end, once none waits: a list may be left with vertices in both its parts.
 func (d *pegDriver) forsake() {
 	for i := range d.warps {
 		if d.warps[i].waits {
@@ -305,7 +309,7 @@ func (d *pegDriver) request(warp int, fn uint8, list, mask uint32, a []uint32) {
 // issue lets a warp pop, or make a mistake.
 func (d *pegDriver) issue(i int) {
 	w := &d.warps[i]
-	if w.waits || w.over || len(d.queue) >= d.config.spec.RequestQueue || !d.greedy && d.r.IntN(3) > 0 {
+	if w.waits || w.over || d.leaving || len(d.queue) >= d.config.spec.RequestQueue || !d.greedy && d.r.IntN(3) > 0 {
 		return
 	}
 	mask := uint32(uint64(1)<<d.config.shape.Threads - 1)
@@ -315,6 +319,10 @@ func (d *pegDriver) issue(i int) {
 	if d.wrong && d.r.IntN(400) == 0 {
 		d.request(i, uint8(d.r.IntN(10)), d.r.Uint32N(6), mask, nil)
 		w.over = true
+		return
+	}
+	if !d.setup.VertexMode && d.r.IntN(20) == 0 { // perhaps before the launch's first pop
+		d.request(i, isa.PegGet+d.field(), 0, mask, nil)
 		return
 	}
 	fn := isa.PegPopV

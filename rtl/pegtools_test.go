@@ -71,13 +71,13 @@ func TestEveryPEGKnobIsAParameter(t *testing.T) {
 
 // pegMutations are mistakes in the SystemVerilog.
 var pegMutations = []struct{ file, from, to string }{
-	{"graphpeg_alwt.sv", "start_a[i*32 +: 32] > most)", "start_a[i*32 +: 32] >= most)"},
+	{"graphpeg_alwt.sv", "edges > most)", "edges >= most)"},
 	{"graphpeg_alwt.sv", "if (found) ready_c", "if (1'b0) ready_c"},
 	{"graphpeg_alwt.sv", "fe_first + fetch_i == fe_last", "1'b0"},
-	{"graphpeg_alwt.sv", "two_d[fi_entry_o]                = fi_two_i;", "two_d[fi_entry_o] = 1'b0;"},
+	{"graphpeg_alwt.sv", "fi_two_i ? two_a | fi_at_entry : two_a", "two_a"},
 	{"graphpeg_alwt.sv", "left_q + (fills ? last - first : '0)", "left_q"},
 	{"graphpeg_alwt.sv", "assign before_insert  = CountW'(!DonationFirst && fi_i);", "assign before_insert  = '0;"},
-	{"graphpeg_buffer.sv", "limit_i - head_q + first_below", "limit_i - head_q"},
+	{"graphpeg_buffer.sv", "limit_i - head_q + first_hole", "limit_i - head_q"},
 	{"graphpeg_buffer.sv", ".Through(1'b0)", ".Through(1'b1)"},
 	{"graphpeg_list.sv", "Line * (32'(coming) + 1)", "Line"},
 	{"graphpeg_list.sv", "assign whole   = !away && tail_len_q == '0;", "assign whole   = !away;"},
@@ -87,7 +87,7 @@ var pegMutations = []struct{ file, from, to string }{
 	{"graphpeg_chunks.sv", "(count < first) ? count : first", "count"},
 	{"graphpeg_port.sv", "turn_q <= chosen + 2'd1", "turn_q <= turn_q + 2'd1"},
 	{"graphpeg_port.sv", "leaves[1] ? part + 2'd1 : part", "part"},
-	{"graphpeg_reports.sv", "(valid_o && ready_i) ? list >> Width : list", "list"},
+	{"graphpeg_reports.sv", "leaves ? kinds >> 3 : kinds", "kinds"},
 	{"graphpeg_fifo.sv", "tail_q <= push1_i ? next(tail1) : tail1;", "tail_q <= tail1;"},
 	{"graphpeg_spad.sv", "Through && write_i[l]", "1'b0 && write_i[l]"},
 	{"graphpeg_spad.sv", "Through && from", "1'b0 && from"},
@@ -98,6 +98,11 @@ var pegMutations = []struct{ file, from, to string }{
 	{"graphpeg.sv", "reserved == filled && !pending", "reserved == filled"},
 	{"graphpeg.sv", "pushes <= push_room", "pushes < push_room"},
 	{"graphpeg.sv", "setup_q.pull ? base_f", "1'b0 ? base_f"},
+	{"graphpeg_reports.sv", "head_q + PtrW'(reads)", "head_q"},
+	{"graphpeg_reports.sv", "(count_q == '0) ? first_words", "1'b0 ? first_words"},
+	{"graphpeg_buffer.sv", "span | ones(", "span & ones("},
+	{"graphpeg_buffer.sv", "above ? holes & front : holes;", "holes;"},
+	{"graphpeg_chunks.sv", ".wdata_i (2'd0)", ".wdata_i (2'd1)"},
 	{"graphpeg.sv", "comes_for = number_q[32'(mem_tag_i.index[3:0])*4 +: 4]", "comes_for = mem_tag_i.index[3:0]"},
 }
 

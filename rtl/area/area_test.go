@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
 	"heddle/internal/tools"
@@ -69,6 +70,37 @@ func TestMap(t *testing.T) {
 	require.Equal(t, m, again)
 	_, err = Map(t.Context(), u, "")
 	require.ErrorContains(t, err, "yosys: exit status 1")
+}
+
+// TestMapGraphPEG: registers and bits of a small GraphPEG are those that its sources say, and what it has in the
+// scratchpad is not among them.
+func TestMapGraphPEG(t *testing.T) {
+	tools.Need(t, "yosys")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	const entries, slots, warps, lanes, line = 3, 32, 2, 2, 4
+	s := graphpeg.DefaultSpec()
+	s.ALWTEntries, s.EdgeBufferBytes, s.VertexLists, s.BufferLatency = entries, 4*slots, 2, 1
+	s.ScratchpadLimit, s.ListRegion, s.RequestQueue = s.EdgeBufferBytes+2*4*16, 1<<13, 4
+	u, err := rtl.GraphPEG(s, graphpeg.Shape{Cores: 1, Warps: warps, Threads: lanes, LineBytes: 4 * line})
+	require.NoError(t, err)
+	m, err := Map(t.Context(), u, "")
+	require.NoError(t, err)
+	parts := map[string]Part{}
+	for _, p := range m.Parts {
+		parts[p.Module] = p
+		assert.Positive(t, p.LUTs, p.Module)
+		assert.GreaterOrEqual(t, p.Gates, float64(4*p.Registers), p.Module)
+	}
+	require.Len(t, parts, 8)
+	// Entries of 98 bits with one for lines of offsets, two lists of entries with their lengths, the FE entry, edges left.
+	assert.Equal(t, entries*(98+1)+2*(entries*2+2)+1+2+32, parts["graphpeg_alwt"].Registers)
+	assert.Zero(t, parts["graphpeg_chunks"].Registers)
+	assert.Greater(t, parts["graphpeg_buffer"].Registers, slots)
+	pop, answer, chunk := rtl.TagBits+1+lanes+2, rtl.TagBits+lanes*32, 3*3+2
+	assert.Equal(t, []Memory{
+		{"graphpeg", 1, warps * 4 * lanes * 32, 1}, {"graphpeg_chunks", 1, 2 * slots, 2}, {"graphpeg_chunks", 1, chunk * slots, 1},
+		{"graphpeg_fifo", 1, warps * pop, 1}, {"graphpeg_fifo", 1, 3 * answer, 2}, {"graphpeg_reports", 1, 16 * 96, 1},
+	}, m.Memories)
 }
 
 // TestLibertyWithoutCells is refused.
