@@ -102,7 +102,7 @@ var pegMutations = []struct{ file, from, to string }{
 	{"graphpeg_reports.sv", "(count_q == '0) ? first_words", "1'b0 ? first_words"},
 	{"graphpeg_buffer.sv", "span | ones(", "span & ones("},
 	{"graphpeg_buffer.sv", "above ? holes & front : holes;", "holes;"},
-	{"graphpeg_chunks.sv", ".wdata_i (2'd0)", ".wdata_i (2'd1)"},
+	{"graphpeg_chunks.sv", ".wdata1_i(2'd0)", ".wdata1_i(2'd1)"},
 	{"graphpeg.sv", "comes_for = number_q[32'(mem_tag_i.index[3:0])*4 +: 4]", "comes_for = mem_tag_i.index[3:0]"},
 }
 

@@ -50,12 +50,12 @@ module graphpeg_chunks #(
     .Depth(Slots)
   ) u_seen (
     .clk_i,
-    .we_i    (add_i),
-    .waddr_i (IndexW'(add_slot_i)),
-    .wdata_i (2'd0),
-    .we1_i   (line_i),
-    .waddr1_i(IndexW'(slot_i)),
-    .wdata1_i(seen),
+    .we_i    (line_i),
+    .waddr_i (IndexW'(slot_i)),
+    .wdata_i (seen),
+    .we1_i   (add_i),  // its slot may have become free in this cycle, by the line
+    .waddr1_i(IndexW'(add_slot_i)),
+    .wdata1_i(2'd0),
     .raddr_i (IndexW'(slot_i)),
     .rdata_o (seen_before)
   );
