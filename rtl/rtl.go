@@ -53,8 +53,8 @@ func bit(name string, v bool) Parameter {
 	return Parameter{name, 0, true}
 }
 
-// Elsewhere returns the name of the module of the unit, if it has one, that stands for memory and wires which a core has
-// without it: it says what the unit does with them in a cycle.
+// Elsewhere returns the module of the unit, if any, that stands for memory and wires which a core has without it: it
+// says what the unit does with them in a cycle.
 func (u Unit) Elsewhere() string {
 	if u.Top == "graphpeg" {
 		return "graphpeg_spad"
