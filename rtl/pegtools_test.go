@@ -69,9 +69,9 @@ func TestEveryPEGKnobIsAParameter(t *testing.T) {
 	require.EqualError(t, err, "core.graphpeg.pop_order = arrival: there is no SystemVerilog of it: expected ring")
 }
 
-// pegMutations are mistakes in the SystemVerilog. Not among them: whole of graphpeg_list.sv without the tail's length,
-// which no campaign has found. It needs a list that gets vertices after some have left its head, with others in its tail
-// and none in memory; the input's list gets none in a launch, and a launch that ends has mostly emptied it.
+// pegMutations are mistakes in the SystemVerilog. Not among them, since no campaign has found it: whole of
+// graphpeg_list.sv without the tail's length. It needs a list that gets vertices after some have left its head, with
+// others in its tail and none in memory; the input's list gets none in a launch, which mostly empties it.
 var pegMutations = []struct{ file, from, to string }{
 	{"graphpeg_alwt.sv", "edges > most)", "edges >= most)"},
 	{"graphpeg_alwt.sv", "if (found) ready_c", "if (1'b0) ready_c"},
