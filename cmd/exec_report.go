@@ -254,8 +254,9 @@ func (f *hotFlags) refuse(p *experiment.Point) error {
 	why := ""
 	switch {
 	case f.to == "":
-	case c.Sample.Period > 0:
-		why = "sample.period=0"
+	case c.Sample.On():
+		key, _ := c.Sample.Key()
+		why = key + "=0"
 	case c.Region.From > 0 || c.Region.To > 0:
 		why = "region.from=0 and region.to=0"
 	case c.Workload.Trace != "":

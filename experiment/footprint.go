@@ -124,7 +124,7 @@ const (
 // intervals returns about how many intervals a launch of a sampled point has that handles all edges: they are kept
 // until it ends.
 func intervals(cfg *config.Experiment, edges uint64) uint64 {
-	if !cfg.Sample.On() {
+	if cfg.Sample.Period == 0 {
 		return 0
 	}
 	core := &cfg.Machine.Core

@@ -29,10 +29,11 @@ func (c composedWork) limits() (l limits, err error) {
 		l.tune = errSearched
 	}
 	if w.Fusion == compose.LoopFusion {
+		key, _ := c.e.Sample.Key()
 		l.region = keyError("region",
 			": a run with workload.compiler.fusion loop is one launch, and counts as a whole: expected no region, or fusion "+
 				"none")
-		l.sample = keyError("sample.period", ": intervals are chosen within launches, and a run with "+
+		l.sample = keyError(key, ": cannot be sampled: parts are chosen among launches and within them, and a run with "+
 			"workload.compiler.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or "+
 			"fusion none")
 		l.record = keyError("workload.compiler.fusion",

@@ -85,7 +85,8 @@ type counted struct {
 
 	launchUntimed func(ctx context.Context, p *isa.Program, arg uint32) error // executes a launch that is not counted
 
-	sample *sampledRun `checkpoint:"assembled"` // nil: every launch is simulated; a sampled run has no checkpoints
+	sample *sampledRun   `checkpoint:"assembled"` // nil: every launch is simulated; a sampled run has no checkpoints
+	steps  *sampledSteps `checkpoint:"assembled"` // nil: not by super-step; as sample
 
 	check  bool         `checkpoint:"assembled"` // accesses of a user's program are checked
 	bounds *boundsCheck `checkpoint:"assembled"` // nil: they are not
@@ -115,6 +116,9 @@ func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed
 		d.SetAlternation(a)
 		c.sample = &sampledRun{lastLaunch: d.Sampled}
 	}
+	if e.Sample.Steps > 0 {
+		c.steps = newSampledSteps(d, e.Sample.Steps)
+	}
 	c.untimed(true)
 	if c.warming = c.region.WarmRuns > 0; !c.warming {
 		c.beginRun()
@@ -132,7 +136,7 @@ func (c *counted) beginRun() {
 // alternation converts the experiment's sampling from instructions of a warp to instructions of the whole machine; nil:
 // no sampling.
 func alternation(e *config.Experiment) *sim.Alternation {
-	if !e.Sample.On() {
+	if e.Sample.Period == 0 {
 		return nil
 	}
 	m := &e.Machine
@@ -163,6 +167,11 @@ func (c *counted) end() {
 	if c.sample != nil {
 		c.counts = c.sample.totals
 	}
+	if c.steps != nil {
+		var t host.Times
+		t, c.counts = c.steps.settle(c.counts)
+		c.times.Cycles, c.times.Half = t.Cycles, t.Half
+	}
 	c.machine.EndSamples()
 	c.untimed(true)
 }
@@ -175,6 +184,9 @@ func (c *counted) BeginStep(n int) error {
 	}
 	if !c.begun && n == c.region.From {
 		c.begin()
+	}
+	if c.steps != nil {
+		c.steps.begin()
 	}
 	if c.region.To == 0 || n <= c.region.To {
 		return nil
@@ -189,10 +201,18 @@ func (c *counted) BeginStep(n int) error {
 // Frontier passes the size of the active set to the machine.
 func (c *counted) Frontier(n int, vertices, edges uint64) {
 	host.Frontier(c.Device, n, vertices, edges)
+	if c.steps != nil {
+		c.steps.frontier(vertices, edges)
+	}
 }
 
 // Launch runs a program, and counts it if the region is open.
 func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	if c.steps != nil && c.begun && !c.ended {
+		r, err := c.steps.launch(ctx, p, arg)
+		c.times.Add(r, c.overhead)
+		return r, err
+	}
 	bounded := c.boundLaunch()
 	r, err := c.Device.Launch(ctx, p, arg)
 	if c.begun && !c.ended {
@@ -214,7 +234,7 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 // boundLaunch makes the next launch end when it exceeds the rest of the run's bound, if it counts. A sampled launch is
 // compared with the bound when it has been estimated.
 func (c *counted) boundLaunch() bool {
-	if c.cycleBound == 0 || c.sample != nil {
+	if c.cycleBound == 0 || c.sample != nil || c.steps != nil {
 		return false
 	}
 	if !c.begun || c.ended {
@@ -285,6 +305,11 @@ const maxRelativeError = 0.3
 func checkPrecision(o *Outcome, s *config.Sample) error {
 	if o.Half <= maxRelativeError*float64(o.Cycles) {
 		return nil
+	}
+	if s.Steps > 0 {
+		return fmt.Errorf("sample.steps = %d: cycles are known to ±%.0f %% only, since too few super-steps are "+
+			"simulated: expected a smaller number, or 0, which simulates everything", s.Steps,
+			100*o.Half/float64(o.Cycles))
 	}
 	return fmt.Errorf("sample.period = %d: cycles are known to ±%.0f %% only, since launches are too short to have "+
 		"more intervals: expected a smaller period, or 0, which simulates everything",

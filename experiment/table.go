@@ -527,7 +527,11 @@ func describeMachine(w io.Writer, p *Point) {
 	if part := Part(&p.Config); part != "" {
 		fmt.Fprintf(w, "part     %s\n", part)
 	}
-	if s := &p.Config.Sample; s.On() {
+	if s := &p.Config.Sample; s.Steps > 0 {
+		fmt.Fprintf(w,
+			"sample   one of %d super-steps that are alike is simulated; cycles and statistics are estimates,\n"+
+				"         ± half their 95 %% confidence intervals (docs/guide/sampling.md)\n", s.Steps)
+	} else if s.On() {
 		fmt.Fprintf(w,
 			"sample   %d of every %d warp instructions a warp are measured; cycles and statistics are estimates,\n"+
 				"         ± half their 95 %% confidence intervals (docs/guide/sampling.md)\n",

@@ -236,6 +236,9 @@ func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region c
 		d.beginRun()
 	}
 	done, err := w.run(ctx, d, g)
+	if wrong := d.settle(done.launched); err == nil {
+		err = wrong
+	}
 	r := result{workResult: done, region: region}
 	r.book()
 	if w.stopsEarly() {

@@ -58,6 +58,7 @@ type Machine struct {
 
 	untimed    []*core.Functional // functional execution; nil: not used yet
 	alternator *alternator        // nil: no launch has alternated between timed and functional execution
+	emulated   *emu.Machine       // executes launches without a trace in the caches; nil: not used yet
 	partWatch  *partWatch         // nil: no launch has been observed by parts
 	traced     bool               // cores execute the traces of Options.Source
 	profiles   *profiles          // nil: no counts by instruction
@@ -541,6 +542,24 @@ type Result struct {
 	Half    float64 // half the 95 % confidence interval of the cycles
 
 	LastTime uint32 // of Swarm tiles, the timestamp of the last task
+
+	// Later is the time of a launch in a run of which only some super-steps are simulated in time. It is known when the
+	// run has ended; nil: the run is no such run.
+	Later *Later `checkpoint:"assembled"`
+}
+
+// Later is the time of a launch that is estimated from other launches, earlier and later ones.
+type Later struct {
+	Cycles    uint64
+	Half      float64 // half the 95 % confidence interval of the cycles
+	Estimated bool    // any launch of the run is
+}
+
+// Settle takes over the time that has become known when the run has ended.
+func (r *Result) Settle() {
+	if l := r.Later; l != nil {
+		r.Cycles, r.Half, r.Sampled, r.Later = l.Cycles, l.Half, l.Estimated, nil
+	}
 }
 
 // Attributed is the cores' time by phase of the program and by cause, over all cores.

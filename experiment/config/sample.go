@@ -12,6 +12,7 @@ type Sample struct {
 	Interval int `key:"interval" default:"20" min:"1" max:"1000000" unit:"warp instructions a warp"`
 	WarmUp   int `key:"warm_up" default:"16" min:"0" max:"1000000" unit:"warp instructions a warp"`
 	Begin    int `key:"begin" default:"40" min:"1" max:"1000000" unit:"warp instructions a warp"`
+	Steps    int `key:"steps" default:"0" min:"0" max:"1000000" unit:"super-steps"`
 }
 
 // Docs describes the keys.
@@ -24,15 +25,31 @@ func (Sample) Docs() map[string]string {
 		"interval": "The part of each period that is measured.",
 		"warm_up":  "The part of each period that is simulated before the measured interval, and not counted.",
 		"begin":    "The beginning of every launch, which is always simulated. A shorter launch is simulated as a whole.",
+		"steps": "Sampling by super-step, instead of period: of so many super-steps that are alike (the same kernels, and " +
+			"as many active vertices and edges, to a factor of two), one is simulated in time and the others are emulated, " +
+			"at a fiftieth of the host time; their cycles are estimated from their instructions. A good value is 20. " +
+			"0: none. See docs/guide/sampling.md.",
 	}
 }
 
 // On reports whether anything is sampled.
-func (s Sample) On() bool { return s.Period > 0 }
+func (s Sample) On() bool { return s.Period > 0 || s.Steps > 0 }
+
+// Key returns the key that turns sampling on, and its value.
+func (s Sample) Key() (key string, value int) {
+	if s.Steps > 0 {
+		return "sample.steps", s.Steps
+	}
+	return "sample.period", s.Period
+}
 
 // Validate returns an error for a period of which nearly everything would be simulated.
 func (s Sample) Validate() error {
-	if least := 2 * (s.Interval + s.WarmUp); s.On() && s.Period < least {
+	if s.Steps > 0 && s.Period > 0 {
+		return &schema.FieldError{Key: "steps",
+			Msg: fmt.Sprintf("%d, beside period: %d: expected one of them, the other 0", s.Steps, s.Period)}
+	}
+	if least := 2 * (s.Interval + s.WarmUp); s.Period > 0 && s.Period < least {
 		return &schema.FieldError{Key: "period",
 			Msg: fmt.Sprintf("%d: expected at least %d, twice interval + warm_up, or 0, which samples nothing",
 				s.Period, least)}
@@ -55,6 +72,6 @@ func (e *Experiment) validateSample() error {
 	default:
 		return nil
 	}
-	return &schema.FieldError{Key: "sample.period",
-		Msg: fmt.Sprintf("%d, beside %s: expected one of them alone", e.Sample.Period, why)}
+	key, value := e.Sample.Key()
+	return &schema.FieldError{Key: key, Msg: fmt.Sprintf("%d, beside %s: expected one of them alone", value, why)}
 }

@@ -59,6 +59,8 @@ type Config struct {
 	Divergent Divergence // treatment of a branch on which lanes differ
 
 	Units func(core int) []Unit // the graph units of a core; nil: none
+	// Memory is that of another machine, which the machines then share; nil: the machine has one of its own.
+	Memory *Memory
 	Trace func(*Step)           // called after each instruction; nil: off
 	Stop  func(w *Warp) error   // called before each instruction; an error ends the run; nil: off
 	Out   func([]byte)          // called with each finished console line; nil: off
@@ -128,6 +130,23 @@ type Stats struct {
 	Shuffles     uint64                 // lanes that executed a shuffle
 }
 
+// Plus returns the counts of both together.
+func (s Stats) Plus(more *Stats) Stats {
+	s.WarpInstrs += more.WarpInstrs
+	s.ThreadInstrs += more.ThreadInstrs
+	s.Edges += more.Edges
+	s.Iterations += more.Iterations
+	s.Barriers += more.Barriers
+	s.Scratchpad += more.Scratchpad
+	s.Atomics += more.Atomics
+	s.Shuffles += more.Shuffles
+	for i, n := range more.ByClass {
+		s.ByClass[i] += n
+		s.LanesByClass[i] += more.LanesByClass[i]
+	}
+	return s
+}
+
 // Since returns the counts since an earlier copy.
 func (s Stats) Since(before Stats) Stats {
 	s.WarpInstrs -= before.WarpInstrs
@@ -181,7 +200,10 @@ func New(cfg Config) (*Machine, error) {
 	if cfg.Quantum == 0 {
 		cfg.Quantum = 128
 	}
-	m := &Machine{Mem: NewMemory(), cfg: cfg, program: &isa.Program{}, constants: map[uint32]*isa.Lanes{}}
+	m := &Machine{Mem: cfg.Memory, cfg: cfg, program: &isa.Program{}, constants: map[uint32]*isa.Lanes{}}
+	if m.Mem == nil {
+		m.Mem = NewMemory()
+	}
 	m.console.out = cfg.Out
 	m.device = newDeviceBarriers(&cfg)
 	for i := range cfg.Cores {
@@ -246,6 +268,9 @@ func (m *Machine) SetArg(arg uint32) { m.cfg.Arg = arg }
 
 // Core returns core i.
 func (m *Machine) Core(i int) *Core { return m.cores[i] }
+
+// Config returns the machine's configuration.
+func (m *Machine) Config() Config { return m.cfg }
 
 // ExitCode returns the value that the program has stored at ExitAddr; ok is false if it has stored none and
 // cfg.SilentExit is off.

@@ -49,7 +49,7 @@ func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arc
 func (d *Timed) Hand() accel.Hand { return d.Machine.Hand() }
 
 // LaneEdges returns the number of edges that each lane has handled.
-func (d *Timed) LaneEdges() []uint64 { return d.Machine.Arch.LaneEdges() }
+func (d *Timed) LaneEdges() []uint64 { return d.Machine.LaneEdges() }
 
 // Frontier notifies the machine's observers.
 func (d *Timed) Frontier(step int, vertices, edges uint64) {
@@ -86,6 +86,22 @@ func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, end
 	r, err := d.Machine.LaunchParts(ctx, p, arg, ended)
 	if err == nil {
 		err = exit(d.Machine.Arch, p)
+	}
+	return r, err
+}
+
+// Emulate executes a program's instructions alone (sim.Machine.Emulate); on a machine that cannot, functionally.
+func (d *Timed) Emulate(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	if d.Machine.Emulates() != nil {
+		r, err := d.Machine.Execute(ctx, p, arg)
+		if err == nil {
+			err = exit(d.Machine.Arch, p)
+		}
+		return r, err
+	}
+	r, by, err := d.Machine.Emulate(ctx, p, arg)
+	if err == nil {
+		err = exit(by, p)
 	}
 	return r, err
 }

@@ -1,0 +1,143 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"heddle/isa"
+	"heddle/kernels/compose"
+	"heddle/kernels/host"
+	"heddle/sim"
+	"heddle/sim/sampled"
+	"heddle/sim/stats"
+)
+
+// sampledSteps runs the launches of a run sampled by super-step: of super-steps that are alike, a stratum, one of every
+// so many is simulated in time and the others are emulated. Which of them is decided at their first launch, from what
+// is known by then. The times of emulated launches are known when the run has ended.
+type sampledSteps struct {
+	device *host.Timed
+	every  int
+	strata map[likeness]*stratum
+
+	// Of the current group of launches: a super-step, or what precedes it (a split of waiting vertices).
+	decided         bool
+	of              *stratum
+	timed           bool
+	vertices, edges uint64
+	instrs          uint64 // warp instructions so far
+	first           *isa.Program
+
+	last     map[*isa.Program]uint64 // warp instructions of the last group that began with a program
+	counts   stats.Tree              // of the machine, after the last timed launch
+	launches []sampled.Launch
+	later    []*sim.Later
+	settled  bool
+	wrong    error
+}
+
+// likeness is what super-steps of a stratum have in common; sizes by powers of two.
+type likeness struct {
+	first           *isa.Program // the kernel launched first, which also tells the direction
+	vertices, edges int          // of the active set
+	before          int          // warp instructions of the last super-step of this kernel, for sets of unknown size
+}
+
+type stratum struct {
+	number int
+	seen   int // super-steps
+}
+
+func newSampledSteps(d *host.Timed, every int) *sampledSteps {
+	return &sampledSteps{device: d, every: every, strata: map[likeness]*stratum{}, last: map[*isa.Program]uint64{}}
+}
+
+// begin begins a super-step.
+func (s *sampledSteps) begin() {
+	s.close()
+	s.vertices, s.edges = 0, 0
+}
+
+// frontier begins the launches that work on an active set.
+func (s *sampledSteps) frontier(vertices, edges uint64) {
+	s.close()
+	s.vertices, s.edges = vertices, edges
+}
+
+// close ends a group of launches.
+func (s *sampledSteps) close() {
+	if s.decided {
+		s.last[s.first] = s.instrs
+	}
+	s.decided, s.instrs = false, 0
+}
+
+// decide chooses whether the group of launches that begins with a program is simulated in time.
+func (s *sampledSteps) decide(p *isa.Program) {
+	like := likeness{p, bits.Len64(s.vertices), bits.Len64(s.edges), bits.Len64(s.last[p])}
+	of := s.strata[like]
+	if of == nil {
+		of = &stratum{number: len(s.strata)}
+		s.strata[like] = of
+	}
+	s.decided, s.first, s.of, s.timed = true, p, of, of.seen%s.every == 0
+	of.seen++
+}
+
+// launch simulates or emulates a launch. Its result has no time yet.
+func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (r sim.Result, err error) {
+	if !s.decided {
+		s.decide(p)
+	}
+	l := sampled.Launch{Kernel: p, Stratum: s.of.number, Timed: s.timed}
+	if s.timed {
+		if s.counts == nil {
+			s.counts = s.device.Machine.Statistics()
+		}
+		if r, err = s.device.Launch(ctx, p, arg); err != nil {
+			return r, err
+		}
+		now := s.device.Machine.Statistics()
+		l.Counts, s.counts = stats.PackPart(now.Since(s.counts)), now
+	} else if r, err = s.device.Emulate(ctx, p, arg); err != nil {
+		return r, err
+	}
+	s.instrs += r.WarpInstrs
+	l.Result = r
+	r.Later = &sim.Later{}
+	s.launches, s.later = append(s.launches, l), append(s.later, r.Later)
+	return r, nil
+}
+
+// settle computes the times of all launches. whole are the machine's counts, which are those of the timed launches.
+func (s *sampledSteps) settle(whole stats.Tree) (t host.Times, counts stats.Tree) {
+	e, ok := sampled.EstimateSteps(s.launches)
+	if !ok {
+		s.wrong = fmt.Errorf("sample.steps = %d: cannot be sampled: a kernel was not simulated in any super-step: "+
+			"expected a smaller number, or 0, which simulates everything", s.every)
+		return t, whole
+	}
+	counts = whole
+	if e.Counts != nil {
+		counts = e.Counts
+	}
+	for i, l := range s.later {
+		*l = sim.Later{Cycles: uint64(math.Round(e.Cycles[i])), Half: e.Half[i], Estimated: e.Counts != nil}
+		t.Cycles, t.Half = t.Cycles+l.Cycles, t.Half+l.Half
+	}
+	return t, counts
+}
+
+// settle ends a run that is sampled by super-step, and completes the records of its launches.
+func (c *counted) settle(launched []compose.Launched) error {
+	if c.steps == nil {
+		return nil
+	}
+	c.end()
+	for i := range launched {
+		launched[i].Settle()
+	}
+	return c.steps.wrong
+}
