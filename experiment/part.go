@@ -186,7 +186,7 @@ func (c *counted) BeginStep(n int) error {
 		c.begin()
 	}
 	if c.steps != nil {
-		c.steps.begin()
+		c.steps.begin(n)
 	}
 	if c.region.To == 0 || n <= c.region.To {
 		return nil

@@ -22,19 +22,21 @@ type sampledSteps struct {
 	every  int
 	strata map[likeness]*stratum
 
-	// Of the current group of launches: a super-step, or what precedes it (a split of waiting vertices).
-	decided         bool
-	of              *stratum
-	timed           bool
-	vertices, edges uint64
-	instrs          uint64 // warp instructions so far
-	first           *isa.Program
+	certain int // super-steps that there are in any case, with the same work each; 0: unknown
+	step    int // number of the super-step
 
-	last     map[*isa.Program]uint64 // warp instructions of the last group that began with a program
-	counts   stats.Tree              // of the machine, after the last timed launch
+	// Of the current group of launches: a super-step, or what precedes it (a split of waiting vertices).
+	decided     bool
+	of          *stratum
+	timed, warm bool
+	active      activeSize
+	instrs      uint64 // warp instructions so far
+	first       *isa.Program
+
+	last     map[*isa.Program]lastGroup // of the groups that began with a program
+	counts   stats.Tree                 // of the machine, after the last timed launch
 	launches []sampled.Launch
 	later    []*sim.Later
-	settled  bool
 	wrong    error
 }
 
@@ -42,7 +44,17 @@ type sampledSteps struct {
 type likeness struct {
 	first           *isa.Program // the kernel launched first, which also tells the direction
 	vertices, edges int          // of the active set
-	before          int          // warp instructions of the last super-step of this kernel, for sets of unknown size
+	before          int          // warp instructions of the last one of this kernel, if it had as many of both
+}
+
+// activeSize is the size of an active set; all vertices if the set does not list its members.
+type activeSize struct{ vertices, edges uint64 }
+
+// lastGroup is the group of launches before that began with the same program.
+type lastGroup struct {
+	activeSize
+	instrs uint64
+	same   bool // as many as the group before it
 }
 
 type stratum struct {
@@ -51,38 +63,47 @@ type stratum struct {
 }
 
 func newSampledSteps(d *host.Timed, every int) *sampledSteps {
-	return &sampledSteps{device: d, every: every, strata: map[likeness]*stratum{}, last: map[*isa.Program]uint64{}}
+	return &sampledSteps{device: d, every: every, strata: map[likeness]*stratum{},
+		last: map[*isa.Program]lastGroup{}}
 }
 
 // begin begins a super-step.
-func (s *sampledSteps) begin() {
+func (s *sampledSteps) begin(n int) {
 	s.close()
-	s.vertices, s.edges = 0, 0
+	s.active, s.step = activeSize{}, n
 }
 
 // frontier begins the launches that work on an active set.
 func (s *sampledSteps) frontier(vertices, edges uint64) {
 	s.close()
-	s.vertices, s.edges = vertices, edges
+	s.active = activeSize{vertices, edges}
 }
 
 // close ends a group of launches.
 func (s *sampledSteps) close() {
 	if s.decided {
-		s.last[s.first] = s.instrs
+		s.last[s.first] = lastGroup{s.active, s.instrs, s.last[s.first].instrs == s.instrs}
 	}
 	s.decided, s.instrs = false, 0
 }
 
-// decide chooses whether the group of launches that begins with a program is simulated in time.
+// decide chooses whether the group of launches that begins with a program is simulated in time. The first super-step
+// finds the caches cold: where others like it will follow, it is emulated and warms them.
 func (s *sampledSteps) decide(p *isa.Program) {
-	like := likeness{p, bits.Len64(s.vertices), bits.Len64(s.edges), bits.Len64(s.last[p])}
+	like, last := likeness{p, bits.Len64(s.active.vertices), bits.Len64(s.active.edges), 0}, s.last[p]
+	if last.activeSize == s.active {
+		like.before = bits.Len64(last.instrs)
+	}
 	of := s.strata[like]
 	if of == nil {
 		of = &stratum{number: len(s.strata)}
 		s.strata[like] = of
 	}
 	s.decided, s.first, s.of, s.timed = true, p, of, of.seen%s.every == 0
+	if s.step == 1 && s.certain > 1 {
+		s.timed = false
+	}
+	s.warm = !last.same // otherwise the caches have seen the same accesses already
 	of.seen++
 }
 
@@ -101,7 +122,7 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 		}
 		now := s.device.Machine.Statistics()
 		l.Counts, s.counts = stats.PackPart(now.Since(s.counts)), now
-	} else if r, err = s.device.Emulate(ctx, p, arg); err != nil {
+	} else if r, err = s.device.Emulate(ctx, p, arg, s.warm); err != nil {
 		return r, err
 	}
 	s.instrs += r.WarpInstrs

@@ -3,16 +3,22 @@ package sim
 import (
 	"context"
 	"errors"
+	"math/bits"
+	"slices"
 
+	"heddle/components/cache"
+	"heddle/components/mem"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
 
 // Emulate executes a program to its end as Launch does, but its instructions alone, at about a fiftieth of the host
-// time. Only memory shows it: caches, open DRAM rows and the clock stay as the last launch has left them, statistics
-// are unchanged, and the result has counts without cycles. Warps take turns of a fixed number of instructions. by is
-// the machine that has executed it, for the exit code.
-func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32) (r Result, by *emu.Machine, err error) {
+// time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at two or three times that cost:
+// they are then as functional execution (Execute) leaves them, but for instructions and the units' own accesses. The
+// clock and all statistics stay, and the result has counts without cycles. Warps take turns of a fixed number of
+// instructions. by is the machine that has executed it, for the exit code.
+func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm bool) (r Result, by *emu.Machine,
+	err error) {
 	if m.spent {
 		return Result{}, nil, errSpent
 	}
@@ -22,9 +28,63 @@ func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32) (r Re
 	before := by.Stats()
 	by.SetArg(arg)
 	by.Load(p)
+	by.SetTrace(nil)
+	if warm {
+		m.assembleUntimed()
+		by.SetTrace(newToucher(m).touch)
+	}
 	err = by.Run(ctx)
 	m.spent = err != nil
 	return Result{Stats: by.Stats().Since(before)}, by, err
+}
+
+// toucher passes the accesses of emulated instructions to the L1Ds, line by line.
+type toucher struct {
+	data   []*cache.Cache // by core
+	at     uint64         // an estimate of time that only goes on: an instruction a cycle and core
+	instrs uint64
+	line   uint32 // size in bytes
+	lines  [emu.MaxThreads]uint32
+}
+
+func newToucher(m *Machine) *toucher {
+	t := &toucher{at: m.domain.After(), line: uint32(m.cfg.L1D.LineBytes)}
+	for n := range m.Cores {
+		t.data = append(t.data, m.Caches[2*(n/m.cfg.CoresPerSocket)+1])
+	}
+	for s := range m.cfg.Sockets { // as at every launch
+		t.data[s*m.cfg.CoresPerSocket].Warm(mem.Access{Op: mem.Invalidate}, t.at)
+	}
+	return t
+}
+
+// touch is called after each emulated instruction.
+func (t *toucher) touch(s *emu.Step) {
+	if t.instrs++; t.instrs%uint64(len(t.data)) == 0 {
+		t.at++
+	}
+	if s.Addrs == nil {
+		return
+	}
+	a := mem.Access{Op: mem.Read, Operations: 1}
+	switch s.Inst.Class {
+	case isa.ClassStore:
+		a.Op, a.Wrote = mem.Write, true
+	case isa.ClassAtomic:
+		a.Op, a.Wrote = mem.Atomic, true
+	}
+	n := 0
+	for lanes := s.Mask; lanes != 0; lanes &= lanes - 1 {
+		addr := s.Addrs[bits.TrailingZeros32(lanes)]
+		line := addr &^ (t.line - 1)
+		if addr < emu.UncachedEnd || addr >= emu.ScratchpadBase || slices.Contains(t.lines[:n], line) {
+			continue
+		}
+		t.lines[n%len(t.lines)] = line
+		n++
+		a.Addr = line
+		t.data[s.Core].Warm(a, t.at)
+	}
 }
 
 // Emulates returns why launches of the machine cannot be emulated; nil: they can.
@@ -45,7 +105,7 @@ func (m *Machine) emulator() (*emu.Machine, error) {
 		return m.emulated, nil
 	}
 	cfg := m.Arch.Config()
-	cfg.Memory, cfg.Units = m.Arch.Mem, nil
+	cfg.Memory, cfg.Units, cfg.Quantum = m.Arch.Mem, nil, 8
 	if spec := m.cfg.Core.Unit.Spec; spec != nil {
 		var units []emu.Unit
 		for n := range cfg.Cores {

@@ -61,9 +61,9 @@ type Config struct {
 	Units func(core int) []Unit // the graph units of a core; nil: none
 	// Memory is that of another machine, which the machines then share; nil: the machine has one of its own.
 	Memory *Memory
-	Trace func(*Step)           // called after each instruction; nil: off
-	Stop  func(w *Warp) error   // called before each instruction; an error ends the run; nil: off
-	Out   func([]byte)          // called with each finished console line; nil: off
+	Trace  func(*Step)         // called after each instruction; nil: off
+	Stop   func(w *Warp) error // called before each instruction; an error ends the run; nil: off
+	Out    func([]byte)        // called with each finished console line; nil: off
 }
 
 // Divergence chooses where a branch, or an indirect jump, goes on which the active lanes disagree.
@@ -262,6 +262,9 @@ func (m *Machine) Launch(pc uint32) {
 		c.launch(pc)
 	}
 }
+
+// SetTrace sets the function that is called after each instruction; nil: none.
+func (m *Machine) SetTrace(f func(*Step)) { m.cfg.Trace = f }
 
 // SetArg sets the value of mscratch at the next launch.
 func (m *Machine) SetArg(arg uint32) { m.cfg.Arg = arg }

@@ -90,8 +90,9 @@ func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, end
 	return r, err
 }
 
-// Emulate executes a program's instructions alone (sim.Machine.Emulate); on a machine that cannot, functionally.
-func (d *Timed) Emulate(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+// Emulate executes a program's instructions alone, and with warm also their accesses to the caches
+// (sim.Machine.Emulate); on a machine that cannot, it executes it functionally.
+func (d *Timed) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm bool) (sim.Result, error) {
 	if d.Machine.Emulates() != nil {
 		r, err := d.Machine.Execute(ctx, p, arg)
 		if err == nil {
@@ -99,7 +100,7 @@ func (d *Timed) Emulate(ctx context.Context, p *isa.Program, arg uint32) (sim.Re
 		}
 		return r, err
 	}
-	r, by, err := d.Machine.Emulate(ctx, p, arg)
+	r, by, err := d.Machine.Emulate(ctx, p, arg, warm)
 	if err == nil {
 		err = exit(by, p)
 	}

@@ -1,7 +1,9 @@
 package sampled
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"heddle/sim"
 	"heddle/sim/stats"
@@ -18,16 +20,15 @@ type Launch struct {
 
 // Constants of the estimate of emulated launches.
 const (
-	// StepScatter is the standard deviation of the logarithm of cycles a warp instruction between the launches of a
-	// kernel in a stratum, as the runs of docs/guide/sampling.md have shown it. It counts as much as stepWeight launches:
-	// a stratum of which one launch was simulated shows no scatter of its own.
-	StepScatter = 0.03
-	stepWeight  = 4
-	// elsewhere is the same for a kernel of which no launch of the stratum was simulated, but one of another stratum.
-	elsewhere = 0.25
-	// StepError is the standard deviation of the error that scatter does not show, relative to the emulated part: an
-	// emulated launch leaves the L2 as it was, and executes warps in another order.
-	StepError = 0.005
+	// samePace and stepPace are the standard deviation of the logarithm of cycles a warp instruction about the rate
+	// that the launch's neighbours give, where a simulated launch of the kernel has as many instructions (to 1 %), and
+	// elsewhere, as the runs of docs/guide/sampling.md have shown them. They count as much as stepWeight launches.
+	samePace   = 0.004
+	stepPace   = 0.03
+	stepWeight = 4
+	// outside is the same for launches that are larger or smaller than all simulated ones of the kernel by a factor of
+	// two or more.
+	outside = 0.25
 )
 
 // Steps is the estimated outcome of a run.
@@ -39,133 +40,181 @@ type Steps struct {
 	Counts stats.Tree // of the machine; nil: all launches were simulated
 }
 
-// cell is the launches of a kernel in a stratum.
-type cell struct {
-	timed, emulated []int   // launches
-	instrs, cycles  float64 // of the timed ones
-	left            float64 // warp instructions of the emulated ones
-	perInstr        float64 // cycles
-	far             bool    // it has no timed launch: perInstr is another stratum's
-	from            *cell   // that the rate is from
-}
-
-// EstimateSteps estimates the cycles of emulated launches: in each stratum, those of a kernel take as many cycles a warp
-// instruction as the simulated ones (a separate ratio estimator: Cochran, Sampling Techniques, 1977, ch. 6.11). ok is
-// false if a kernel was never simulated.
+// EstimateSteps estimates the cycles of emulated launches. In a stratum they take as many cycles a warp instruction as
+// the simulated launches of the same kernel that have a similar number of instructions: between two of them, on the
+// straight line through their logarithms. ok is false if a kernel was never simulated.
 func EstimateSteps(all []Launch) (s Steps, ok bool) {
-	cells, order := cellsOf(all)
-	freedom, scatter := float64(stepWeight), stepWeight*StepScatter*StepScatter
-	for _, c := range order {
-		if !c.rate(order, all) {
-			return Steps{}, false
-		}
-		for _, i := range c.timed {
-			if len(c.timed) > 1 {
-				d := math.Log(float64(all[i].Cycles) / float64(max(all[i].WarpInstrs, 1)) / c.perInstr)
-				scatter += d * d
-			}
-		}
-		freedom += float64(max(0, len(c.timed)-1))
-	}
-	scatter /= freedom
+	curves, cells := curvesOf(all), map[place]*cell{}
 	s = Steps{Cycles: make([]float64, len(all)), Half: make([]float64, len(all))}
-	variance, left := 0.0, 0.0
-	for _, c := range order {
-		n, rest := float64(len(c.timed)), c.left*c.perInstr
-		v := scatter
-		if c.far {
-			n, v = 1, elsewhere*elsewhere
-		}
-		if m := float64(len(c.emulated)); m > 0 {
-			variance += rest * rest * v * (1/n + 1/m)
-		}
-		left += rest
-	}
+	weights := make([]float64, len(all))
+	left := 0.0
 	for i := range all {
 		l := &all[i]
-		if s.Cycles[i] = float64(l.Cycles); !l.Timed {
-			s.Cycles[i] = cells[l.cell()].perInstr * float64(l.WarpInstrs)
+		if s.Cycles[i] = float64(l.Cycles); l.Timed {
+			s.Total += s.Cycles[i]
+			continue
 		}
-		s.Total += s.Cycles[i]
+		c := curves[l.Kernel]
+		if c == nil {
+			return Steps{}, false
+		}
+		at := c.at(float64(l.WarpInstrs))
+		s.Cycles[i] = at.perInstr * float64(l.WarpInstrs)
+		s.Total, left = s.Total+s.Cycles[i], left+s.Cycles[i]
+		at.share(c, s.Cycles[i], weights)
+		of := place{l.Kernel, l.Stratum}
+		if cells[of] == nil {
+			cells[of] = &cell{}
+		}
+		cells[of].add(s.Cycles[i], c.pace(&at))
 	}
 	if left == 0 {
 		return s, true
 	}
-	t := stats.Student95(int(freedom))
-	s.Error = math.Hypot(t*math.Sqrt(variance), stats.Student95(1000)*StepError*left)
+	variance := 0.0
+	for _, c := range cells {
+		variance += c.variance()
+	}
+	s.Error = stats.Student95(stepWeight) * math.Sqrt(variance)
 	for i := range all {
 		if !all[i].Timed {
 			s.Half[i] = s.Error * s.Cycles[i] / left
 		}
 	}
-	s.Counts = stepCounts(all, order, left, s.Error)
+	s.Counts = stepCounts(all, weights, left, s.Error)
 	return s, true
 }
 
-// place identifies a cell.
+// place identifies a cell, the launches of a kernel in a stratum.
 type place struct {
 	kernel  any
 	stratum int
 }
 
-func (l *Launch) cell() place { return place{l.Kernel, l.Stratum} }
+// cell holds the emulated launches of a kernel in a stratum. Their errors have a part in common, that of the simulated
+// launches from which the rate is, and one of their own.
+type cell struct{ common, own float64 }
 
-// cellsOf groups launches; order is that of their first.
-func cellsOf(all []Launch) (cells map[place]*cell, order []*cell) {
-	cells = map[place]*cell{}
+func (c *cell) add(cycles, pace float64) {
+	c.common += cycles * pace
+	c.own += cycles * cycles * pace * pace
+}
+
+func (c *cell) variance() float64 { return c.common*c.common + c.own }
+
+// curve holds the simulated launches of a kernel by their number of warp instructions.
+type curve struct {
+	knots   []knot
+	scatter float64 // variance of the logarithm of a knot's rate about its neighbours'
+}
+
+// knot is the simulated launches of about as many instructions.
+type knot struct {
+	launches       []int
+	instrs, cycles float64
+}
+
+func (k *knot) size() float64     { return k.instrs / float64(len(k.launches)) }
+func (k *knot) perInstr() float64 { return k.cycles / max(k.instrs, 1) }
+
+// alike is the ratio of instructions up to which launches are in one knot.
+const alike = 1.01
+
+func curvesOf(all []Launch) map[any]*curve {
+	timed := map[any][]int{}
 	for i := range all {
-		l := &all[i]
-		c := cells[l.cell()]
-		if c == nil {
-			c = &cell{}
-			cells[l.cell()] = c
-			order = append(order, c)
+		if l := &all[i]; l.Timed && l.WarpInstrs > 0 && l.Cycles > 0 {
+			timed[l.Kernel] = append(timed[l.Kernel], i)
 		}
-		if !l.Timed {
-			c.emulated, c.left = append(c.emulated, i), c.left+float64(l.WarpInstrs)
-			continue
-		}
-		c.timed = append(c.timed, i)
-		c.instrs, c.cycles = c.instrs+float64(l.WarpInstrs), c.cycles+float64(l.Cycles)
 	}
-	return cells, order
+	curves := map[any]*curve{}
+	for kernel, launches := range timed {
+		slices.SortStableFunc(launches, func(a, b int) int { return cmp.Compare(all[a].WarpInstrs, all[b].WarpInstrs) })
+		c := &curve{}
+		for _, i := range launches {
+			n := float64(all[i].WarpInstrs)
+			if len(c.knots) == 0 || n > alike*c.knots[len(c.knots)-1].size() {
+				c.knots = append(c.knots, knot{})
+			}
+			k := &c.knots[len(c.knots)-1]
+			k.launches, k.instrs, k.cycles = append(k.launches, i), k.instrs+n, k.cycles+float64(all[i].Cycles)
+		}
+		c.measure()
+		curves[kernel] = c
+	}
+	return curves
 }
 
-// rate sets the cycles a warp instruction: without timed launches, those of the kernel's stratum with the most similar
-// launches. It reports false if there is none.
-func (c *cell) rate(order []*cell, all []Launch) bool {
-	c.from = c
-	if len(c.timed) == 0 {
-		c.from, c.far = nil, true
-		l, nearest := &all[c.emulated[0]], math.Inf(1)
-		for _, o := range order {
-			if len(o.timed) == 0 || all[o.timed[0]].Kernel != l.Kernel {
-				continue
-			}
-			mine := c.left / float64(len(c.emulated))
-			if d := math.Abs(math.Log(max(mine, 1) / max(o.instrs/float64(len(o.timed)), 1))); d < nearest {
-				c.from, nearest = o, d
-			}
-		}
+// measure computes the scatter: how far knots are from the line through their neighbours, a knot in the middle of two
+// having 1.5 times the variance of one.
+func (c *curve) measure() {
+	sum, weight := stepWeight*stepPace*stepPace, float64(stepWeight)
+	for i := 1; i+1 < len(c.knots); i++ {
+		k, without := &c.knots[i], curve{knots: []knot{c.knots[i-1], c.knots[i+1]}}
+		at := without.at(k.size())
+		d := math.Log(k.perInstr() / at.perInstr)
+		sum += d * d / 1.5
+		weight++
 	}
-	if c.from == nil {
-		return false
-	}
-	c.perInstr = c.from.cycles / max(c.from.instrs, 1)
-	return true
+	c.scatter = sum / weight
 }
 
-// stepCounts returns the machine's statistics: those of the timed launches, each also in place of the emulated ones of
-// its cell, by warp instructions.
-func stepCounts(all []Launch, order []*cell, left, half float64) stats.Tree {
+// estimate is the rate at a number of instructions, between two knots or at one.
+type rate struct {
+	below, above int
+	part         float64 // of above
+	perInstr     float64
+	same         bool    // as many instructions as a knot
+	beyond       float64 // logarithm of how many times larger or smaller than all knots
+}
+
+func (c *curve) at(instrs float64) (r rate) {
+	instrs = max(instrs, 1)
+	n, _ := slices.BinarySearchFunc(c.knots, instrs, func(k knot, x float64) int { return cmp.Compare(k.size(), x) })
+	r.below, r.above = max(0, n-1), min(n, len(c.knots)-1)
+	a, b := &c.knots[r.below], &c.knots[r.above]
+	x, y := math.Log(a.size()), math.Log(b.size())
+	switch at := math.Log(instrs); {
+	case r.below == r.above:
+		r.beyond = math.Abs(at - x)
+	case y > x:
+		r.part = (at - x) / (y - x)
+	}
+	r.perInstr = math.Exp((1-r.part)*math.Log(a.perInstr()) + r.part*math.Log(b.perInstr()))
+	near := math.Log(alike)
+	r.same = math.Abs(math.Log(instrs/a.size())) < near || math.Abs(math.Log(instrs/b.size())) < near
+	return r
+}
+
+// pace returns the standard deviation of a rate, relative to it.
+func (c *curve) pace(r *rate) float64 {
+	switch {
+	case r.same:
+		return samePace
+	case r.beyond > math.Ln2:
+		return outside
+	}
+	return math.Sqrt(c.scatter) * (1 + r.beyond)
+}
+
+// share adds an emulated launch's cycles to those that simulated ones stand for.
+func (r *rate) share(c *curve, cycles float64, weights []float64) {
+	for _, x := range [...]struct {
+		knot int
+		part float64
+	}{{r.below, 1 - r.part}, {r.above, r.part}} {
+		k := &c.knots[x.knot]
+		for _, i := range k.launches {
+			weights[i] += x.part * cycles / k.cycles
+		}
+	}
+}
+
+// stepCounts returns the machine's statistics: those of the timed launches, and weights as much of each in place of the
+// emulated ones.
+func stepCounts(all []Launch, weights []float64, left, half float64) stats.Tree {
 	var out stats.Tree
 	var sum, timed sim.Result
-	weights := map[int]float64{}
-	for _, c := range order {
-		for _, i := range c.from.timed {
-			weights[i] += c.left / max(c.from.instrs, 1)
-		}
-	}
 	p := stats.Parts{Rest: left, Relative: half / left}
 	var values []stats.Values
 	for i := range all {
@@ -191,6 +240,7 @@ func stepCounts(all []Launch, order []*cell, left, half float64) stats.Tree {
 	p.Simulated = float64(timed.Cycles)
 	whole := sim.Sampled{Result: sum, Begin: sim.Interval{Counts: stats.PackPart(out),
 		Pace: sim.Pace{Cycles: timed.Cycles, WarpInstrs: timed.WarpInstrs}}}
+	calibrate(&p, float64(sum.WarpInstrs-timed.WarpInstrs))
 	for j := range out {
 		out[j] = p.Extrapolate(out[j], func(i int) stats.Stat { return values[i].Next() })
 	}
