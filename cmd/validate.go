@@ -18,7 +18,7 @@ func newValidate() *cobra.Command {
 	var markdown string
 	var machines []string
 	var sampling bool
-	var period int
+	var period, steps int
 	var onSilicon siliconFlags
 	c := &cobra.Command{
 		Use:   "validate",
@@ -48,7 +48,7 @@ and the estimates compared with the truth. That takes half an hour.
 				return err
 			}
 			if sampling {
-				return validateSampling(c, period, markdown)
+				return validateSampling(c, period, steps, markdown)
 			}
 			return validateParity(c, machines, markdown)
 		},
@@ -57,6 +57,7 @@ and the estimates compared with the truth. That takes half an hour.
 		"write docs/results/validation.md, or with --sampling a table, or with --silicon a page, to that `file`")
 	c.Flags().BoolVar(&sampling, "sampling", false, "compare sampled runs with whole ones")
 	c.Flags().IntVar(&period, "period", 1000, "with --sampling: sample.period")
+	c.Flags().IntVar(&steps, "steps", 0, "with --sampling: sample.steps, and 40 drawn runs of many super-steps")
 	c.Flags().StringSliceVar(&machines, "machines", parity.Machines, "reference machines to run")
 	onSilicon.addTo(c)
 	c.MarkFlagsMutuallyExclusive("silicon", "sampling")
@@ -99,12 +100,18 @@ func parityRows(c *cobra.Command, machines []string) ([]parity.Row, error) {
 	})
 }
 
+// Of the cases of --sampling --steps.
+const drawnSeed, drawnCases = 2026, 40
+
 // validateSampling runs all cases, reports each result, and writes the table.
-func validateSampling(c *cobra.Command, period int, markdown string) error {
+func validateSampling(c *cobra.Command, period, steps int, markdown string) error {
 	var rows []samplecheck.Row
-	cases := samplecheck.Cases()
+	cases, sample := samplecheck.Cases(), fmt.Sprint("sample.period=", period)
+	if steps > 0 {
+		cases, sample = samplecheck.Drawn(drawnSeed, drawnCases), fmt.Sprint("sample.steps=", steps)
+	}
 	for i := range cases {
-		r, err := samplecheck.Do(c.Context(), &cases[i], period)
+		r, err := samplecheck.Do(c.Context(), &cases[i], sample)
 		if err != nil {
 			return failed(err)
 		}

@@ -29,6 +29,7 @@ type sampledSteps struct {
 	decided     bool
 	of          *stratum
 	timed, warm bool
+	cold        bool
 	active      activeSize
 	instrs      uint64 // warp instructions so far
 	first       *isa.Program
@@ -45,6 +46,7 @@ type likeness struct {
 	first           *isa.Program // the kernel launched first, which also tells the direction
 	vertices, edges int          // of the active set
 	before          int          // warp instructions of the last one of this kernel, if it had as many of both
+	cold            bool         // it is the first, before which the caches are empty and values initial
 }
 
 // activeSize is the size of an active set; all vertices if the set does not list its members.
@@ -90,7 +92,7 @@ func (s *sampledSteps) close() {
 // decide chooses whether the group of launches that begins with a program is simulated in time. The first super-step
 // finds the caches cold: where others like it will follow, it is emulated and warms them.
 func (s *sampledSteps) decide(p *isa.Program) {
-	like, last := likeness{p, bits.Len64(s.active.vertices), bits.Len64(s.active.edges), 0}, s.last[p]
+	like, last := likeness{p, bits.Len64(s.active.vertices), bits.Len64(s.active.edges), 0, s.step == 1}, s.last[p]
 	if last.activeSize == s.active {
 		like.before = bits.Len64(last.instrs)
 	}
@@ -99,8 +101,9 @@ func (s *sampledSteps) decide(p *isa.Program) {
 		of = &stratum{number: len(s.strata)}
 		s.strata[like] = of
 	}
-	s.decided, s.first, s.of, s.timed = true, p, of, of.seen%s.every == 0
-	if s.step == 1 && s.certain > 1 {
+	s.decided, s.first, s.of, s.cold = true, p, of, like.cold
+	s.timed = of.seen%s.every == 0
+	if like.cold && s.certain > 1 {
 		s.timed = false
 	}
 	s.warm = !last.same // otherwise the caches have seen the same accesses already
@@ -109,10 +112,14 @@ func (s *sampledSteps) decide(p *isa.Program) {
 
 // launch simulates or emulates a launch. Its result has no time yet.
 func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (r sim.Result, err error) {
+	if s.device.Machine.Tiles() {
+		return r, fmt.Errorf("sample.steps = %d: cannot be sampled: a run on Swarm tiles is one launch: expected 0",
+			s.every)
+	}
 	if !s.decided {
 		s.decide(p)
 	}
-	l := sampled.Launch{Kernel: p, Stratum: s.of.number, Timed: s.timed}
+	l := sampled.Launch{Kernel: p, Stratum: s.of.number, Timed: s.timed, Cold: s.cold}
 	if s.timed {
 		if s.counts == nil {
 			s.counts = s.device.Machine.Statistics()

@@ -98,6 +98,11 @@ func (m *Machine) Emulates() error {
 	return nil
 }
 
+// emulatedTurn is the number of instructions that a warp executes before the next. Where a super-step reads what it has
+// written itself, its work depends on it: connected components of a grid take 2 % more instructions than in time with 8,
+// 5 % with 1 and 4 % with 128.
+const emulatedTurn = 8
+
 // emulator returns the functional machine that shares the machine's memory. Its graph units are functional ones, which
 // begin every launch empty, as the machine's do.
 func (m *Machine) emulator() (*emu.Machine, error) {
@@ -105,7 +110,7 @@ func (m *Machine) emulator() (*emu.Machine, error) {
 		return m.emulated, nil
 	}
 	cfg := m.Arch.Config()
-	cfg.Memory, cfg.Units, cfg.Quantum = m.Arch.Mem, nil, 8
+	cfg.Memory, cfg.Units, cfg.Quantum = m.Arch.Mem, nil, emulatedTurn
 	if spec := m.cfg.Core.Unit.Spec; spec != nil {
 		var units []emu.Unit
 		for n := range cfg.Cores {

@@ -70,6 +70,8 @@ type Run struct {
 	Cycles, Half float64
 	Instrs       uint64  // of warps
 	Seconds      float64 // of host processors
+	Launches     int
+	Timed        int // launches without an interval
 }
 
 // Row is a case with its outcomes.
@@ -87,19 +89,19 @@ func (r *Row) Holds() bool { return tolerance.Within(r.Sampled.Cycles, r.Whole.C
 // Faster is how many times less host time the sampled run took.
 func (r *Row) Faster() float64 { return r.Whole.Seconds / max(r.Sampled.Seconds, 1e-3) }
 
-// Do runs a case, with a sampling period.
-func Do(ctx context.Context, c *Case, period int) (r Row, err error) {
+// Do runs a case whole, and sampled as a KEY=VALUE says: sample.period=1000.
+func Do(ctx context.Context, c *Case, sample string) (r Row, err error) {
 	r.Case = *c
-	if r.Whole, err = one(ctx, c, 0); err == nil {
-		r.Sampled, err = one(ctx, c, period)
+	if r.Whole, err = one(ctx, c, "sample.period=0"); err == nil {
+		r.Sampled, err = one(ctx, c, sample)
 	}
 	return r, err
 }
 
-func one(ctx context.Context, c *Case, period int) (Run, error) {
+func one(ctx context.Context, c *Case, sample string) (Run, error) {
 	e, err := config.ParseWith("sampling",
 		[]byte("name: sampling\ngraph: {"+c.Keys+", weights: {from: random}}\n"),
-		append(slices.Clone(c.Set), fmt.Sprintf("sample.period=%d", period)))
+		append(slices.Clone(c.Set), sample))
 	if err != nil {
 		return Run{}, err
 	}
@@ -113,7 +115,14 @@ func one(ctx context.Context, c *Case, period int) (Run, error) {
 		return Run{}, fmt.Errorf("%s, %s: %w", c.Graph, c.Computation(), o.Err)
 	}
 	instrs, _ := o.Stats.Get("warp_instrs")
-	return Run{float64(o.Cycles), o.Half, uint64(instrs.Float()), resources.ProcessorSeconds() - before}, nil
+	r := Run{Cycles: float64(o.Cycles), Half: o.Half, Instrs: uint64(instrs.Float()),
+		Seconds: resources.ProcessorSeconds() - before, Launches: len(o.Steps)}
+	for i := range o.Steps {
+		if o.Steps[i].Half == 0 {
+			r.Timed++
+		}
+	}
+	return r, nil
 }
 
 // Summary summarises all rows.
@@ -154,7 +163,8 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
-	t.AppendHeader(table.Row{"graph", "computation", "cycles", "estimate", "±", "error", "held", "faster"})
+	t.AppendHeader(table.Row{"graph", "computation", "cycles", "estimate", "±", "error", "held", "launches",
+		"faster"})
 	for i := range rows {
 		r := &rows[i]
 		held := "yes"
@@ -165,11 +175,12 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 			r.Graph, r.Computation(), experiment.Thousands(uint64(r.Whole.Cycles)),
 			experiment.Thousands(uint64(r.Sampled.Cycles)),
 			fmt.Sprintf("%.1f %%", 100*r.Sampled.Half/r.Sampled.Cycles), fmt.Sprintf("%+.1f %%", 100*r.Error()), held,
+			fmt.Sprintf("%d of %d", r.Sampled.Timed, r.Sampled.Launches),
 			fmt.Sprintf("%.1f×", r.Faster()),
 		})
 	}
 	var right []table.ColumnConfig
-	for _, n := range []int{3, 4, 5, 6, 8} {
+	for _, n := range []int{3, 4, 5, 6, 8, 9} {
 		right = append(right, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)

@@ -38,7 +38,7 @@ func TestPhases(t *testing.T) {
 		", clean: {symmetrise: true, drop_self_loops: true, drop_duplicates: true}"
 	row, err := Do(t.Context(), &Case{"small world", keys, []string{
 		"machine=vortex-6c32w32t-weaver", "workload.algorithm=pagerank", "workload.schedule=weaver", "workload.max_iterations=3",
-	}}, 1000)
+	}}, "sample.period=1000")
 	require.NoError(t, err)
 	t.Logf("%.0f: %.0f ± %.0f, %+.1f %%", row.Whole.Cycles, row.Sampled.Cycles, row.Sampled.Half, 100*row.Error())
 	require.True(t, row.Holds())

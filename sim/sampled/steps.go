@@ -2,6 +2,7 @@ package sampled
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -13,7 +14,8 @@ import (
 type Launch struct {
 	sim.Result
 	Kernel  any
-	Stratum int // of its super-step
+	Stratum int  // of its super-step
+	Cold    bool // in the first super-step, which tells of others only where nothing else does
 	Timed   bool
 	Counts  stats.Part // of the machine, if it was simulated in time
 }
@@ -122,9 +124,13 @@ const alike = 1.01
 
 func curvesOf(all []Launch) map[any]*curve {
 	timed := map[any][]int{}
-	for i := range all {
-		if l := &all[i]; l.Timed && l.WarpInstrs > 0 && l.Cycles > 0 {
-			timed[l.Kernel] = append(timed[l.Kernel], i)
+	for _, cold := range [...]bool{false, true} {
+		had := maps.Clone(timed)
+		for i := range all {
+			l := &all[i]
+			if l.Timed && l.Cold == cold && had[l.Kernel] == nil && l.WarpInstrs > 0 && l.Cycles > 0 {
+				timed[l.Kernel] = append(timed[l.Kernel], i)
+			}
 		}
 	}
 	curves := map[any]*curve{}
