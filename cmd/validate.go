@@ -115,6 +115,11 @@ func validateSampling(c *cobra.Command, period, steps int, markdown string) erro
 		if err != nil {
 			return failed(err)
 		}
+		if r.Refused {
+			fmt.Fprintf(c.ErrOrStderr(), "%d/%d %s, %s: refused\n", i+1, len(cases), r.Graph, r.Computation())
+			rows = append(rows, r)
+			continue
+		}
 		fmt.Fprintf(c.ErrOrStderr(), "%d/%d %s, %s: %+.1f %% (± %.1f %%), %.1f times faster\n", i+1, len(cases),
 			r.Graph, r.Computation(), 100*r.Error(), 100*r.Sampled.Half/r.Sampled.Cycles, r.Faster())
 		rows = append(rows, r)

@@ -61,7 +61,8 @@ type Crash struct {
 
 func (c *Crash) Error() string { return "the simulator failed: " + c.Message }
 
-// AbandonedError ends a point whose cycles exceed the bound of a search; a sampled one, between two launches.
+// AbandonedError ends a point whose cycles exceed the bound of a search; a sampled one, between two launches or, by
+// super-step, at its end.
 type AbandonedError struct{ Cycles uint64 }
 
 func (e *AbandonedError) Error() string {

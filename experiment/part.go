@@ -306,15 +306,19 @@ func checkPrecision(o *Outcome, s *config.Sample) error {
 	if o.Half <= maxRelativeError*float64(o.Cycles) {
 		return nil
 	}
+	known := fmt.Sprintf("cycles are known to ±%.0f %% only", 100*o.Half/float64(o.Cycles))
 	if s.Steps > 0 {
-		return fmt.Errorf("sample.steps = %d: cycles are known to ±%.0f %% only, since too few super-steps are "+
-			"simulated: expected a smaller number, or 0, which simulates everything", s.Steps,
-			100*o.Half/float64(o.Cycles))
+		return &UnsampledError{fmt.Sprintf("sample.steps = %d: cannot be sampled: %s, since super-steps are unlike "+
+			"those that were simulated: expected a smaller number, or 0, which simulates everything", s.Steps, known)}
 	}
-	return fmt.Errorf("sample.period = %d: cycles are known to ±%.0f %% only, since launches are too short to have "+
-		"more intervals: expected a smaller period, or 0, which simulates everything",
-		s.Period, 100*o.Half/float64(o.Cycles))
+	return &UnsampledError{fmt.Sprintf("sample.period = %d: %s, since launches are too short to have "+
+		"more intervals: expected a smaller period, or 0, which simulates everything", s.Period, known)}
 }
+
+// UnsampledError is the end of a sampled run that tells too little of its cycles.
+type UnsampledError struct{ text string }
+
+func (e *UnsampledError) Error() string { return e.text }
 
 // checkCounted returns an error for a run of which nothing was counted.
 func checkCounted(o *Outcome, res *result) error {

@@ -113,8 +113,8 @@ func (s *sampledSteps) decide(p *isa.Program) {
 // launch simulates or emulates a launch. Its result has no time yet.
 func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (r sim.Result, err error) {
 	if s.device.Machine.Tiles() {
-		return r, fmt.Errorf("sample.steps = %d: cannot be sampled: a run on Swarm tiles is one launch: expected 0",
-			s.every)
+		return r, &UnsampledError{fmt.Sprintf("sample.steps = %d: cannot be sampled: a run on Swarm tiles is one launch: "+
+			"expected 0", s.every)}
 	}
 	if !s.decided {
 		s.decide(p)
@@ -143,8 +143,8 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 func (s *sampledSteps) settle(whole stats.Tree) (t host.Times, counts stats.Tree) {
 	e, ok := sampled.EstimateSteps(s.launches)
 	if !ok {
-		s.wrong = fmt.Errorf("sample.steps = %d: cannot be sampled: a kernel was not simulated in any super-step: "+
-			"expected a smaller number, or 0, which simulates everything", s.every)
+		s.wrong = &UnsampledError{fmt.Sprintf("sample.steps = %d: cannot be sampled: a kernel was simulated in no "+
+			"super-step: expected a smaller number, or 0, which simulates everything", s.every)}
 		return t, whole
 	}
 	counts = whole
@@ -166,6 +166,9 @@ func (c *counted) settle(launched []compose.Launched) error {
 	c.end()
 	for i := range launched {
 		launched[i].Settle()
+	}
+	if total := c.times.Total(); c.steps.wrong == nil && c.cycleBound > 0 && total > c.cycleBound {
+		return &AbandonedError{total}
 	}
 	return c.steps.wrong
 }

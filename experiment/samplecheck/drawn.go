@@ -10,15 +10,20 @@ var drawnGraphs = []struct {
 	name string
 	keys func(size float64) string
 }{
-	{"rmat", func(x float64) string { return fmt.Sprintf("rmat: {scale: 11, edge_factor: %d}", int(8*x)) }},
+	{"rmat", func(x float64) string {
+		return fmt.Sprintf("rmat: {scale: 12, edge_factor: %d}, clean: {symmetrise: true}", int(6*x))
+	}},
 	{"power law", func(x float64) string {
-		return fmt.Sprintf("powerlaw_cluster: {vertices: %d, edges_per_step: 6}", int(2000*x))
+		return fmt.Sprintf("powerlaw_cluster: {vertices: %d, edges_per_step: 5}", int(4000*x))
 	}},
 	{"uniform", func(x float64) string {
-		return fmt.Sprintf("erdos_renyi: {vertices: %d, edges: %d}", int(2000*x), int(12000*x))
+		return fmt.Sprintf("erdos_renyi: {vertices: %d, edges: %d}", int(4000*x), int(20000*x))
 	}},
 	{"grid", func(x float64) string {
-		return fmt.Sprintf("grid: {width: %d, height: 60, remove: 0.2}", int(40*x))
+		return fmt.Sprintf("grid: {width: %d, height: 100, remove: 0.2}", int(60*x))
+	}},
+	{"long grid", func(x float64) string {
+		return fmt.Sprintf("grid: {width: %d, height: 20, remove: 0.1}", int(300*x))
 	}},
 }
 

@@ -3,6 +3,7 @@ package samplecheck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -78,6 +79,7 @@ type Run struct {
 type Row struct {
 	Case
 	Whole, Sampled Run
+	Refused        bool // the sampled run: it would have told too little
 }
 
 // Error is how far the estimate is off, as a part of the truth.
@@ -94,6 +96,9 @@ func Do(ctx context.Context, c *Case, sample string) (r Row, err error) {
 	r.Case = *c
 	if r.Whole, err = one(ctx, c, "sample.period=0"); err == nil {
 		r.Sampled, err = one(ctx, c, sample)
+	}
+	if errors.As(err, new(*experiment.UnsampledError)) {
+		r.Refused, err = true, nil
 	}
 	return r, err
 }
@@ -129,12 +134,15 @@ func one(ctx context.Context, c *Case, sample string) (Run, error) {
 type Summary struct {
 	Mean, Worst float64 // of the errors' sizes
 	Held, Of    int     // confidence intervals that hold the truth
+	Refused     int     // runs, which do not count otherwise
 	Faster      float64 // in the geometric mean, on the half of the runs with more warp instructions
 }
 
 // Summarise adds up rows.
 func Summarise(rows []Row) (s Summary) {
-	s.Of = len(rows)
+	all := len(rows)
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Refused })
+	s.Of, s.Refused = len(rows), all-len(rows)
 	for i := range rows {
 		size := math.Abs(rows[i].Error())
 		s.Mean += size / float64(len(rows))
@@ -167,6 +175,10 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 		"faster"})
 	for i := range rows {
 		r := &rows[i]
+		if r.Refused {
+			t.AppendRow(table.Row{r.Graph, r.Computation(), experiment.Thousands(uint64(r.Whole.Cycles)), "refused"})
+			continue
+		}
 		held := "yes"
 		if !r.Holds() {
 			held = "no"
@@ -190,6 +202,9 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 		t.Render()
 	}
 	s := Summarise(rows)
+	if s.Refused > 0 {
+		fmt.Fprintf(w, "\n%d of %d runs were refused.\n", s.Refused, len(rows))
+	}
 	fmt.Fprintf(w, "\nError %.1f %% in the mean and %.1f %% at worst; %d of %d intervals hold the truth; %.1f times "+
 		"less host time on the larger half.\n",
 		100*s.Mean, 100*s.Worst, s.Held, s.Of, s.Faster)
