@@ -6,9 +6,11 @@ import (
 	"math"
 	"math/bits"
 
+	"heddle/experiment/config"
 	"heddle/isa"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
+	"heddle/kernels/workload"
 	"heddle/sim"
 	"heddle/sim/sampled"
 	"heddle/sim/stats"
@@ -22,8 +24,9 @@ type sampledSteps struct {
 	every  int
 	strata map[likeness]*stratum
 
-	certain int // super-steps that there are in any case, with the same work each; 0: unknown
-	step    int // number of the super-step
+	ordered bool   // the work of super-steps depends on the order of warps, which functional execution estimates
+	certain uint64 // super-steps that there are in any case, with the same work each; 0: unknown
+	step    int    // number of the super-step
 
 	// Of the current group of launches: a super-step, or what precedes it (a split of waiting vertices).
 	decided     bool
@@ -69,6 +72,21 @@ func newSampledSteps(d *host.Timed, every int) *sampledSteps {
 		last: map[*isa.Program]lastGroup{}}
 }
 
+// expect takes into account what is known of a run before it begins: dense is the number of super-steps with all edges,
+// 0 if there may be others. Where a vertex may become active again, a super-step that reads what it has written itself
+// leaves other vertices active in another order of warps; of programs of the user's, this is assumed.
+func (s *sampledSteps) expect(e *config.Experiment, dense uint64) {
+	s.ordered = dense == 0
+	if e.Workload.Kind() == workload.KindComposed {
+		if p, err := compose.NewPlan(e.Workload); err == nil {
+			s.ordered = !p.Algorithm.Once && !p.Algorithm.Dense
+		}
+	}
+	if e.Region.Whole() {
+		s.certain = dense
+	}
+}
+
 // begin begins a super-step.
 func (s *sampledSteps) begin(n int) {
 	s.close()
@@ -103,7 +121,7 @@ func (s *sampledSteps) decide(p *isa.Program) {
 	}
 	s.decided, s.first, s.of, s.cold = true, p, of, like.cold
 	s.timed = of.seen%s.every == 0
-	if like.cold && s.certain > 1 {
+	if can, _ := s.device.Machine.Emulates(); like.cold && s.certain > 1 && can {
 		s.timed = false
 	}
 	s.warm = !last.same // otherwise the caches have seen the same accesses already
@@ -129,7 +147,7 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 		}
 		now := s.device.Machine.Statistics()
 		l.Counts, s.counts = stats.PackPart(now.Since(s.counts)), now
-	} else if r, err = s.device.Emulate(ctx, p, arg, s.warm); err != nil {
+	} else if r, err = s.emulate(ctx, p, arg); err != nil {
 		return r, err
 	}
 	s.instrs += r.WarpInstrs
@@ -139,9 +157,17 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 	return r, nil
 }
 
+// emulate executes a launch without time: emulated where that does what is needed, functionally elsewhere.
+func (s *sampledSteps) emulate(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	if can, warms := s.device.Machine.Emulates(); can && (warms || !s.warm) && !s.ordered {
+		return s.device.Emulate(ctx, p, arg, s.warm)
+	}
+	return s.device.Execute(ctx, p, arg)
+}
+
 // settle computes the times of all launches. whole are the machine's counts, which are those of the timed launches.
 func (s *sampledSteps) settle(whole stats.Tree) (t host.Times, counts stats.Tree) {
-	e, ok := sampled.EstimateSteps(s.launches)
+	e, ok := sampled.EstimateSteps(s.launches, s.ordered)
 	if !ok {
 		s.wrong = &UnsampledError{fmt.Sprintf("sample.steps = %d: cannot be sampled: a kernel was simulated in no "+
 			"super-step: expected a smaller number, or 0, which simulates everything", s.every)}

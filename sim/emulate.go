@@ -2,10 +2,10 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"math/bits"
 	"slices"
 
+	"heddle/components/accel"
 	"heddle/components/cache"
 	"heddle/components/mem"
 	"heddle/isa"
@@ -87,15 +87,18 @@ func (t *toucher) touch(s *emu.Step) {
 	}
 }
 
-// Emulates returns why launches of the machine cannot be emulated; nil: they can.
-func (m *Machine) Emulates() error {
-	switch {
-	case m.tasks != nil:
-		return errTiles("no launch is emulated")
-	case m.Hand() != nil:
-		return errors.New("the graph units keep lists from launch to launch")
+// Emulates reports whether launches of the machine can be emulated, and whether so that they warm the caches: graph
+// units may keep lists from launch to launch, and access memory by themselves.
+func (m *Machine) Emulates() (can, warms bool) {
+	if m.tasks != nil || m.Hand() != nil {
+		return false, false
 	}
-	return nil
+	for _, u := range m.Units {
+		if _, own := u.(accel.MemoryUser); own {
+			return true, false
+		}
+	}
+	return true, true
 }
 
 // emulatedTurn is the number of instructions that a warp executes before the next. Where a super-step reads what it has

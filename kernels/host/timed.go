@@ -91,15 +91,8 @@ func (d *Timed) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, end
 }
 
 // Emulate executes a program's instructions alone, and with warm also their accesses to the caches
-// (sim.Machine.Emulate); on a machine that cannot, it executes it functionally.
+// (sim.Machine.Emulate).
 func (d *Timed) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm bool) (sim.Result, error) {
-	if d.Machine.Emulates() != nil {
-		r, err := d.Machine.Execute(ctx, p, arg)
-		if err == nil {
-			err = exit(d.Machine.Arch, p)
-		}
-		return r, err
-	}
 	r, by, err := d.Machine.Emulate(ctx, p, arg, warm)
 	if err == nil {
 		err = exit(by, p)
@@ -107,12 +100,18 @@ func (d *Timed) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm bo
 	return r, err
 }
 
-// LaunchUntimed executes a program functionally, for the check of a result.
-func (d *Timed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
-	_, err := d.Machine.Execute(ctx, p, arg)
+// Execute executes a program functionally.
+func (d *Timed) Execute(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	r, err := d.Machine.Execute(ctx, p, arg)
 	if err == nil {
 		err = exit(d.Machine.Arch, p)
 	}
+	return r, err
+}
+
+// LaunchUntimed executes a program functionally, for the check of a result.
+func (d *Timed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
+	_, err := d.Execute(ctx, p, arg)
 	return err
 }
 

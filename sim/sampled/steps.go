@@ -23,11 +23,16 @@ type Launch struct {
 // Constants of the estimate of emulated launches.
 const (
 	// samePace and stepPace are the standard deviation of the logarithm of cycles a warp instruction about the rate
-	// that the launch's neighbours give, where a simulated launch of the kernel has as many instructions (to 1 %), and
-	// elsewhere, as the runs of docs/guide/sampling.md have shown them. They count as much as stepWeight launches.
+	// that the launch's neighbours give, where a simulated launch of the kernel in the stratum has as many instructions
+	// (to 1 %), and elsewhere, as the runs of docs/guide/sampling.md have shown them. They count as much as stepWeight
+	// launches.
 	samePace   = 0.004
 	stepPace   = 0.03
 	stepWeight = 4
+	// coldPace is the same for the first super-step, whose caches are cold.
+	coldPace = 0.1
+	// orderError is the standard deviation of the work that another order of warps makes, relative to the emulated part.
+	orderError = 0.05
 	// outside is the same for launches that are larger or smaller than all simulated ones of the kernel by a factor of
 	// two or more.
 	outside = 0.25
@@ -44,8 +49,9 @@ type Steps struct {
 
 // EstimateSteps estimates the cycles of emulated launches. In a stratum they take as many cycles a warp instruction as
 // the simulated launches of the same kernel that have a similar number of instructions: between two of them, on the
-// straight line through their logarithms. ok is false if a kernel was never simulated.
-func EstimateSteps(all []Launch) (s Steps, ok bool) {
+// straight line through their logarithms. ordered says that the launches' work depends on the order of warps. ok is
+// false if a kernel was never simulated.
+func EstimateSteps(all []Launch, ordered bool) (s Steps, ok bool) {
 	curves, cells := curvesOf(all), map[place]*cell{}
 	s = Steps{Cycles: make([]float64, len(all)), Half: make([]float64, len(all))}
 	weights := make([]float64, len(all))
@@ -68,7 +74,7 @@ func EstimateSteps(all []Launch) (s Steps, ok bool) {
 		if cells[of] == nil {
 			cells[of] = &cell{}
 		}
-		cells[of].add(s.Cycles[i], c.pace(&at))
+		cells[of].add(s.Cycles[i], c.pace(&at, l))
 	}
 	if left == 0 {
 		return s, true
@@ -78,6 +84,9 @@ func EstimateSteps(all []Launch) (s Steps, ok bool) {
 		variance += c.variance()
 	}
 	s.Error = stats.Student95(stepWeight) * math.Sqrt(variance)
+	if ordered {
+		s.Error = math.Hypot(s.Error, stats.Student95(1000)*orderError*left)
+	}
 	for i := range all {
 		if !all[i].Timed {
 			s.Half[i] = s.Error * s.Cycles[i] / left
@@ -113,6 +122,7 @@ type curve struct {
 // knot is the simulated launches of about as many instructions.
 type knot struct {
 	launches       []int
+	strata         []int // of each
 	instrs, cycles float64
 }
 
@@ -144,6 +154,7 @@ func curvesOf(all []Launch) map[any]*curve {
 			}
 			k := &c.knots[len(c.knots)-1]
 			k.launches, k.instrs, k.cycles = append(k.launches, i), k.instrs+n, k.cycles+float64(all[i].Cycles)
+			k.strata = append(k.strata, all[i].Stratum)
 		}
 		c.measure()
 		curves[kernel] = c
@@ -170,7 +181,7 @@ type rate struct {
 	below, above int
 	part         float64 // of above
 	perInstr     float64
-	same         bool    // as many instructions as a knot
+	same         *knot   // of as many instructions; nil: none
 	beyond       float64 // logarithm of how many times larger or smaller than all knots
 }
 
@@ -187,15 +198,20 @@ func (c *curve) at(instrs float64) (r rate) {
 		r.part = (at - x) / (y - x)
 	}
 	r.perInstr = math.Exp((1-r.part)*math.Log(a.perInstr()) + r.part*math.Log(b.perInstr()))
-	near := math.Log(alike)
-	r.same = math.Abs(math.Log(instrs/a.size())) < near || math.Abs(math.Log(instrs/b.size())) < near
+	for _, k := range [...]*knot{a, b} {
+		if math.Abs(math.Log(instrs/k.size())) < math.Log(alike) {
+			r.same = k
+		}
+	}
 	return r
 }
 
-// pace returns the standard deviation of a rate, relative to it.
-func (c *curve) pace(r *rate) float64 {
+// pace returns the standard deviation of a launch's rate, relative to it.
+func (c *curve) pace(r *rate, l *Launch) float64 {
 	switch {
-	case r.same:
+	case l.Cold:
+		return max(coldPace, math.Sqrt(c.scatter))
+	case r.same != nil && slices.Contains(r.same.strata, l.Stratum):
 		return samePace
 	case r.beyond > math.Ln2:
 		return outside
