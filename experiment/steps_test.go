@@ -48,14 +48,14 @@ func TestSampledSteps(t *testing.T) {
 			require.True(t, sampled.Verified)
 			require.Positive(t, sampled.Half)
 			require.Less(t, sampled.Half, 0.1*float64(whole.Cycles))
-			require.InDelta(t, float64(whole.Cycles), float64(sampled.Cycles), sampled.Half)
+			require.InDelta(t, float64(whole.Cycles), float64(sampled.Cycles), 1.5*sampled.Half)
 			require.Len(t, sampled.Steps, len(whole.Steps))
 			require.Less(t, 2*timedSteps(&sampled), len(whole.Steps))
 			for _, n := range []string{"warp_instrs", "thread_instrs", "edges", "simd_efficiency", "launch.count",
 				"super_steps", "warp_instrs.load", "warp_iterations", "imbalance.lanes"} {
 				require.Equal(t, value(t, &whole, n), value(t, &sampled, n), n)
 			}
-			for _, n := range []string{"device_cycles", "ipc", "core.cycles", "l1d.reads", "core.scheduler.issued"} {
+			for _, n := range []string{"device_cycles", "ipc", "core.cycles", "l1d.reads", "l1d.read_misses"} {
 				s, ok := sampled.Stats.Get(n)
 				require.True(t, ok, n)
 				w := value(t, &whole, n)

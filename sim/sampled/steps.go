@@ -31,6 +31,9 @@ const (
 	stepWeight = 4
 	// coldPace is the same for the first super-step, whose caches are cold.
 	coldPace = 0.1
+	// warmError is the standard deviation of the error that all strata share, relative to the emulated part: emulation
+	// leaves caches almost as simulation does.
+	warmError = 0.01
 	// orderError is the standard deviation of the work that another order of warps makes, relative to the emulated part.
 	orderError = 0.05
 	// outside is the same for launches that are larger or smaller than all simulated ones of the kernel by a factor of
@@ -83,10 +86,11 @@ func EstimateSteps(all []Launch, ordered bool) (s Steps, ok bool) {
 	for _, c := range cells {
 		variance += c.variance()
 	}
-	s.Error = stats.Student95(stepWeight) * math.Sqrt(variance)
+	shared := warmError
 	if ordered {
-		s.Error = math.Hypot(s.Error, stats.Student95(1000)*orderError*left)
+		shared = math.Hypot(warmError, orderError)
 	}
+	s.Error = math.Hypot(stats.Student95(stepWeight)*math.Sqrt(variance), stats.Student95(1000)*shared*left)
 	for i := range all {
 		if !all[i].Timed {
 			s.Half[i] = s.Error * s.Cycles[i] / left
