@@ -210,8 +210,9 @@ func (p graphItWork) limits() (limits, error) {
 		key, _ := p.e.Sample.Key()
 		l.region = keyError("region", ": the loop %s of %s is one launch by its schedule's configKernelFusion, and "+
 			"counts as a whole: expected no region, or kernel_fusion: DISABLED for it", path, w.Program)
-		l.sample = keyError(key, ": cannot be sampled: parts are chosen among launches and within them, and the loop %s of %s is one by "+
-			"its schedule's configKernelFusion: expected 0, or kernel_fusion: DISABLED for it", path, w.Program)
+		l.sample = keyError(key, ": cannot be sampled: parts are chosen among launches and within them, and the loop %s "+
+			"of %s is one by its schedule's configKernelFusion: expected 0, or kernel_fusion: DISABLED for it",
+			path, w.Program)
 		l.record = keyError("workload.graphit.schedules",
 			": a trace is of a run whose kernels the host launches, and the loop %s of %s "+
 				"is one launch by configKernelFusion: expected kernel_fusion: DISABLED for it", path, w.Program)

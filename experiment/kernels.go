@@ -33,8 +33,8 @@ func (c composedWork) limits() (l limits, err error) {
 		l.region = keyError("region",
 			": a run with workload.compiler.fusion loop is one launch, and counts as a whole: expected no region, or fusion "+
 				"none")
-		l.sample = keyError(key, ": cannot be sampled: parts are chosen among launches and within them, and a run with "+
-			"workload.compiler.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or "+
+		l.sample = keyError(key, ": cannot be sampled: parts are chosen among launches and within them, and a run "+
+			"with workload.compiler.fusion loop is one, whose super-steps would have no cycles of their own: expected 0, or "+
 			"fusion none")
 		l.record = keyError("workload.compiler.fusion",
 			": loop: a trace is of a run whose kernels the host launches: expected none")

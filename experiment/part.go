@@ -117,7 +117,7 @@ func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed
 		c.sample = &sampledRun{lastLaunch: d.Sampled}
 	}
 	if e.Sample.Steps > 0 {
-		c.steps = newSampledSteps(d, e.Sample.Steps)
+		c.steps = newSampledSteps(d, e)
 	}
 	c.untimed(true)
 	if c.warming = c.region.WarmRuns > 0; !c.warming {

@@ -352,9 +352,6 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		device = recordingDevice{d, rec}
 	}
 	c := newCounted(device, d, cfg, w.untimed())
-	if c.steps != nil {
-		c.steps.expect(cfg, edges/uint64(max(1, g.Edges())))
-	}
 	c.monitored, c.checkpointer, c.check = shown, keep, opt.Check
 	if r.Abandon != nil {
 		c.cycleBound = r.Abandon(i)

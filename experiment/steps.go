@@ -22,6 +22,7 @@ import (
 type sampledSteps struct {
 	device *host.Timed
 	every  int
+	config *config.Experiment
 	strata map[likeness]*stratum
 
 	ordered bool   // the work of super-steps depends on the order of warps, which functional execution estimates
@@ -67,15 +68,19 @@ type stratum struct {
 	seen   int // super-steps
 }
 
-func newSampledSteps(d *host.Timed, every int) *sampledSteps {
-	return &sampledSteps{device: d, every: every, strata: map[likeness]*stratum{},
+func newSampledSteps(d *host.Timed, e *config.Experiment) *sampledSteps {
+	return &sampledSteps{device: d, every: e.Sample.Steps, config: e, strata: map[likeness]*stratum{},
 		last: map[*isa.Program]lastGroup{}}
 }
 
 // expect takes into account what is known of a run before it begins: dense is the number of super-steps with all edges,
 // 0 if there may be others. Where a vertex may become active again, a super-step that reads what it has written itself
 // leaves other vertices active in another order of warps; of programs of the user's, this is assumed.
-func (s *sampledSteps) expect(e *config.Experiment, dense uint64) {
+func (s *sampledSteps) expect(dense uint64) {
+	if s == nil {
+		return
+	}
+	e := s.config
 	s.ordered = dense == 0
 	if e.Workload.Kind() == workload.KindComposed {
 		if p, err := compose.NewPlan(e.Workload); err == nil {

@@ -51,9 +51,16 @@ func TestSampledSteps(t *testing.T) {
 			require.InDelta(t, float64(whole.Cycles), float64(sampled.Cycles), 1.5*sampled.Half)
 			require.Len(t, sampled.Steps, len(whole.Steps))
 			require.Less(t, 2*timedSteps(&sampled), len(whole.Steps))
-			for _, n := range []string{"warp_instrs", "thread_instrs", "edges", "simd_efficiency", "launch.count",
-				"super_steps", "warp_instrs.load", "warp_iterations", "imbalance.lanes"} {
+			for _, n := range []string{"edges", "launch.count", "super_steps"} {
 				require.Equal(t, value(t, &whole, n), value(t, &sampled, n), n)
+			}
+			for _, n := range []string{"warp_instrs", "thread_instrs", "simd_efficiency", "warp_instrs.load",
+				"warp_iterations", "imbalance.lanes"} {
+				w, s := value(t, &whole, n), value(t, &sampled, n)
+				if name == "repeating" {
+					require.Equal(t, w, s, n)
+				}
+				require.InEpsilon(t, w, s, 0.01, "another order of warps has other races, so that %s differs", n)
 			}
 			for _, n := range []string{"device_cycles", "ipc", "core.cycles", "l1d.reads", "l1d.read_misses"} {
 				s, ok := sampled.Stats.Get(n)

@@ -102,8 +102,8 @@ func (m *Machine) Emulates() (can, warms bool) {
 }
 
 // emulatedTurn is the number of instructions that a warp executes before the next. Where a super-step reads what it has
-// written itself, its work depends on it: connected components of a grid take 2 % more instructions than in time with 8,
-// 5 % with 1 and 4 % with 128.
+// written itself, its work depends on it: connected components of a grid take 2 % more instructions than in time with
+// 8, 5 % with 1 and 4 % with 128.
 const emulatedTurn = 8
 
 // emulator returns the functional machine that shares the machine's memory. Its graph units are functional ones, which
