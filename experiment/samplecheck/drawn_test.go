@@ -1,0 +1,31 @@
+package samplecheck
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
+)
+
+// TestDrawnSteps: of drawn runs that are sampled by super-step, nine of ten intervals hold the truth, and errors are
+// small in the mean; all forty with HEDDLE_LONG.
+func TestDrawnSteps(t *testing.T) {
+	cases, every := Drawn(2026, 40), 10
+	if testenv.Long(t) > 0 {
+		every = 1
+	}
+	var rows []Row
+	for i := 0; i < len(cases); i += every {
+		r, err := Do(t.Context(), &cases[i], "sample.steps=20")
+		require.NoError(t, err)
+		t.Logf("%s, %s: %+.1f %%, refused %v", r.Graph, r.Computation(), 100*r.Error(), r.Refused)
+		require.True(t, r.Refused || math.Abs(r.Error()) < 0.15)
+		rows = append(rows, r)
+	}
+	s := Summarise(rows)
+	require.GreaterOrEqual(t, 10*s.Held, 9*s.Of)
+	require.Less(t, s.Mean, 0.02)
+	require.LessOrEqual(t, 10*s.Refused, len(rows))
+}
