@@ -505,7 +505,7 @@ func (h *host) output(x Expr) Expr {
 func (h *host) marking(fn, bare *Func) *Func {
 	at := fn.Pos
 	dst := bare.Params[1]
-	vector := &Var{Name: h.unique(fn.Name + "_marks"), Const: true, Pos: at,
+	vector := &Var{Name: h.unique(fn.Name + "_marks"), Const: true, Marks: true, Pos: at,
 		Type: &Type{Kind: Vector, Element: dst.Type.Element, Of: tInt, Pos: at}}
 	round := &Var{Name: h.unique(fn.Name + "_round"), Const: true, Pos: at, Type: &Type{Kind: Int, Pos: at}}
 	h.global(vector)

@@ -254,3 +254,6 @@ func (c *checker) made(x *New) *Type {
 	}
 	return x.Of
 }
+
+// Updates reports whether a method changes a vertex's priority in a queue.
+func Updates(x *Method) bool { return x.Name == "updatePriorityMin" || x.Name == "updatePrioritySum" }

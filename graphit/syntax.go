@@ -33,6 +33,9 @@ type Var struct {
 	Pos   Pos
 
 	Global bool // found by Check
+	// Marks is set of a vector that Check adds to find an operator's output: as often as its function returns true,
+	// which may depend on the order of the edges.
+	Marks bool
 }
 
 // Func is a function.

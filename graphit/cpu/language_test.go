@@ -282,8 +282,9 @@ func TestRefused(t *testing.T) {
 		{"func f(src : Vertex, dst : Vertex)\n pq.updatePriorityMin(dst, 1);\nend\nfunc main()\n edges.apply(f);\nend", "expected it in a function that applyUpdatePriority applies"},
 	} {
 		p, err := Build(parse(t, "p.gt", head+c.source), nil)
-		require.NoError(t, err)
-		_, err = Generate(p, false)
+		if err == nil {
+			_, err = Generate(p, false)
+		}
 		require.ErrorContains(t, err, c.says)
 	}
 }

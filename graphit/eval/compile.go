@@ -107,6 +107,9 @@ func (s *scope) expr(x graphit.Expr) code {
 		return s.called(x)
 	case *graphit.Method:
 		args := s.args(x.Args)
+		if n := len(args) - 1; graphit.Updates(x) && x.Args[n].TypeOf().IsReal() {
+			args[n] = s.as(x.Args[n], x.X.TypeOf().Of)
+		}
 		return func(f *frame) Value { return s.names.method(x, values(args, f)) }
 	}
 	panic(fmt.Sprintf("BUG: eval: expression %T", x))

@@ -120,6 +120,7 @@ type Host struct {
 	leave   bool
 	steps   int
 	rounds  int
+	between int             // operators over vertices since the last over edges
 	whiles  int             // number of enclosing loops without a fixed number of rounds
 	where   func() string   // of an operator's function that runs: its edge or vertex; nil: main runs
 	ctx     context.Context // of the run
@@ -187,6 +188,21 @@ func (h *Host) Run(ctx context.Context, b Backend) error {
 // Declare creates the program's constants on a backend, without running main.
 func (h *Host) Declare(ctx context.Context, b Backend) error {
 	return h.guarded(ctx, b, h.globals)
+}
+
+// Constants refuses initial values that do not fit their types, of the program's constants that are numbers as written.
+func (h *Host) Constants() error {
+	return h.guarded(context.Background(), nil, func() {
+		for _, v := range h.program.File.Globals {
+			t := v.Type
+			if t.Kind == graphit.Vector {
+				t = t.Of
+			}
+			if _, number := graphit.Constant(v.Init); number {
+				h.initial(v, t)
+			}
+		}
+	})
 }
 
 func (h *Host) guarded(ctx context.Context, b Backend, f func()) (err error) {
@@ -353,7 +369,7 @@ func (h *Host) statement(s graphir.Stmt) {
 		h.must(err)
 		h.keep(s.To, s.Declares, out)
 	case *graphir.VertexSetIterator:
-		h.rounds = 0
+		h.vertices(s.Pos)
 		h.operator()
 		out, err := h.back.Vertices(h.ctx, s, h.input(s.Input))
 		h.must(err)
@@ -377,6 +393,18 @@ func (h *Host) step(pos graphit.Pos) {
 	if h.steps++; h.steps > most {
 		endless(pos, "more than %d operators over edges have run: the program does not end, or it takes a higher limit",
 			most)
+	}
+	h.rounds, h.between = 0, 0
+}
+
+// vertices counts the operators over vertices between two over edges.
+func (h *Host) vertices(pos graphit.Pos) {
+	most := leastSteps + stepsPerVertex*h.graph.Vertices()
+	if h.opt.MaxSteps > 0 {
+		most = min(most, max(h.opt.MaxSteps, limitedRounds))
+	}
+	if h.between++; h.between > most {
+		endless(pos, "more than %d operators over vertices have run without one over edges: the program does not end", most)
 	}
 	h.rounds = 0
 }

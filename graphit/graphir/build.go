@@ -214,6 +214,9 @@ func (b *builder) noOperator(s graphit.Stmt) {
 	graphit.WalkStmt(s, func(x graphit.Expr) {
 		switch x := x.(type) {
 		case *graphit.Method:
+			if n, ok := x.X.(*graphit.Name); ok && x.Name == "addVertex" && b.all[n.Var] {
+				b.errorf(x.Pos, "%s has all vertices already", n.Name)
+			}
 			if isOperator(x) {
 				b.errorf(x.Pos, "%s within an expression: expected a statement of its own, or VARIABLE = …", x.Name)
 			}
@@ -252,6 +255,7 @@ func (b *builder) operator(at At, x graphit.Expr, to graphit.Expr, declares *gra
 		op.Input = b.set(m.X)
 	}
 	op.Accesses = AccessesOf(op.Apply)
+	b.updatesNothing(op.Apply)
 	b.p.Vertices = append(b.p.Vertices, op)
 	return op
 }
@@ -287,8 +291,27 @@ func (b *builder) edges(at At, m *graphit.Method, to graphit.Expr, declares *gra
 			}
 		}
 	}
+	if op.Output != Priority {
+		b.updatesNothing(op.Apply)
+	}
 	b.p.Edges = append(b.p.Edges, op)
 	return op
+}
+
+// updatesNothing refuses functions that change priorities of a queue, with those that they call.
+func (b *builder) updatesNothing(f *graphit.Func) {
+	graphit.Walk(f.Body, func(x graphit.Expr) {
+		switch x := x.(type) {
+		case *graphit.Method:
+			if graphit.Updates(x) {
+				b.errorf(x.Pos, "%s: expected it in a function that applyUpdatePriority applies", x.Name)
+			}
+		case *graphit.Call:
+			if x.Func != nil && x.Func != f {
+				b.updatesNothing(x.Func)
+			}
+		}
+	})
 }
 
 // chain reads from, to and the filters, from the last to the first.

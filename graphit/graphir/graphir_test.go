@@ -121,6 +121,9 @@ func TestRefused(t *testing.T) {
 		{"to(unset).to(unset).applyModified(put, A)", "", "", "there is a filter already"},
 		{"applyModified(shorten, A)", "print edges.from(frontier).applyModified(shorten, A).size();", "", "applyModified within an expression"},
 		{"applyModified(shorten, A)", "vertices = frontier;", "", "vertices is the set of all vertices"},
+		{"applyModified(shorten, A)", "vertices.addVertex(1);", "", "vertices has all vertices already"},
+		{"applyModified(shorten, A)", "", "SimpleGPUSchedule s; s.configLoadBalance(TWC, BLOCKED, 4); " +
+			`program->applyGPUSchedule("s0:s1", s);`, "configLoadBalance: BLOCKED is for EDGE_ONLY, not TWC"},
 	} {
 		src := strings.NewReplacer("FUNCTION", c.function, "AFTER", c.after, "SCHEDULE", c.schedule).Replace(source)
 		f, err := graphit.Parse("p.gt", []byte(src))

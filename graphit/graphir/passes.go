@@ -107,6 +107,10 @@ func inRange(s *graphit.Schedule, a *graphit.Applied) {
 	}
 	for _, x := range simple {
 		if x.LoadBalance != nil && len(x.LoadBalance.Args) == 3 {
+			if x.LoadBalance.Args[0].Text != "EDGE_ONLY" {
+				scheduleError(s, x.LoadBalance.Pos, "configLoadBalance: BLOCKED is for EDGE_ONLY, not %s",
+					x.LoadBalance.Args[0].Text)
+			}
 			check(graphit.Blocks, x.LoadBalance.Args[2], x.LoadBalance.Pos,
 				"configLoadBalance: the vertices of a block")
 		}

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"heddle/graph"
@@ -41,9 +40,6 @@ func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.
 		n, err := host.Argument(*m.Blocking, graphit.Blocks)
 		if err != nil {
 			return w, err
-		}
-		if w.Schedule != "edge" {
-			return w, fmt.Errorf("%s: configLoadBalance: BLOCKED is for EDGE_ONLY", op.Name)
 		}
 		w.Layout, w.BlockVertices = "block-coo", int(n)
 	}
@@ -159,7 +155,7 @@ func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name 
 	}
 	o, err := compose.NewEdgeOperator(name, l.algorithm(op, name), w, l.weights)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op.Name, err)
+		return nil, &graphit.Error{File: l.program.File.Name, Pos: op.Pos, Msg: op.Name + ": " + err.Error(), Kind: err}
 	}
 	m.Hybrid = len(o.Plan.Direction.Uses) > 1
 	m.Direction = graphir.Direction(o.Plan.Direction.Uses[0])

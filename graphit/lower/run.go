@@ -244,9 +244,15 @@ func Check(d *host.Rehearsal, g *graph.Graph, f *graphit.File, o Options) (err e
 	o.anyArguments = true
 	if o.tasks {
 		b := newTaskBackend(d, g, p, o)
+		if err := b.host.Constants(); err != nil {
+			return err
+		}
 		return b.ready()
 	}
-	_, b := newBackend(d, g, p, o)
+	h, b := newBackend(d, g, p, o)
+	if err := h.Constants(); err != nil {
+		return err
+	}
 	for _, v := range p.Vectors {
 		if err := b.Declare(v, eval.Value{}, nil); err != nil {
 			return err
