@@ -76,6 +76,14 @@ type Looper interface {
 	EndLoop(ctx context.Context, loop graphir.Stmt) error
 }
 
+// Lister is a backend that may keep lists of sets, of a loop that it runs as a whole.
+type Lister interface {
+	// Append is called when a set is appended to a list, and Pop when one has been popped off. Pop returns the set as
+	// the backend knows it.
+	Append(ctx context.Context, list *graphit.Var, s *Set) error
+	Pop(ctx context.Context, list *graphit.Var, s *Set) (*Set, error)
+}
+
 // Settler is a backend whose operators may return sets before their vertices are known.
 type Settler interface {
 	// Settle is called before the host looks into a set.
@@ -150,6 +158,9 @@ func (h *Host) Scalar(v *graphit.Var) Value { return *h.scalar(v) }
 
 // SetOf is the set that a variable holds; nil: none.
 func (h *Host) SetOf(v *graphit.Var) *Set { return h.sets[v] }
+
+// ListOf are the sets of a list, the last one last.
+func (h *Host) ListOf(v *graphit.Var) []*Set { return h.lists[v] }
 
 // QueueOf is the queue that a variable holds; nil: none.
 func (h *Host) QueueOf(v *graphit.Var) *Queue { return h.queues[v] }
@@ -434,7 +445,17 @@ const mostForeseen = 1 << 20
 
 // RoundsUntilBreak returns the number of rounds after which a loop's break is reached, if its condition depends on
 // numbers of main that the host's own statements change; 0: it is not. Nothing has changed behind it.
-func (h *Host) RoundsUntilBreak(body []graphir.Stmt) (rounds int) {
+func (h *Host) RoundsUntilBreak(body []graphir.Stmt) int {
+	return h.foreseen(body, func() bool { return h.leave })
+}
+
+// RoundsWhile returns the number of rounds after which a loop's condition no longer holds, likewise.
+func (h *Host) RoundsWhile(cond graphit.Expr, body []graphir.Stmt) int {
+	return h.foreseen(body, func() bool { return !h.truth(cond) })
+}
+
+// foreseen returns the number of rounds behind which a loop ends; 0: it does not within mostForeseen.
+func (h *Host) foreseen(body []graphir.Stmt, ended func() bool) (rounds int) {
 	was := map[*graphit.Var]Value{}
 	for v, x := range h.numbers {
 		was[v] = *x
@@ -453,7 +474,7 @@ func (h *Host) RoundsUntilBreak(body []graphir.Stmt) (rounds int) {
 		}
 	}()
 	for rounds = 1; rounds <= mostForeseen; rounds++ {
-		if h.foresee(body); h.leave {
+		if h.foresee(body); ended() {
 			return rounds
 		}
 	}
@@ -616,7 +637,13 @@ func (h *Host) pop(x *graphit.Method) *Set {
 		fail(x.Pos, "the list %s is empty", n.Name)
 	}
 	h.lists[n.Var] = list[:len(list)-1]
-	return list[len(list)-1]
+	s := list[len(list)-1]
+	if b, ok := h.back.(Lister); ok {
+		var err error
+		s, err = b.Pop(h.ctx, n.Var, s)
+		h.must(err)
+	}
+	return s
 }
 
 // popNumber takes the last number off a list.
@@ -748,7 +775,11 @@ func (h *Host) do(x graphit.Expr) {
 			h.ints[n.Var] = append(h.ints[n.Var], h.as(m.Args[0], n.TypeOf().Of))
 			return
 		}
-		h.lists[n.Var] = append(h.lists[n.Var], h.set(m.Args[0]))
+		s := h.set(m.Args[0])
+		h.lists[n.Var] = append(h.lists[n.Var], s)
+		if b, ok := h.back.(Lister); ok {
+			h.must(b.Append(h.ctx, n.Var, s))
+		}
 	case "retrieve":
 		h.sets[m.Args[0].(*graphit.Name).Var] = h.pop(m)
 	case "updatePriorityMin", "updatePrioritySum", graphit.Enqueue:

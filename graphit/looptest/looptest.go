@@ -103,6 +103,53 @@ func main()
         frontier = next;
     end
 end`,
+	"a list's sets, there and back": head + `
+func main()
+    var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
+    var levels : list{vertexset{Vertex}} = new list{vertexset{Vertex}}();
+    var depth : int = 0;
+    frontier.addVertex(3);
+    parent[3] = 3;
+    levels.append(frontier);
+    #loop# while (frontier.size() > 0)` + reaching + `
+        next.apply(see);
+        levels.append(next);
+        delete frontier;
+        frontier = next;
+        depth += 1;
+    end
+    frontier = levels.pop();
+    frontier = levels.pop();
+    #back# while depth > 1
+        edges.from(frontier).apply(back);
+        frontier = levels.pop();
+        frontier.apply(leave);
+        depth += -1;
+        print depth;
+    end
+end`,
+	"the sets that it walks": head + `
+func main()
+    var frontier : vertexset{Vertex} = new vertexset{Vertex}(0);
+    var levels : list{vertexset{Vertex}} = new list{vertexset{Vertex}}();
+    frontier.addVertex(0);
+    parent[0] = 0;
+    for trial in 0:2
+        #loop# for i in 0:4
+            levels.append(frontier);` + reaching + `
+            frontier = next;
+        end
+    end
+    frontier.apply(leave);
+    #back# for i in 0:3
+        edges.from(frontier).apply(back);
+        levels.retrieve(frontier);
+        frontier.apply(see);
+    end
+    frontier = levels.pop();
+    frontier.apply(leave);
+    print frontier.size();
+end`,
 	"within a loop of the host's": head + `
 func main()
     for i in 0:3
@@ -176,11 +223,16 @@ func init() {
 	).Replace(wide)
 }
 
-// Fused has a program's loop be one launch.
+// Fused has a program's loops be one launch each.
 func Fused(src string) string {
 	if !strings.Contains(src, "\nschedule:") {
 		src += "\nschedule:"
 	}
-	return src + "\n    SimpleGPUSchedule fuse; fuse.configKernelFusion(ENABLED); program->applyGPUSchedule(\"loop\", " +
-		"fuse);\n"
+	src += "\n    SimpleGPUSchedule fuse; fuse.configKernelFusion(ENABLED);"
+	for _, loop := range []string{"loop", "back"} {
+		if strings.Contains(src, "#"+loop+"#") {
+			src += " program->applyGPUSchedule(\"" + loop + "\", fuse);"
+		}
+	}
+	return src + "\n"
 }

@@ -22,6 +22,9 @@ type fusedLoop struct {
 	queue   *graphit.Var // the queue whose ready set each round dequeues; nil: none
 
 	decides []graphir.Stmt // a round's statements, if one of the host's may end the loop after a number of rounds
+	until   graphit.Expr   // the condition of numbers that decides whether there is another round; nil: none does
+
+	lists map[*graphit.Var]*compose.List // of sets, that a round appends to or pops off
 
 	given []*graphit.Var         // the variables that a round assigns sets to, in order
 	sets  map[*graphit.Var]which // what they hold when it has ended
@@ -75,10 +78,7 @@ func fuse(p *graphir.Program, h *eval.Host, o operators, shape host.Shape, s gra
 		f.while(s)
 	case *graphir.For:
 		f.loop.Counted = true
-		f.body(s.Body)
-		if f.reads && f.sets[f.loop.carried] != filled {
-			f.no("the next round reads another set than the one that a round makes")
-		}
+		f.rounds(s.Body)
 	}
 	if !f.reads && (f.made || f.dequeued) {
 		f.no("no operator over edges reads the set that a round makes")
@@ -96,6 +96,14 @@ func fuse(p *graphir.Program, h *eval.Host, o operators, shape host.Shape, s gra
 	return &f.loop, err
 }
 
+// rounds accepts the body of a loop with a number of rounds.
+func (f *fuser) rounds(list []graphir.Stmt) {
+	f.body(list)
+	if f.reads && f.sets[f.loop.carried] != filled {
+		f.no("the next round reads another set than the one that a round makes")
+	}
+}
+
 func (f *fuser) while(s *graphir.While) {
 	if q := graphir.Finishes(s.Cond); q != nil {
 		f.buckets(q)
@@ -106,6 +114,11 @@ func (f *fuser) while(s *graphir.While) {
 		return
 	}
 	v := notEmpty(s.Cond)
+	if v == nil && !f.program.Narrow && f.follows(s.Cond) {
+		f.loop.Counted, f.loop.until, f.loop.decides = true, s.Cond, s.Body
+		f.rounds(s.Body)
+		return
+	}
 	if v == nil {
 		f.no("its condition is the host's: expected that a set is not empty, or that a queue is not finished")
 	}
@@ -235,6 +248,10 @@ func (f *fuser) hosts(s graphit.Stmt) {
 			f.give(n.Var, s.Value, s)
 			return
 		}
+	case *graphit.ExprStmt:
+		if m, ok := s.X.(*graphit.Method); ok && f.listed(m, s) {
+			return
+		}
 	case *graphit.Delete:
 		if s.X.TypeOf().Kind == graphit.VertexSet {
 			return
@@ -259,6 +276,10 @@ func (f *fuser) give(v *graphit.Var, x graphit.Expr, s graphit.Stmt) {
 		return
 	case *graphit.Method:
 		n, ok := x.X.(*graphit.Name)
+		if ok && x.Name == "pop" {
+			f.pops(n.Var, v, s)
+			return
+		}
 		if ok && x.Name == "dequeue_ready_set" && n.Var == f.loop.queue && !f.dequeued {
 			f.sets[v], f.dequeued = active, true
 			return
@@ -378,23 +399,35 @@ func (b *backend) BeginLoop(ctx context.Context, s graphir.Stmt, rounds int64) e
 			return &graphit.Error{File: b.program.File.Name, Pos: s.Position(), Msg: msg}
 		}
 	}
-	if l.decides != nil {
+	switch {
+	case l.until != nil:
+		if rounds = int64(b.host.RoundsWhile(l.until, l.decides)); rounds == 0 {
+			return nil // too many to foresee: the host's loop
+		}
+	case l.decides != nil:
 		rounds = int64(b.host.RoundsUntilBreak(l.decides))
+	}
+	if err := b.beginLists(l, s); err != nil {
+		return err
 	}
 	if b.options.fused != nil {
 		b.options.fused(l.FusedLoop, &rounds)
 	}
-	b.looping = true
+	b.now = l
 	return b.session.Begin(l.FusedLoop, b.frontier(in), int(rounds))
 }
 
 // EndLoop ends the current loop on the device.
 func (b *backend) EndLoop(_ context.Context, s graphir.Stmt) error {
-	if !b.looping || b.loops[s] == nil {
+	l := b.now
+	if l == nil || b.loops[s] != l {
 		return nil
 	}
-	b.looping = false
-	return b.session.End()
+	b.now = nil
+	if err := b.session.End(); err != nil {
+		return err
+	}
+	return b.endLists(l)
 }
 
 // Loop is a loop that a schedule may name.

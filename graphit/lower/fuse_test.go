@@ -17,6 +17,7 @@ import (
 	"heddle/graphit/looptest"
 	"heddle/graphit/lower"
 	"heddle/isa"
+	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
@@ -199,6 +200,42 @@ func TestFusedNumbers(t *testing.T) {
 	read = strings.Replace(read, "rounds[v] += 1;", "rounds[v] += 1 + offset - offset;", 1)
 	one = run(looptest.Fused(read), &fused)
 	require.Contains(t, one.Program.Notes[0].Text, "offset = turn")
+}
+
+// TestFusedBC: both loops of betweenness centrality are one launch each, under all schedules that keep a vertex once.
+func TestFusedBC(t *testing.T) {
+	src := program(t, "bc")
+	for label, while := range map[string]string{"loop": "while (frontier", "back": "while (depth"} {
+		src = strings.Replace(src, while, "#"+label+"# "+while, 1)
+	}
+	g := undirected(t)
+	random := rand.New(rand.NewPCG(43, 2))
+	for done, tries := 0, 0; done < 12; tries++ {
+		require.Less(t, tries, 3000)
+		var settings []string
+		for _, a := range axes {
+			if tries > 0 && random.IntN(3) > 0 {
+				settings = append(settings, a.key+"="+a.values[random.IntN(len(a.values))])
+			}
+		}
+		w := testWorkload(t, settings...)
+		if sameFused(t, "bc", src, g, w, func() host.Device { return device(t, w) }) {
+			done++
+		}
+	}
+}
+
+// TestFusedListsEnd: the memory for a list in a fused loop is bounded, and a program that needs more is told so.
+func TestFusedListsEnd(t *testing.T) {
+	src := looptest.Programs["the sets that it walks"]
+	src = strings.Replace(src, "for i in 0:4", "for i in 0:5000", 1)
+	src = strings.Replace(src, "for i in 0:3", "for i in 0:4999", 1)
+	g := undirected(t)
+	w := testWorkload(t)
+	_, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p", looptest.Fused(src)),
+		lower.Options{Args: []string{"p", "g", "3"}, Output: io.Discard, Workload: w})
+	require.ErrorIs(t, err, compose.ErrRoom)
+	require.ErrorContains(t, err, "expected a schedule without configKernelFusion for the loop")
 }
 
 // interrupted is a machine whose user has had enough behind some parts of a loop.

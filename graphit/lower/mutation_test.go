@@ -3,6 +3,7 @@ package lower
 import (
 	"context"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,12 +116,19 @@ func TestFusedMutations(t *testing.T) {
 		{"a round too many", "pagerank", func(_ *compose.FusedLoop, rounds *int64) { *rounds++ }, "where the host's ends"},
 		{"counted rounds, though there are vertices", "cc", func(l *compose.FusedLoop, rounds *int64) { l.Counted, *rounds = true, 2 }, "the device's loop has ended"},
 		{"buckets of another width", "delta_stepping", func(l *compose.FusedLoop, _ *int64) { l.Buckets.Delta = 2 }, "the device's bucket has queue.below"},
+		{"no end of a set", "bc up", func(l *compose.FusedLoop, _ *int64) { l.Lists = nil }, "the device's list has 1 sets"},
+		{"a set popped off in place of one appended", "bc up",
+			func(l *compose.FusedLoop, _ *int64) { l.Lists[0].Pop = l.Lists[0].Append }, "the device's list has"},
+		{"the same set again", "bc down", func(l *compose.FusedLoop, _ *int64) { l.Lists = nil }, "the device pops"},
+		{"a level too few", "bc down", func(_ *compose.FusedLoop, rounds *int64) { *rounds-- }, "the device's loop has ended"},
 		{"what nobody is below", "k_core", func(l *compose.FusedLoop, _ *int64) { l.Buckets.Greatest = 0 }, ""},
 	} {
 		for _, mutated := range []bool{false, true} {
-			source, err := programs.Source(c.program)
+			name, which, _ := strings.Cut(c.program, " ")
+			source, err := programs.Source(name)
 			require.NoError(t, err)
-			text := string(source)
+			while := map[string]string{"up": "while (frontier", "down": "while (depth"}[which]
+			text := strings.Replace(string(source), while, "#loop# "+while, min(1, len(which)))
 			if c.program != "delta_stepping" {
 				text += "\nschedule:"
 			}

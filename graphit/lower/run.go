@@ -311,8 +311,8 @@ type backend struct {
 	initial   map[*graphit.Var][]uint32 // initial contents of vectors, until there is a session
 	high      map[*graphit.Var][]uint32 // and upper words
 	loops     map[graphir.Stmt]*fusedLoop
-	looping   bool // the device is inside a fused loop
-	placed    bool // the device has the functions in C
+	now       *fusedLoop // the loop that the device is running; nil: none
+	placed    bool       // the device has the functions in C
 
 	// frontiers maps sets to the session's frontiers, to recognise those still on the device.
 	frontiers map[*eval.Set]*compose.Frontier
@@ -654,7 +654,7 @@ func (b *backend) Vertices(ctx context.Context, op *graphir.VertexSetIterator, i
 		kept[v] = true
 	}
 	b.kept = append(b.kept, kept)
-	if b.looping {
+	if b.now != nil {
 		return b.made(out), nil
 	}
 	return &eval.Set{Vertices: out.Vertices}, nil
@@ -713,7 +713,7 @@ func (b *backend) take(ctx context.Context, q *eval.Queue) (*eval.Set, error) {
 				return nil, err
 			}
 			if len(out.Vertices) > 0 {
-				if b.looping {
+				if b.now != nil {
 					return b.made(out), nil
 				}
 				return &eval.Set{Vertices: out.Vertices}, nil

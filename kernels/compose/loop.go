@@ -30,6 +30,7 @@ type FusedLoop struct {
 	// non-empty set, or a queue has a non-empty bucket.
 	Counted bool
 	Buckets *Buckets // the queue that a round takes its set from; nil: Body makes the set, or there is none
+	Lists   []*List  // of sets, that a round appends a set to or pops one off
 
 	kernels  map[*VertexOperator]*ir.Kernel
 	compiled map[*ir.Kernel]*codegen.Compiled
@@ -208,7 +209,11 @@ func (l *FusedLoop) kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
 				k.When(keep, func() { set.Add(v) })
 			}
 		}
-		if !o.Listed {
+		switch {
+		case o.Each != nil:
+			o.Each(k, handle)
+			return
+		case !o.Listed:
 			k.Strided(k.Count("vertices"), handle)
 			return
 		}
@@ -410,6 +415,7 @@ func (l *FusedLoop) emit(d *driver) {
 		d.runKernel(m.kernel)
 	}
 	d.singleLane("advanced")
+	l.settleLists(d)
 	d.advance()
 	if l.takes() {
 		d.line("sift:")

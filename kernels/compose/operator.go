@@ -67,6 +67,8 @@ type VertexOperator struct {
 	Emit func(k *emit.Kernel, v ir.Value) (keep ir.Value) `checkpoint:"assembled"`
 	// Keeps reports whether Emit returns a condition.
 	Keeps bool `checkpoint:"assembled"`
+	// Each, of an operator of a fused loop, visits vertices of its own choice in place of all; nil: it does not.
+	Each func(k *emit.Kernel, visit func(v ir.Value)) `checkpoint:"assembled"`
 	// Whole emits the complete kernel, for all vertices, in place of Emit; nil: use Emit.
 	Whole func(k *emit.Kernel) `checkpoint:"assembled"`
 
@@ -199,12 +201,13 @@ func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts)
 		shared: map[*uint32]uint32{},
 		edges:  parts.Edges, vertices: parts.Vertices, loops: parts.Loops, words: parts.Words,
 	}
+	lists := s.listArrays()
 	reserved, err := s.compile()
 	if err != nil {
 		return nil, err
 	}
 	s.image = graph.NewImage(graph.ArrayBase, d.Shape().LineBytes, reserved...)
-	for _, a := range parts.Arrays {
+	for _, a := range append(slices.Clip(parts.Arrays), lists...) {
 		placed, err := s.image.Place(a.Name, a.Data)
 		if err != nil {
 			return nil, err
