@@ -87,6 +87,20 @@ func TestGtRefused(t *testing.T) {
 	}
 }
 
+// TestGtFusedHasNoCheckpoints: where a checkpoint is due in a loop that is one launch, the user is told that there are
+// none.
+func TestGtFusedHasNoCheckpoints(t *testing.T) {
+	dir := t.TempDir()
+	point := filepath.Join(dir, "point.yaml")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "g.txt"), []byte("0 1\n1 2\n2 0\n3 0\n"), 0o644))
+	require.NoError(t, os.WriteFile(point, []byte("name: point\nmachine: vortex-1c4w4t\ngraph: {file: "+dir+
+		"/g.txt, clean: {symmetrise: true}}\nworkload: {program: bfs.gt, arguments: [\"0\"]}\ncompare:\n  - {name: own}\n"+
+		"  - {name: fused, schedules: {loop: {kernel_fusion: ENABLED}}}\n"), 0o644))
+	_, stderr, code := heddle(t, "run", point, "--out", dir, "--checkpoint", "1ns")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, 1, strings.Count(stderr, "warning: no checkpoints: the loop loop is one launch"), stderr)
+}
+
 // TestGtRun: a program runs, on time or without, and its summary and vectors are there.
 func TestGtRun(t *testing.T) {
 	dir := t.TempDir()

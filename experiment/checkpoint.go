@@ -215,6 +215,7 @@ type checkpointer struct {
 	point          int
 	from           *openedCheckpoint  // the checkpoint to resume from; nil: none
 	census         *checkpoint.Census // nil: the state cannot be saved
+	unkept         bool               // reported that there are none
 	lastWrite      time.Time          // time of the last write, at first of the start
 	started        time.Time
 	earlierSeconds float64           // host seconds of earlier runs of this point
@@ -275,6 +276,16 @@ func (c *counted) Resume(program any) (resumed bool, err error) {
 
 // Keeping reports whether the run writes checkpoints, or resumes from one.
 func (c *counted) Keeping() bool { return c.checkpointer != nil }
+
+// Unkept reports, once, that a checkpoint is due and why there are none.
+func (c *counted) Unkept(why string) {
+	k := c.checkpointer
+	if k == nil || k.unkept || k.Every == 0 || time.Since(k.lastWrite) < k.Every {
+		return
+	}
+	k.unkept = true
+	notify(k.Say, k.point, "warning: no checkpoints: %s", why)
+}
 
 // Keep writes a checkpoint before super-step step, if one is due. The run continues if that fails.
 func (c *counted) Keep(step int) {

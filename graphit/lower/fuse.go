@@ -376,6 +376,16 @@ func fuseLoops(p *graphir.Program, h *eval.Host, o operators, shape host.Shape) 
 	return loops, notes
 }
 
+// fusedPath names a loop that is one launch; "": there is none.
+func (b *backend) fusedPath() (path string) {
+	b.program.Visit(func(s graphir.Stmt) {
+		if l := b.loops[s]; l != nil && path == "" {
+			path = l.Name
+		}
+	})
+	return path
+}
+
 // BeginLoop begins a fused loop on the device.
 func (b *backend) BeginLoop(ctx context.Context, s graphir.Stmt, rounds int64) error {
 	if _, f := graphir.FusionOf(s); !f.NeedsFusion {

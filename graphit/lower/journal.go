@@ -12,11 +12,13 @@ import (
 // state of the host program, which is interpreted, is therefore not saved: where a run resumes, the host runs main
 // again with the recorded answers, launches nothing, and comes to the operator before which the checkpoint was written.
 //
-// A program with a fused loop has no checkpoints, since a loop is one launch.
+// A program with a fused loop has no checkpoints, since a loop is one launch: the device is told so (fuses).
 type journal struct {
 	*compose.Session
 	device host.Device `checkpoint:"assembled"`
 	keeps  bool        `checkpoint:"assembled"` // the device writes checkpoints
+
+	fuses string `checkpoint:"assembled"` // a loop that is one launch; "": none
 
 	frontiers answers[*compose.Frontier] // of operators; nil: one without
 	words     answers[uint32]
@@ -45,8 +47,8 @@ func (a *answers[T]) record(answer T) {
 }
 
 // newJournal returns the journal of a session that has launched nothing.
-func newJournal(s *compose.Session, d host.Device, fuses bool) *journal {
-	return &journal{Session: s, device: d, keeps: host.Keeps(d) && !fuses}
+func newJournal(s *compose.Session, d host.Device, fuses string) *journal {
+	return &journal{Session: s, device: d, keeps: host.Keeps(d) && fuses == "", fuses: fuses}
 }
 
 // resume restores the state of a checkpoint, before the first launch.
@@ -69,8 +71,12 @@ func (j *journal) Edges(ctx context.Context, o *compose.EdgeOperator, in *compos
 	if out, ok := j.frontiers.again(); ok {
 		return out, nil
 	}
-	if j.keeps {
+	switch {
+	case j.keeps:
 		host.Keep(j.device, j.Steps+1)
+	case j.fuses != "":
+		host.Unkept(j.device, "the loop "+j.fuses+" is one launch by configKernelFusion, and checkpoints are between "+
+			"launches: a run that is killed begins anew; expected a schedule without it for a run that may go on")
 	}
 	out, err := j.Session.Edges(ctx, o, in)
 	return j.came(out, err)

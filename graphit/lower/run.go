@@ -526,7 +526,7 @@ func (b *backend) open() (err error) {
 	parts.Words, parts.Transposed = b.words, func(o *compose.EdgeOperator) bool { return b.transposed[o] }
 	s, err := compose.NewSession(b.device, b.graph, b.options.Workload, parts)
 	if err == nil {
-		b.session = newJournal(s, b.device, len(b.loops) > 0)
+		b.session = newJournal(s, b.device, b.fusedPath())
 	}
 	return err
 }

@@ -119,6 +119,13 @@ func Keep(d Device, step int) {
 	}
 }
 
+// Unkept tells a device why no checkpoint can be written where one might be due.
+func Unkept(d Device, why string) {
+	if k, ok := d.(interface{ Unkept(why string) }); ok {
+		k.Unkept(why)
+	}
+}
+
 // Shape holds a machine's parameters as programs see them.
 type Shape struct {
 	Cores, Warps, Threads int
