@@ -19,7 +19,7 @@ import (
 //go:embed graphit/cextern/*.go graphit/cextern/runtime/*
 //go:embed kernels/*.go kernels/*/*.go kernels/asm/*.s internal/tolerance/*.go
 //go:embed experiment/features.go experiment/graphit.go experiment/kernels.go experiment/part.go
-//go:embed experiment/program.go experiment/replay.go experiment/run.go experiment/work.go
+//go:embed experiment/program.go experiment/replay.go experiment/run.go experiment/steps.go experiment/work.go
 var modelSources embed.FS
 
 func init() { version.SetSources(modelSources) }

@@ -23,6 +23,7 @@ import (
 // TestLockstep plays random stimuli to the Go model and to the SystemVerilog, and compares all ports in each cycle:
 // with slow and bursty cores, late tables, launches back to back and in the middle, mistakes of the program.
 func TestLockstep(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and g++ build the units")
 	campaigns, cycles := testenv.Cases(t, 12, 60), uint64(1500)
 	builds := testenv.Cases(t, 1, 6) // of half a minute's processor time, and more for many lanes
 	for b := range builds {

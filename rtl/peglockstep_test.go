@@ -25,6 +25,7 @@ import (
 // TestPEGLockstep plays random kernels to the Go model of a GraphPEG and to its SystemVerilog, and compares all ports
 // in each cycle: with slow and bursty cores, late memory out of order, donations, launches back to back, mistakes.
 func TestPEGLockstep(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and g++ build the units")
 	campaigns := testenv.Cases(t, 6, 60)
 	builds := testenv.Cases(t, 1, 6) // of ten seconds' processor time, and more for many lanes
 	for b := range builds {
