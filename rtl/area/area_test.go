@@ -12,6 +12,7 @@ import (
 	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 	"heddle/rtl"
 )
@@ -75,6 +76,7 @@ func TestMap(t *testing.T) {
 // TestMapGraphPEG: registers and bits of a small GraphPEG are those that its sources say, and what it has in the
 // scratchpad is not among them.
 func TestMapGraphPEG(t *testing.T) {
+	testenv.NeedSlow(t, "Yosys maps a GraphPEG")
 	tools.Need(t, "yosys")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const entries, slots, warps, lanes, line = 3, 32, 2, 2, 4
