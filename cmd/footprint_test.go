@@ -115,6 +115,7 @@ func peakOf(t *testing.T, dir string) uint64 {
 // TestMemoryLimitHolds: a process with a limit that is too low for its point ends the point near the limit, with
 // remedies.
 func TestMemoryLimitHolds(t *testing.T) {
+	testenv.NeedSlow(t, "it runs processes to their limits of memory")
 	program := buildHeddle(t)
 	dir := inNew(t, "large.yaml", "name: large\nmachine: vortex-1c4w4t\ngraph: {erdos_renyi: {vertices: 400000, edges: "+
 		"3000000}}\n"+

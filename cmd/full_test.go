@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/experiment/store"
+	"heddle/internal/testenv"
 )
 
 // mounting is set where the test may mount file systems that other processes do not see.
@@ -30,6 +31,7 @@ func smallSystem(t *testing.T, kib int) (dir string, resize func(kib int)) {
 
 // TestFullFileSystem runs sweeps whose results, or whose summaries, their file system has no room for.
 func TestFullFileSystem(t *testing.T) {
+	testenv.NeedSlow(t, "it mounts small file systems and fills them")
 	if os.Getenv(mounting) == "" {
 		program := buildHeddle(t)
 		inside := func(args ...string) *exec.Cmd {

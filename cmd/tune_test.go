@@ -69,6 +69,7 @@ func TestTune(t *testing.T) {
 // TestTuneKnowsPoints: a search reuses other experiments' results, with the same outcome as one that simulates all, and
 // others reuse its own. A choice that auto selects is known by its name, and as auto.
 func TestTuneKnowsPoints(t *testing.T) {
+	testenv.NeedSlow(t, "it searches several times")
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(tuned), 0o644))
 	search := func(args ...string) (o tune.Outcome, errs string) {
@@ -212,6 +213,7 @@ func TestStudy(t *testing.T) {
 // TestTuneProgram: a search of a program's schedules finds the result of an exhaustive one, with any number of jobs,
 // and resumes where it was ended; its result runs with as many cycles.
 func TestTuneProgram(t *testing.T) {
+	testenv.NeedSlow(t, "it searches several times")
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t
 machine: vortex-1c4w4t

@@ -140,6 +140,7 @@ func goesOn(t *testing.T, draw *rand.Rand, points []experiment.Point, check bool
 // TestAKilledPointGoesOn: under every schedule, and so with every graph unit, with some of the workloads;
 // with testenv.LongVariable, all of them.
 func TestAKilledPointGoesOn(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates parts of points again and again")
 	for n, s := range schedule.All() {
 		t.Run(s.Name, func(t *testing.T) {
 			machine := "vortex-6c32w32t"

@@ -19,6 +19,7 @@ import (
 // TestScripts plays the scripts of the Go model, components/weaver/testdata, to both: as they are, and with a core that
 // takes answers late.
 func TestScripts(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and g++ build the units")
 	all := scripts(t)
 	var configs []config
 	for _, s := range all {

@@ -8,6 +8,7 @@ import (
 
 	"heddle/components/core"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/micro"
 	"heddle/sim"
@@ -60,6 +61,7 @@ func samplePrograms(t *testing.T) map[string]func() (configs.Machine, *isa.Progr
 // adds up to the run's; all cycles of an interval are attributed in it, and a core that never sleeps makes the same
 // samples.
 func TestSamplesAddUp(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates many points twice")
 	for name, make := range samplePrograms(t) {
 		cfg, p := make()
 		wantCycles, want, none := sampled(t, cfg, p, nil)
