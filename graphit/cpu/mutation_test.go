@@ -37,7 +37,7 @@ end
 // loops are not those that the schedule requires. Pass dedup is tested on machines (graphit/lower): a set here has no
 // vertex twice, whatever the pass decides.
 func TestMutations(t *testing.T) {
-	testenv.NeedSlow(t, "it compiles a program for each mutation, with the race detector")
+	testenv.NeedLong(t, "it compiles a program for each mutation, with the race detector")
 	g := load(t, "rmat.scale=12", "rmat.edge_factor=8", "clean.symmetrise=true", "weights.from=random",
 		"weights.max=40")
 	bc, cc := program(t, "bc"), program(t, "cc")

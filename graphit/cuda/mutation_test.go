@@ -26,7 +26,7 @@ func once(old, new string) func(text string) string {
 
 // TestMutations: programs with an error of the kind that the writer of host programs could make do not pass.
 func TestMutations(t *testing.T) {
-	testenv.NeedSlow(t, "g++ compiles a program for each mutation")
+	testenv.NeedLong(t, "g++ compiles a program for each mutation")
 	needCompiler(t)
 	const vertices = "its vertices and the next ones"
 	loop := point{vertices, looptest.Fused(looptest.Programs[vertices]), nil}

@@ -225,7 +225,8 @@ func residuals(r *compose.Result) (list []float32) {
 
 // TestPrograms: a program of each algorithm under each software schedule, its layout, direction, frontier and the rest
 // drawn anew by HEDDLE_SEED, executed by g++ with sanitizers, computes what heddle's functional machine does. Without
-// HEDDLE_LONG, as .ci/run sets it, it is a twelfth of them without sanitizers. TestAllPrograms has all combinations.
+// HEDDLE_LONG it is a twelfth of them without sanitizers, with 0, as in .ci/run, a quarter. TestAllPrograms has all
+// combinations.
 func TestPrograms(t *testing.T) {
 	needCompiler(t)
 	all, fused := compose.AllAndFused()
@@ -239,8 +240,14 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(testenv.Seed(t, 1), 7))
-	flags := []string{"-O0"}
-	if testenv.Long(t) > 0 {
+	flags, share := []string{"-O0"}, 12
+	switch {
+	case testenv.Long(t) > 0:
+		share = 1
+	case testenv.Slow():
+		share = 4
+	}
+	if share < 12 {
 		flags = append(flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	}
 	batches := make([]*batch, 2) // a compiler on each of two processors
@@ -248,14 +255,14 @@ func TestPrograms(t *testing.T) {
 		batches[i] = &batch{dir: t.TempDir(), flags: flags}
 	}
 	for n, key := range order {
-		if testenv.Long(t) == 0 && n%12 != 0 {
+		if n%share != 0 {
 			continue
 		}
 		for {
 			p := pairs[key][r.IntN(len(pairs[key]))]
 			w := workloadOf(p)
 			w.Unroll = workload.Choice([]string{"1", "4", "auto"}[r.IntN(3)])
-			err := batches[n/12%len(batches)].add(t, odd(t, uint64(n), p.Algorithm.Undirected), w)
+			err := batches[n/share%len(batches)].add(t, odd(t, uint64(n), p.Algorithm.Undirected), w)
 			if !errors.As(err, new(*compose.KeyError)) { // which a value that the plan does not have would be
 				require.NoError(t, err, p.Name())
 				break

@@ -23,7 +23,7 @@ func nth(n int, old, new string) func(text string) string {
 // TestMutations: programs with an error of the kind that a printer could make do not pass: they compute a wrong result
 // in one of the orders of threads, or threads miss each other.
 func TestMutations(t *testing.T) {
-	testenv.NeedSlow(t, "g++ compiles a program for each mutation")
+	testenv.NeedLong(t, "g++ compiles a program for each mutation")
 	needCompiler(t)
 	b := &batch{dir: t.TempDir(), flags: []string{"-O0"}}
 	mutations := []struct {

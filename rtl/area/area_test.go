@@ -76,7 +76,7 @@ func TestMap(t *testing.T) {
 // TestMapGraphPEG: registers and bits of a small GraphPEG are those that its sources say, and what it has in the
 // scratchpad is not among them.
 func TestMapGraphPEG(t *testing.T) {
-	testenv.NeedSlow(t, "Yosys maps a GraphPEG")
+	testenv.NeedLong(t, "Yosys maps a GraphPEG")
 	tools.Need(t, "yosys")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const entries, slots, warps, lanes, line = 3, 32, 2, 2, 4
