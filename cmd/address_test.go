@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"os/exec"
 	"testing"
 
@@ -14,9 +15,15 @@ func TestASmallAddressSpaceIsSaid(t *testing.T) {
 	require.ErrorContains(t, checkAddressSpace(1<<30, true),
 		"the limit of the address space (ulimit -v) is 1.0 GiB: expected at least 1.5 GiB")
 
-	c := exec.Command("sh", "-c", `ulimit -v 1500000 || exit 99; exec "$0" run quickstart --dry-run`, buildHeddle(t))
-	c.Dir = t.TempDir()
-	text, err := c.CombinedOutput()
+	var text []byte
+	var err error
+	for range 10 { // one start in twenty ends before heddle's first instruction, in the runtime's own preparations
+		c := exec.Command("sh", "-c", `ulimit -v 1500000 || exit 99; exec "$0" run quickstart --dry-run`, buildHeddle(t))
+		c.Dir = t.TempDir()
+		if text, err = c.CombinedOutput(); !bytes.Contains(text, []byte("runtime.gcenable")) {
+			break
+		}
+	}
 	if exitOf(t, err) == 99 {
 		t.Skip("this shell's ulimit has no -v")
 	}

@@ -296,18 +296,7 @@ func (m *Machine) Stats() Stats {
 	var s Stats
 	for _, core := range m.cores {
 		c := core.Stats()
-		s.WarpInstrs += c.WarpInstrs
-		s.ThreadInstrs += c.ThreadInstrs
-		s.Edges += c.Edges
-		s.Iterations += c.Iterations
-		s.Barriers += c.Barriers
-		s.Scratchpad += c.Scratchpad
-		s.Atomics += c.Atomics
-		s.Shuffles += c.Shuffles
-		for i, n := range c.ByClass {
-			s.ByClass[i] += n
-			s.LanesByClass[i] += c.LanesByClass[i]
-		}
+		s = s.Plus(&c)
 	}
 	return s
 }
