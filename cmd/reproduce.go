@@ -143,6 +143,9 @@ func (f *reproduceFlags) run(c *cobra.Command, name string) error {
 	}
 	var knobs []config.Knob
 	if f.sensitivity {
+		if !slices.ContainsFunc(p.Checks, func(c config.Check) bool { return c.Decides && c.Published != "" }) {
+			return fmt.Errorf("%s: --sensitivity: none of its statements has a printed number that a knob could move", p.File)
+		}
 		if knobs, err = f.knobs(p); err != nil {
 			return err
 		}

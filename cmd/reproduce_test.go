@@ -58,6 +58,9 @@ func TestReproduceSensitivity(t *testing.T) {
 	_, errs, code = heddle(t, "reproduce", filepath.Join(bare, "tiny.yaml"), "--sensitivity")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "no sensitivity.yaml beside it")
+	_, errs, code = heddle(t, "reproduce", "sparseweaver/fig13", "--sensitivity")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "none of its statements has a printed number")
 }
 
 // A pack from the command line to its files; the second time nothing is run again.

@@ -12,7 +12,7 @@ import (
 	"heddle/isa/emu"
 )
 
-// Emulate executes a program to its end as Launch does, but its instructions alone, at about a fiftieth of the host
+// Emulate executes a program to its end as Launch does, but its instructions alone, at about a sixtieth of the host
 // time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at two or three times that cost:
 // they are then as functional execution (Execute) leaves them, but for instructions and the units' own accesses. The
 // clock and all statistics stay, and the result has counts without cycles. Warps take turns of a fixed number of

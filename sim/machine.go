@@ -58,7 +58,7 @@ type Machine struct {
 
 	untimed    []*core.Functional // functional execution; nil: not used yet
 	alternator *alternator        // nil: no launch has alternated between timed and functional execution
-	emulated   *emu.Machine       // executes launches without a trace in the caches; nil: not used yet
+	emulated   *emu.Machine       // executes launches without time (Emulate); nil: not used yet
 	partWatch  *partWatch         // nil: no launch has been observed by parts
 	traced     bool               // cores execute the traces of Options.Source
 	profiles   *profiles          // nil: no counts by instruction

@@ -289,7 +289,12 @@ func (r *recorded) largest(b *bytes.Buffer, link string) {
 	}
 	var names []string
 	for _, k := range s.Knobs[:min(3, len(s.Knobs))] {
-		names = append(names, fmt.Sprintf("%s (× %s: %s)", k.Name, fixed(k.Moves), k.Of))
+		if k.Of != "" {
+			names = append(names, fmt.Sprintf("%s (× %s: %s)", k.Name, fixed(k.Moves), k.Of))
+		}
+	}
+	if names == nil {
+		names = []string{"nothing"}
 	}
 	b.WriteString("\n" + wrapped(fmt.Sprintf("What the paper leaves open moves its numbers most by %s "+
 		"([sensitivity](%s/%s#sensitivity)).", strings.Join(names, "; "), link, r.page())))

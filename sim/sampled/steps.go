@@ -52,7 +52,7 @@ type Steps struct {
 
 // EstimateSteps estimates the cycles of emulated launches. In a stratum they take as many cycles a warp instruction as
 // the simulated launches of the same kernel that have a similar number of instructions: between two of them, on the
-// straight line through their logarithms. ordered says that the launches' work depends on the order of warps. ok is
+// straight line through their logarithms. ordered: the launches' work depends on the order of warps. ok is
 // false if a kernel was never simulated.
 func EstimateSteps(all []Launch, ordered bool) (s Steps, ok bool) {
 	curves, cells := curvesOf(all), map[place]*cell{}
@@ -180,7 +180,7 @@ func (c *curve) measure() {
 	c.scatter = sum / weight
 }
 
-// estimate is the rate at a number of instructions, between two knots or at one.
+// rate is the estimate of cycles a warp instruction at a number of them, between two knots or at one.
 type rate struct {
 	below, above int
 	part         float64 // of above
