@@ -10,9 +10,9 @@ import (
 )
 
 // TestDrawnSteps: of drawn runs that are sampled by super-step, nine of ten intervals hold the truth, and errors are
-// small in the mean; all forty with HEDDLE_LONG.
+// small in the mean; all forty with HEDDLE_LONG, others with HEDDLE_SEED.
 func TestDrawnSteps(t *testing.T) {
-	cases, every := Drawn(2026, 40), 10
+	cases, every := Drawn(testenv.Seed(t, 2026), 40), 10
 	if testenv.Long(t) > 0 {
 		every = 1
 	}

@@ -135,6 +135,7 @@ type Summary struct {
 	Mean, Worst float64 // of the errors' sizes
 	Held, Of    int     // confidence intervals that hold the truth
 	Refused     int     // runs, which do not count otherwise
+	Whole       int     // runs of which nothing was left out, whose intervals of 0 hold by themselves: likewise
 	Faster      float64 // in the geometric mean, on the half of the runs with more warp instructions
 }
 
@@ -142,7 +143,9 @@ type Summary struct {
 func Summarise(rows []Row) (s Summary) {
 	all := len(rows)
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Refused })
-	s.Of, s.Refused = len(rows), all-len(rows)
+	s.Refused = all - len(rows)
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return r.Sampled.Half == 0 && r.Sampled.Cycles == r.Whole.Cycles })
+	s.Of, s.Whole = len(rows), all-s.Refused-len(rows)
 	for i := range rows {
 		size := math.Abs(rows[i].Error())
 		s.Mean += size / float64(len(rows))
@@ -208,4 +211,7 @@ func Write(w io.Writer, rows []Row, markdown bool) {
 	fmt.Fprintf(w, "\nError %.1f %% in the mean and %.1f %% at worst; %d of %d intervals hold the truth; %.1f times "+
 		"less host time on the larger half.\n",
 		100*s.Mean, 100*s.Worst, s.Held, s.Of, s.Faster)
+	if s.Whole > 0 {
+		fmt.Fprintf(w, "\n%d runs left nothing out, and count for none of these.\n", s.Whole)
+	}
 }
