@@ -50,7 +50,7 @@ func NewMachine(c MachineConfig, o MachineOptions) (*Machine, error) {
 		return nil, fmt.Errorf("option Threads: %d: expected 0 or more", o.Threads)
 	}
 	if o.MaxInstrs != 0 {
-		return nil, errors.New("option MaxInstrs is for untimed machines: expected MaxCycles")
+		return nil, errors.New("option MaxInstrs is for functional machines: expected MaxCycles")
 	}
 	d, err := host.NewTimed(c, sim.Options{MaxCycles: o.MaxCycles, Check: o.Check, Threads: o.Threads, Out: o.Console})
 	if err != nil {

@@ -23,8 +23,8 @@ type Derived = stats.Derived
 
 // WithUnit returns the entry that adds a graph unit and its schedules, for cmd.Main or Register. The unit then has its
 // section machine.core.KEY, its instructions in assembly, in disassembly and in heddle isa, its statistics, its flag of
-// heddle exec --untimed, and its schedules. Its Spec, and the unit that it builds for a core of 4 warps of 4 lanes, are
-// tried: an error names the offending tag, name or bit.
+// heddle exec --functional, and its schedules. Its Spec, and the unit that it builds for a core of 4 warps of 4 lanes,
+// are tried: an error names the offending tag, name or bit.
 func WithUnit(u *Unit, schedules ...*Schedule) Entry {
 	if u == nil || u.Instructions == nil {
 		return registry.New("graph unit", "",

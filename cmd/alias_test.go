@@ -63,7 +63,7 @@ sweep: {machine.core.NAME.alwt_entries: [4, 8]}
 		require.Regexp(t, "did you mean core.(graph)?peg\\?", errs)
 	}
 	for _, key := range []string{"--peg", "--graphpeg"} {
-		_, errs, _ = heddle(t, "exec", "no-such.elf", "--untimed", key, "--weaver")
+		_, errs, _ = heddle(t, "exec", "no-such.elf", "--functional", key, "--weaver")
 		require.NotContains(t, errs, "unknown flag")
 	}
 	require.Equal(t, "core*.graphpeg=alwt", unitWords.ReplaceAllStringFunc("core*.peg=alwt", accel.KeyOf))

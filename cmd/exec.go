@@ -25,13 +25,13 @@ import (
 
 // execFlags holds the flags of heddle exec.
 type execFlags struct {
-	program programFlags
-	cfg     emu.Config
-	untimed bool
-	tasks   bool
-	json    bool
-	trace   string
-	units   unitFlags
+	program    programFlags
+	cfg        emu.Config
+	functional bool
+	tasks      bool
+	json       bool
+	trace      string
+	units      unitFlags
 
 	machine   string
 	overrides machineFlags
@@ -60,24 +60,24 @@ its console, which goes to stdout; a summary goes to stderr. See
 docs/guide/programs.md.
 
 Either --machine names a timed machine (a preset of ` + "`heddle config list`" + `, or a
-YAML file), or --untimed selects functional execution without timing; --cores, --warps,
+YAML file), or --functional selects functional execution without timing; --cores, --warps,
 --threads, --scratchpad, ` + f.units.list() + `, --trace and --max-instrs
-apply to the untimed machine.
+apply to the functional machine.
 
 A timed run has no limit unless --max-cycles sets one, and reports its progress to
 stderr every ten seconds. At the limit it reports where the warps are.
 
 ` + exitHelp + `
 With --break or --at-cycle: 5 the run was stopped there.`,
-		Example: `  heddle exec hello.s --untimed
+		Example: `  heddle exec hello.s --functional
   heddle exec kernel.s --machine vortex-rtl-a --set core.warps=8
   heddle exec kernel.s --machine vortex-rtl-a --window cycles=1000..2000,warps=0..3 --konata pipeline.log --perfetto trace.json
   heddle exec kernel.s --machine vortex-rtl-a --break loop+0x8,warp=1 --dump
-  heddle exec spmv.elf --untimed --cores 2 --warps 8 --threads 8
+  heddle exec spmv.elf --functional --cores 2 --warps 8 --threads 8
   heddle exec kernel.s --machine vortex-rtl-a --report
   heddle exec kernel.elf --machine vortex-rtl-a --report=hot.html
-  heddle exec kernel.s --untimed -D ITERS=10 --json | jq .warp_instrs
-  heddle exec kernel.elf --untimed --weaver --trace=trace.txt
+  heddle exec kernel.s --functional -D ITERS=10 --json | jq .warp_instrs
+  heddle exec kernel.elf --functional --weaver --trace=trace.txt
   heddle exec vecadd.elf --machine vortex-rtl-a --arg 0xa0000000 --load args.bin@0xa0000000 --load a.bin@0xb0000000 --save c.bin@0xd0000000+4096`,
 		Args: programAnd,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
@@ -88,9 +88,9 @@ With --break or --at-cycle: 5 the run was stopped there.`,
 
 func (f *execFlags) add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.BoolVar(&f.untimed, "untimed", false, "run on the functional machine, without timing")
-	fl.BoolVar(&f.tasks, "tasks", false, "with --untimed: execute the tasks of a Swarm program one after another, in the "+
-		"order of their timestamps")
+	functionalFlag(fl, &f.functional, "run on the functional machine, without timing")
+	fl.BoolVar(&f.tasks, "tasks", false, "with --functional: execute the tasks of a Swarm program one after another, in "+
+		"the order of their timestamps")
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0, "stop a timed run after that many cycles (0: no limit)")
 	fl.BoolVar(&f.check, "check", false, "check the invariants of a timed run: every request answered, bytes "+
@@ -127,7 +127,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return f.timed(c, path)
 	}
 	if f.hot.to != "" {
-		return errors.New("--report says where time went: expected --machine NAME in place of --untimed (heddle " +
+		return errors.New("--report says where time went: expected --machine NAME in place of --functional (heddle " +
 			"config list)")
 	}
 	p, err := f.program.read(path)
@@ -146,7 +146,7 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 		return err
 	}
 	f.cfg.Out, f.cfg.Divergent = f.console(c), emu.Divergence(f.divergent.value)
-	if err := f.stop.untimed(&f.cfg, p, f.window.window); err != nil {
+	if err := f.stop.functional(&f.cfg, p, f.window.window); err != nil {
 		return err
 	}
 	m, err := emu.New(f.cfg)
@@ -182,14 +182,14 @@ func (f *execFlags) run(c *cobra.Command, path string) error {
 
 // checkChoices returns an error for flags that do not go together, whatever the machine.
 func (f *execFlags) checkChoices() error {
-	if f.untimed == (f.machine != "") {
-		return errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
+	if f.functional == (f.machine != "") {
+		return errors.New("choose one: --functional, or --machine NAME (heddle config list)")
 	}
 	if err := f.stop.check(); err != nil {
 		return err
 	}
-	if f.tasks && (!f.untimed || f.trace != "" || f.stop.wanted()) {
-		return errors.New("--tasks: expected --untimed beside it, and neither --trace nor --break")
+	if f.tasks && (!f.functional || f.trace != "" || f.stop.wanted()) {
+		return errors.New("--tasks: expected --functional beside it, and neither --trace nor --break")
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
 func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines) (*sim.Machine, error) {
 	for _, name := range append([]string{"cores", "warps", "scratchpad", "trace", "max-instrs"}, f.units.names()...) {
 		if c.Flags().Changed(name) {
-			return nil, fmt.Errorf("--%s is for --untimed; a timed machine is changed with --set (heddle config "+
+			return nil, fmt.Errorf("--%s is for --functional; a timed machine is changed with --set (heddle config "+
 				"schema)", name)
 		}
 	}
@@ -356,7 +356,7 @@ func printStep(b *bufio.Writer, p *isa.Program, s *emu.Step) {
 // result is the output of --json.
 type result struct {
 	ExitCode     uint32                `json:"exit_code"`
-	Cycles       *uint64               `json:"cycles"` // null: untimed
+	Cycles       *uint64               `json:"cycles"` // null: functional
 	WarpInstrs   uint64                `json:"warp_instrs"`
 	ThreadInstrs uint64                `json:"thread_instrs"`
 	Console      string                `json:"console"`

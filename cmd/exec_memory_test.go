@@ -15,7 +15,7 @@ func TestMemoryFiles(t *testing.T) {
 	// The argument block is at --arg; bytes are added up in place.
 	file := source(t, "_start: csrr a0, mscratch\n lbu a1, 4(a0)\n lw a2, 0(a0)\n add a2, a2, a1\n sw a2, 8(a0)\n"+
 		"sw zero, 0x88(zero)\n tmc zero\n")
-	for _, how := range [][]string{{"--untimed"}, {"--machine", "vortex-rtl-a"}} {
+	for _, how := range [][]string{{"--functional"}, {"--machine", "vortex-rtl-a"}} {
 		args := append([]string{"exec", file, "--arg", "0xa0000000", "--load", in + "@0xa0000000", "--save",
 			out + "@0xa0000002+12"}, how...)
 		_, errs, code := heddle(t, args...)
@@ -40,11 +40,11 @@ func TestMemoryFiles(t *testing.T) {
 		{"--divergent-branch", "middle", "expected one of trap, last, first"},
 		{"--perf-class", "all", "expected one of none, core, mem"},
 	} {
-		_, errs, code := heddle(t, "exec", file, "--untimed", c.flag, c.value)
+		_, errs, code := heddle(t, "exec", file, "--functional", c.flag, c.value)
 		require.Equal(t, exitUsage, code, errs)
 		require.Contains(t, errs, c.want)
 	}
-	_, errs, code := heddle(t, "exec", file, "--untimed", "--perf-class", "core")
+	_, errs, code := heddle(t, "exec", file, "--functional", "--perf-class", "core")
 	require.Equal(t, exitUsage, code, errs)
 	require.Contains(t, errs, "--perf-class is for timed machines")
 }

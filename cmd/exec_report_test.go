@@ -197,7 +197,7 @@ func TestReportRefused(t *testing.T) {
 		args []string
 		says string
 	}{
-		{"untimed", []string{"--untimed", "--report"}, "--report says where time went: expected --machine NAME in place of --untimed"},
+		{"functional", []string{"--functional", "--report"}, "--report says where time went: expected --machine NAME in place of --functional"},
 		{"no directory", []string{"--machine", "vortex-1c4w4t", "--report=" + filepath.Join(t.TempDir(), "no", "x.html")}, "no such file or directory"},
 		{"a directory", []string{"--machine", "vortex-1c4w4t", "--report=" + t.TempDir()}, "is a directory, which cannot be written over"},
 		{"a space", []string{"--machine", "vortex-1c4w4t", "--report", "x.html"}, "--report=FILE: the file's name follows an equals sign"},

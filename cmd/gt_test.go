@@ -59,23 +59,23 @@ func TestGtRefused(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"gt", "run", "sssp", far, "0", "--untimed"}, 2, "distance[src] + weight, of 2000000000 and 2000000000, is 4000000000: an int holds"},
+		{[]string{"gt", "run", "sssp", far, "0", "--functional"}, 2, "distance[src] + weight, of 2000000000 and 2000000000, is 4000000000: an int holds"},
 		{[]string{"gt", "run", "sssp", far, "0", "--machine", "vortex-1c4w4t"}, 2, "(edge from vertex 1 to 2)"},
 		{[]string{"gt", "run", "delta_stepping", far, "0", "--cpu"}, 2, "is 4000000000: an int holds"},
-		{[]string{"gt", "run", "sssp", top, "0", "--untimed"}, 2, "distance[1] min= 2147483647, from vertex 0: that is the greatest int, which reads as not reached"},
-		{[]string{"gt", "run", "sssp", falls, "0", "--untimed"}, 3, "distance falls for ever: the weights along the cycle"},
+		{[]string{"gt", "run", "sssp", top, "0", "--functional"}, 2, "distance[1] min= 2147483647, from vertex 0: that is the greatest int, which reads as not reached"},
+		{[]string{"gt", "run", "sssp", falls, "0", "--functional"}, 3, "distance falls for ever: the weights along the cycle"},
 		{[]string{"run", point, "--out", dir}, 1, "sssp.gt:8:38: distance[src] + weight"},
-		{[]string{"gt", "run", ends, far, "--untimed", "--max-cycles", "100"}, 3, "instruction limit reached: 100 warp instructions"},
-		{[]string{"gt", "run", ends, far, "--untimed", "--max-cycles", "1000000"}, 0, "verified"},
-		{[]string{"gt", "run", "cc", far, "--untimed", "--threads", "0"}, 2, "--threads 0: expected 1 or more"},
-		{[]string{"gt", "run", "cc", far, "--untimed", "--max-steps", "-1"}, 2, "--max-steps -1: expected 0 or more"},
-		{[]string{"gt", "run", "cc", far, "--untimed", "--set", "core.warps=8"}, 2, "choose one: --untimed, or --set"},
-		{[]string{"gt", "run", "cc", far, "--untimed", "--save", "label=" + dir}, 2, "is a directory"},
+		{[]string{"gt", "run", ends, far, "--functional", "--max-cycles", "100"}, 3, "instruction limit reached: 100 warp instructions"},
+		{[]string{"gt", "run", ends, far, "--functional", "--max-cycles", "1000000"}, 0, "verified"},
+		{[]string{"gt", "run", "cc", far, "--functional", "--threads", "0"}, 2, "--threads 0: expected 1 or more"},
+		{[]string{"gt", "run", "cc", far, "--functional", "--max-steps", "-1"}, 2, "--max-steps -1: expected 0 or more"},
+		{[]string{"gt", "run", "cc", far, "--functional", "--set", "core.warps=8"}, 2, "choose one: --functional, or --set"},
+		{[]string{"gt", "run", "cc", far, "--functional", "--save", "label=" + dir}, 2, "is a directory"},
 		{[]string{"gt", "build", "cc", "--cpu", "-o", dir}, 2, "is a directory: expected the name of a file"},
 		{[]string{"gt", "build", "cc", "--cpu", "-o", dir + "/new/"}, 2, "is a directory: expected the name of a file"},
 		{[]string{"gt", "build", "cc", "--cpu", "-o", dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
-		{[]string{"gt", "run", "cc", far, "--untimed", "--save", "label=" + dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
-		{[]string{"gt", "run", "sssp", far, "0", "--untimed", "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block of loop:step: expected a whole number from 1 to 134217728"},
+		{[]string{"gt", "run", "cc", far, "--functional", "--save", "label=" + dir + "/new/cc"}, 2, "there is no directory " + dir + "/new"},
+		{[]string{"gt", "run", "sssp", far, "0", "--functional", "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block of loop:step: expected a whole number from 1 to 134217728"},
 		{[]string{"gt", "check", ends, "--schedule", block}, 2, "block.gt:2:3: configLoadBalance: the vertices of a block"},
 		{[]string{"gt", "check", ends, "--schedule", label}, 2, "label.gt:2:10: there is no statement nowhere"},
 		{[]string{"gt", "check", ends}, 0, ""},
@@ -106,7 +106,7 @@ func TestGtRun(t *testing.T) {
 	dir := t.TempDir()
 	saved, small := filepath.Join(dir, "label.txt"), filepath.Join(dir, "small.txt")
 	require.NoError(t, os.WriteFile(small, []byte("0 1\n1 2\n2 0\n3 0\n"), 0o644))
-	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--untimed", "--json", "--save",
+	out, stderr, code := heddle(t, "gt", "run", "cc", small, "--symmetrise", "--functional", "--json", "--save",
 		"label="+saved)
 	require.Equal(t, 0, code, stderr)
 	var s gtResult
@@ -124,13 +124,13 @@ func TestGtRun(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"bfs", small, "0"}, "choose one: --untimed, or --machine"},
-		{[]string{"bfs", small, "--untimed"}, "bfs:17:33: the program asks for argv[2]"},
-		{[]string{"bfs", small, "99", "--untimed"}, "addVertex(99): the graph has vertices 0 to 3"},
-		{[]string{"bfs", small, "0", "--untimed", "--workload", "schedule=sideways"}, "schedule"},
-		{[]string{"bfs", small, "0", "--untimed", "--workload", "source=3"}, "expected a key of how operators run"},
-		{[]string{"bfs", small, "0", "--untimed", "--save", "rank=x"}, "the program has no vector rank"},
-		{[]string{"nothing.gt", small, "0", "--untimed"}, "nothing.gt"},
+		{[]string{"bfs", small, "0"}, "choose one: --functional, or --machine"},
+		{[]string{"bfs", small, "--functional"}, "bfs:17:33: the program asks for argv[2]"},
+		{[]string{"bfs", small, "99", "--functional"}, "addVertex(99): the graph has vertices 0 to 3"},
+		{[]string{"bfs", small, "0", "--functional", "--workload", "schedule=sideways"}, "schedule"},
+		{[]string{"bfs", small, "0", "--functional", "--workload", "source=3"}, "expected a key of how operators run"},
+		{[]string{"bfs", small, "0", "--functional", "--save", "rank=x"}, "the program has no vector rank"},
+		{[]string{"nothing.gt", small, "0", "--functional"}, "nothing.gt"},
 	} {
 		_, stderr, code := heddle(t, append([]string{"gt", "run"}, c.args...)...)
 		require.Equal(t, 2, code, stderr)
@@ -166,7 +166,7 @@ func TestGtCPU(t *testing.T) {
 		says string
 	}{
 		{[]string{"run", "cc", small, "--cpu", "--machine", "vortex-1c4w4t"}, "choose one: --cpu, or --machine"},
-		{[]string{"run", "cc", small, "--untimed", "--no-check"}, "expected it with --cpu"},
+		{[]string{"run", "cc", small, "--functional", "--no-check"}, "expected it with --cpu"},
 		{[]string{"run", "cc", small, "--swarm"}, "--machine swarm-16c"},
 		{[]string{"build", "cc", "--swarm", "-o", source}, "--machine swarm-16c"},
 		{[]string{"build", "cc", "-o", source}, "expected --cpu, or --cuda DIR"},

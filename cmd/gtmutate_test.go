@@ -168,7 +168,7 @@ func (m *gtMutants) try(t *testing.T, src, graph string) {
 	file := filepath.Join(m.dir, "p.gt")
 	require.NoError(t, os.WriteFile(file, []byte(src), 0o600))
 	checked, code := m.execute("gt", "check", file)
-	says, failed := m.execute("gt", "run", file, graph, "1", "4", "2", "3", "--untimed", "--max-steps", "60",
+	says, failed := m.execute("gt", "run", file, graph, "1", "4", "2", "3", "--functional", "--max-steps", "60",
 		"--max-cycles", "300000")
 	says, checked = gtBlock.ReplaceAllString(says, "block-N"), gtBlock.ReplaceAllString(checked, "block-N")
 	switch begun := gtBegun.MatchString(says); {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"heddle/configs"
 	"heddle/experiment"
@@ -147,22 +148,22 @@ func notesOn(w io.Writer, f *graphit.File, p *graphir.Program, host bool) {
 
 // gtRun holds the flags of heddle gt run.
 type gtRun struct {
-	graph     graphFlags
-	schedule  string
-	extern    string
-	machine   string
-	overrides machineFlags
-	workload  []string
-	untimed   bool
-	float     bool
-	json      bool
-	threads   int
-	maxSteps  int
-	maxCycles uint64
-	save      []string
-	cpu       bool
-	noCheck   bool
-	swarm     bool
+	graph      graphFlags
+	schedule   string
+	extern     string
+	machine    string
+	overrides  machineFlags
+	workload   []string
+	functional bool
+	float      bool
+	json       bool
+	threads    int
+	maxSteps   int
+	maxCycles  uint64
+	save       []string
+	cpu        bool
+	noCheck    bool
+	swarm      bool
 }
 
 func newGtRun() *cobra.Command {
@@ -189,7 +190,7 @@ toolchain (go in PATH), and its timers are seconds.
 ` + exitHelp,
 		Example: `  heddle gt run bfs facebook_combined 0 --machine vortex-6c32w32t --symmetrise
   heddle gt run bfs.gt web.mtx.gz 5 --schedule hybrid.gt --machine vortex-1c4w4t
-  heddle gt run pr.gt facebook_combined --float --untimed --workload schedule=edge
+  heddle gt run pr.gt facebook_combined --float --functional --workload schedule=edge
   heddle gt run cc facebook_combined --symmetrise --machine vortex-6c32w32t-weaver --workload schedule=weaver --save label=labels.txt
   heddle gt run pagerank web.hgr 20 --cpu --threads 2 --no-check`,
 		Args: cobra.MinimumNArgs(2),
@@ -197,8 +198,7 @@ toolchain (go in PATH), and its timers are seconds.
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.machine, "machine", "", "run on this timed machine: a preset's `name` or a YAML file")
-	fl.BoolVar(&f.untimed, "untimed", false, "run on the functional machine, without timing (2 cores of 4 "+
-		"warps of 4 threads)")
+	functionalFlag(fl, &f.functional, "run on the functional machine, without timing (2 cores of 4 warps of 4 threads)")
 	fl.StringArrayVar(&f.workload, "workload", nil,
 		"how operators without a schedule run: a key of workload, `key=value` (may be repeated)")
 	externFlag(c, &f.extern)
@@ -214,7 +214,7 @@ toolchain (go in PATH), and its timers are seconds.
 	fl.MarkHidden("swarm") //nolint:errcheck // the flag exists
 	fl.IntVar(&f.maxSteps, "max-steps", 0, "limit of edge operators that run (0: none for a program that ends)")
 	fl.Uint64Var(&f.maxCycles, "max-cycles", 0,
-		"cycles of a launch at most, or warp instructions with --untimed (0: no limit)")
+		"cycles of a launch at most, or warp instructions with --functional (0: no limit)")
 	fl.StringArrayVar(&f.save, "save", nil, "write a vector to a file, a number a line: `vector=file` (may be "+
 		"repeated)")
 	f.overrides.add(c)
@@ -224,10 +224,10 @@ toolchain (go in PATH), and its timers are seconds.
 
 // device creates the machine.
 func (f *gtRun) device(w workload.Workload) (host.Device, error) {
-	if f.untimed == (f.machine != "") {
-		return nil, errors.New("choose one: --untimed, or --machine NAME (heddle config list)")
+	if f.functional == (f.machine != "") {
+		return nil, errors.New("choose one: --functional, or --machine NAME (heddle config list)")
 	}
-	if f.untimed {
+	if f.functional {
 		return host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: f.maxCycles}, nil)
 	}
 	l, err := configs.LoadMachine(f.machine, os.Environ(), f.overrides.set)
@@ -252,8 +252,8 @@ func (f *gtRun) backend(c *cobra.Command) error {
 		return fmt.Errorf("--max-steps %d: expected 0 or more", f.maxSteps)
 	}
 	for _, name := range []string{"set", "threads"} {
-		if fl := c.Flags().Lookup(name); f.untimed && fl != nil && fl.Changed {
-			return fmt.Errorf("choose one: --untimed, or --%s, which is for timed machines", name)
+		if fl := c.Flags().Lookup(name); f.functional && fl != nil && fl.Changed {
+			return fmt.Errorf("choose one: --functional, or --%s, which is for timed machines", name)
 		}
 	}
 	for _, s := range f.save {
@@ -271,7 +271,7 @@ func (f *gtRun) backend(c *cobra.Command) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"machine", "untimed", "set", "workload", "max-cycles"} {
+	for _, name := range []string{"machine", "functional", "set", "workload", "max-cycles"} {
 		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
 			return fmt.Errorf("choose one: --cpu, or --%s, which is for simulated machines", name)
 		}
@@ -373,7 +373,7 @@ func (f *gtRun) run(c *cobra.Command, args []string) error {
 	if f.json {
 		return printJSON(c.OutOrStdout(), gtSummary(&r))
 	}
-	gtTable(c.ErrOrStderr(), &r, f.untimed)
+	gtTable(c.ErrOrStderr(), &r, f.functional)
 	taskTable(c.ErrOrStderr(), d)
 	return nil
 }
@@ -494,11 +494,11 @@ func (k *gtKernel) launches() string {
 	return fmt.Sprintf("%d (%d)", k.Launches, k.Parts)
 }
 
-func gtTable(w io.Writer, r *lower.Result, untimed bool) {
+func gtTable(w io.Writer, r *lower.Result, functional bool) {
 	s := gtSummary(r)
 	t := newTable(w, "kernel", "launches", "cycles", "warp instr.", "edges")
 	count := func(n uint64) string {
-		if untimed {
+		if functional {
 			return ""
 		}
 		return experiment.Thousands(n)
@@ -516,10 +516,21 @@ func gtTable(w io.Writer, r *lower.Result, untimed bool) {
 	for _, p := range s.Plans {
 		fmt.Fprintln(w, "  "+p)
 	}
-	if !untimed {
+	if !functional {
 		fmt.Fprintf(w, "  %s cycles with the launches' overhead\n", experiment.Thousands(s.Cycles+s.Overhead))
 	}
 	if s.Verified {
 		fmt.Fprintf(w, "  verified: all vectors are the reference's, after %d traversals of edges\n", s.Steps)
 	}
+}
+
+// functionalFlag adds --functional, also called --untimed as before.
+func functionalFlag(fl *pflag.FlagSet, to *bool, usage string) {
+	fl.BoolVar(to, "functional", false, usage)
+	fl.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "untimed" {
+			name = "functional"
+		}
+		return pflag.NormalizedName(name)
+	})
 }

@@ -31,11 +31,11 @@ func TestKernelExport(t *testing.T) {
 		require.Regexp(t, `^`+file+`: bfs/vertex/csr/push/\S+, 50 vertices, 400 edges, \d+ super-steps, for 1 cores × 4 warps × 4 lanes\n`, out)
 		require.Contains(t, out, "uses atomics: Vortex's RTL needs a configuration with extension A: amo")
 		for _, machine := range [][]string{{"--machine", "vortex-1c4w4t"},
-			{"--untimed", "--cores", "1", "--warps", "4", "--threads", "4"}} {
+			{"--functional", "--cores", "1", "--warps", "4", "--threads", "4"}} {
 			out, code = heddle(append([]string{"exec", file}, machine...)...)
 			require.Equal(t, exitOK, code, out)
 		}
-		out, code = heddle("exec", file, "--untimed", "--cores", "1", "--warps", "2", "--threads", "4")
+		out, code = heddle("exec", file, "--functional", "--cores", "1", "--warps", "2", "--threads", "4")
 		require.Equal(t, exitFailed, code, out)
 		require.Contains(t, out, "the program returned 2", "the machine has another shape")
 	}

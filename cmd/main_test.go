@@ -44,14 +44,14 @@ const (
 )
 
 func TestExecPrintsTheConsoleOnStdout(t *testing.T) {
-	out, errs, code := heddle(t, "exec", hello, "--untimed", "--warps", "2", "--threads", "3")
+	out, errs, code := heddle(t, "exec", hello, "--functional", "--warps", "2", "--threads", "3")
 	require.Equal(t, exitOK, code)
 	require.Equal(t, "core 0 warp 0: sum of squares 5\ncore 0 warp 1: sum of squares 50\n", out)
 	require.Regexp(t, `^\d+ warp instructions, \d+ thread instructions`, errs)
 }
 
 func TestExecJSON(t *testing.T) {
-	out, errs, code := heddle(t, "exec", hello, "--untimed", "--json", "--cores", "2", "--warps", "1", "--threads", "1")
+	out, errs, code := heddle(t, "exec", hello, "--functional", "--json", "--cores", "2", "--warps", "1", "--threads", "1")
 	require.Equal(t, exitOK, code)
 	require.Empty(t, errs)
 	var r map[string]any
@@ -91,7 +91,7 @@ func TestExitCodes(t *testing.T) {
 		{"bad table", exit0, []string{"--weaver", "--weaver-st-entries", "0"}, exitUsage, "st_entries = 0: expected 1..65536"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, errs, code := heddle(t, append([]string{"exec", source(t, c.src), "--untimed"}, c.args...)...)
+			_, errs, code := heddle(t, append([]string{"exec", source(t, c.src), "--functional"}, c.args...)...)
 			require.Equal(t, c.code, code, errs)
 			require.Contains(t, errs, c.says)
 		})
@@ -99,14 +99,14 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestOneMachineMustBeChosen(t *testing.T) {
-	for _, args := range [][]string{{"exec", hello}, {"exec", hello, "--untimed", "--machine", "vortex-rtl-a"}} {
+	for _, args := range [][]string{{"exec", hello}, {"exec", hello, "--functional", "--machine", "vortex-rtl-a"}} {
 		_, errs, code := heddle(t, args...)
 		require.Equal(t, exitUsage, code)
-		require.Contains(t, errs, "choose one: --untimed, or --machine NAME")
+		require.Contains(t, errs, "choose one: --functional, or --machine NAME")
 	}
 	_, errs, code := heddle(t, "exec", hello, "--machine", "vortex-rtl-a", "--warps", "2")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, errs, "--warps is for --untimed")
+	require.Contains(t, errs, "--warps is for --functional")
 }
 
 func TestExecTimed(t *testing.T) {
@@ -128,7 +128,7 @@ func TestExecCheck(t *testing.T) {
 	require.Equal(t, exitOK, code, errs)
 	plain, _, _ := heddle(t, "exec", hello, "--machine", "vortex-rtl-m6")
 	require.Equal(t, plain, out)
-	_, errs, code = heddle(t, "exec", hello, "--untimed", "--check")
+	_, errs, code = heddle(t, "exec", hello, "--functional", "--check")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--check is for timed machines")
 
@@ -181,7 +181,7 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	root := newRoot()
 	var errs bytes.Buffer
-	root.SetArgs([]string{"exec", source(t, "j ."), "--untimed"})
+	root.SetArgs([]string{"exec", source(t, "j ."), "--functional"})
 	root.SetOut(&errs)
 	root.SetErr(&errs)
 	require.Equal(t, exitInterrupted, run(ctx, root))
@@ -189,7 +189,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestFailureInJSON(t *testing.T) {
-	out, errs, code := heddle(t, "exec", source(t, "ebreak"), "--untimed", "--json")
+	out, errs, code := heddle(t, "exec", source(t, "ebreak"), "--functional", "--json")
 	require.Equal(t, exitFailed, code)
 	require.Empty(t, errs)
 	var r map[string]any
@@ -201,7 +201,7 @@ func TestTrace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "trace.txt")
 	src := source(t, "_start: li t0, 3\n tmc t0\n csrr t0, vx_tid\n slli t0, t0, 2\n lw t1, 0x100(t0)\n li t0, 1\n tmc "+
 		"t0\n"+exit0[len("_start:"):])
-	_, _, code := heddle(t, "exec", src, "--untimed", "--trace="+file)
+	_, _, code := heddle(t, "exec", src, "--functional", "--trace="+file)
 	require.Equal(t, exitOK, code)
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -221,7 +221,7 @@ _start:
   or   a0, a0, a1
   sw   a0, 0x88(zero)
   tmc zero`)
-	_, errs, code := heddle(t, "exec", src, "--untimed", "--weaver", "--weaver-st-entries", "5")
+	_, errs, code := heddle(t, "exec", src, "--functional", "--weaver", "--weaver-st-entries", "5")
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, errs, "the program returned 1281") // capacity 5, unit bit 0
 	_, errs, code = heddle(t, "exec", src, "--machine", "vortex-1c4w4t-weaver", "--set", "core.weaver.st_entries=5")
@@ -235,7 +235,7 @@ func TestAsmThenExecAndDisasm(t *testing.T) {
 		out := filepath.Join(dir, name)
 		_, errs, code := heddle(t, "asm", hello, "-o", out)
 		require.Equal(t, exitOK, code, errs)
-		console, _, code := heddle(t, "exec", out, "--untimed", "--warps", "1")
+		console, _, code := heddle(t, "exec", out, "--functional", "--warps", "1")
 		require.Equal(t, exitOK, code)
 		require.Equal(t, "core 0 warp 0: sum of squares 14\n", console)
 	}
@@ -287,7 +287,7 @@ func TestGeneratedDocsAreCurrent(t *testing.T) {
 		"run go run ./cmd/heddle stats describe --markdown > docs/reference/statistics.md")
 }
 
-// TestExecEGHW: an untimed program gets the unit's edges by the set-up that it carries.
+// TestExecEGHW: a functional program gets the unit's edges by the set-up that it carries.
 func TestExecEGHW(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "edges.s")
 	require.NoError(t, os.WriteFile(src, []byte(`
@@ -307,14 +307,14 @@ offsets: .word 0, 2, 3
 others: .word 5, 6, 7
 weights: .word 98, 99, 100
 `), 0o644))
-	_, errs, code := heddle(t, "exec", src, "--untimed", "--eghw")
+	_, errs, code := heddle(t, "exec", src, "--functional", "--eghw")
 	require.Zero(t, code, errs)
 	_, errs, code = heddle(t, "exec", src, "--machine", "vortex-1c4w4t-eghw")
 	require.Zero(t, code, errs)
-	_, errs, code = heddle(t, "exec", src, "--untimed", "--eghw", "--weaver")
+	_, errs, code = heddle(t, "exec", src, "--functional", "--eghw", "--weaver")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "choose one: --weaver, --graphpeg, --hwwl, --eghw")
-	_, errs, code = heddle(t, "exec", src, "--untimed")
+	_, errs, code = heddle(t, "exec", src, "--functional")
 	require.NotZero(t, code)
 	require.Contains(t, errs, "this machine has no eghw unit")
 }

@@ -261,7 +261,7 @@ func TestMonitorRefused(t *testing.T) {
 		"--monitor=80: expected HOST:PORT":                      {"--machine", "vortex-1c4w4t", "--monitor=80"},
 		"--monitor-hold x: expected start, failure or end":      {"--machine", "vortex-1c4w4t", "--monitor", "--monitor-hold", "x"},
 		"--monitor-hold: expected --monitor beside it":          {"--machine", "vortex-1c4w4t", "--monitor-hold", "end"},
-		"--monitor is for timed machines":                       {"--untimed", "--monitor"},
+		"--monitor is for timed machines":                       {"--functional", "--monitor"},
 	} {
 		_, errs, code := heddle(t, append([]string{"exec", hello}, args...)...)
 		require.Equal(t, exitUsage, code)

@@ -79,7 +79,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		{"run", "tiny.yaml"}, {"run", "tiny.yaml", "--fresh"}, {"run", "tiny.yaml", "--json"}, {"run", "tiny.yaml", "--dry-run"},
 		{"results", "list"}, {"results", "list", "tiny"}, {"results", "show", "tiny", "1"}, {"results", "sql", "tiny", "SELECT 1"}, {"results", "export", "tiny"},
 		{"disasm", "hello.s"}, {"isa"}, {"stats", "describe"}, {"kernel", "list", "--count"}, {"kernel", "choices"}, {"config", "list"}, {"report", "tiny"},
-		{"graph", "list"}, {"reproduce"}, {"exec", "hello.s", "--untimed"}, {"exec", "hello.s", "--machine", "vortex-1c4w4t"}, {"--help"},
+		{"graph", "list"}, {"reproduce"}, {"exec", "hello.s", "--functional"}, {"exec", "hello.s", "--machine", "vortex-1c4w4t"}, {"--help"},
 	} {
 		got := to(t, full, dir, heddle, args...)
 		require.Equal(t, exitFailed, got.code, "%v: %s", args, got.stderr)
@@ -116,7 +116,7 @@ func withoutProgress(e ended) ended {
 func TestNobodyReads(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte(forever), 0o644))
-	for _, args := range [][]string{{"isa"}, {"exec", "endless.s", "--untimed"}} {
+	for _, args := range [][]string{{"isa"}, {"exec", "endless.s", "--functional"}} {
 		r, w, err := os.Pipe()
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
@@ -227,7 +227,7 @@ func TestARunThatIsHungUpIsSummarised(t *testing.T) {
 // A run under nohup is not ended by the end of its terminal.
 func TestAnIgnoredHangUpStaysIgnored(t *testing.T) {
 	heddle, dir := buildHeddle(t), t.TempDir()
-	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" "$@"`, heddle, "exec", "endless.s", "--untimed",
+	c := exec.Command("sh", "-c", `trap "" HUP; exec "$0" "$@"`, heddle, "exec", "endless.s", "--functional",
 		"--max-instrs", "20000000")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte("_start: j _start\n"), 0o644))
 	c.Dir = dir
@@ -246,7 +246,7 @@ func TestNamesAreShownPlain(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tiny.yaml"), []byte(tiny), 0o644))
 	const nasty = "a\x1b[31m\u202eb\r"
 	for _, args := range [][]string{
-		{"run", "tiny.yaml", "--set", "name=" + nasty}, {"graph", "info", "./" + nasty}, {"exec", nasty, "--untimed"}, {"trace", "info", nasty}, {"frobnicate" + nasty},
+		{"run", "tiny.yaml", "--set", "name=" + nasty}, {"graph", "info", "./" + nasty}, {"exec", nasty, "--functional"}, {"trace", "info", nasty}, {"frobnicate" + nasty},
 	} {
 		code, stdout, stderr := start(t, heddle, dir, args...)
 		require.Equal(t, exitUsage, code, "%q", args)

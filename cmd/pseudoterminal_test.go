@@ -168,7 +168,7 @@ func TestAStoppedTerminal(t *testing.T) {
 
 	dir := inNew(t, "long.yaml", lengthy)
 	for begun, args := range map[string][]string{" points done": {"run", "long.yaml"},
-		"": {"exec", "endless.s", "--untimed"}} {
+		"": {"exec", "endless.s", "--functional"}} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "endless.s"), []byte(forever), 0o644))
 		p := onTerminal(t, dir, buildHeddle(t), args...)
 		p.Until("it is at work", func() bool { return p.Output() != "" && strings.Contains(p.Output(), begun) })

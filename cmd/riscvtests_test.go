@@ -35,7 +35,7 @@ func TestOfficialTests(t *testing.T) {
 			continue
 		}
 		n++
-		for _, how := range [][]string{{"--untimed", "--max-instrs=1000000"},
+		for _, how := range [][]string{{"--functional", "--max-instrs=1000000"},
 			{"--machine=vortex-rtl-a", "--check", "--max-cycles=1000000"}} {
 			t.Run(name+how[0], func(t *testing.T) {
 				_, errs, code := heddle(t, append([]string{"exec", file}, how...)...)

@@ -94,8 +94,8 @@ func (f *stopFlags) attach(m *sim.Machine, p *isa.Program, shown string) error {
 	return err
 }
 
-// untimed makes a functional machine stop.
-func (f *stopFlags) untimed(cfg *emu.Config, p *isa.Program, shown string) error {
+// functional makes a functional machine stop.
+func (f *stopFlags) functional(cfg *emu.Config, p *isa.Program, shown string) error {
 	if f.cycle > 0 {
 		return errors.New("--at-cycle is for timed machines")
 	}

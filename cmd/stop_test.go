@@ -85,23 +85,23 @@ func TestDump(t *testing.T) {
 }
 
 // The functional machine stops before the same instruction, with the registers that it reads.
-func TestBreakUntimed(t *testing.T) {
+func TestBreakFunctional(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "a.s")
 	require.NoError(t, os.WriteFile(src, []byte("_start:\n\tli t0, 5\n\tli t1, 7\nsum:\n\tadd t2, t0, t1\n\tfcvt.s.w "+
 		"fa0, t2\nafter:\n\tsw zero, 0x88(zero)\n\ttmc zero\n"), 0o644))
-	for _, machine := range [][]string{{"--untimed"}, {"--machine", "vortex-1c4w4t"}} {
+	for _, machine := range [][]string{{"--functional"}, {"--machine", "vortex-1c4w4t"}} {
 		out, errs, code := heddle(t, append([]string{"exec", src, "--break", "sum", "--dump"}, machine...)...)
 		require.Equal(t, exitStopped, code, errs)
 		require.Regexp(t, `(?m)^    t0   00000005`, out)
 		require.Regexp(t, `(?m)^    t1   00000007`, out)
 		require.NotRegexp(t, `(?m)^    t2 `, out)
 	}
-	out, _, code := heddle(t, "exec", src, "--untimed", "--break", "after", "--dump")
+	out, _, code := heddle(t, "exec", src, "--functional", "--break", "after", "--dump")
 	require.Equal(t, exitStopped, code)
 	require.Regexp(t, `(?m)^    t2   0000000c`, out)
 	require.Regexp(t, `(?m)^    fa0  12`, out)
-	_, errs, code := heddle(t, "exec", src, "--untimed", "--break", "0x10", "--dump")
+	_, errs, code := heddle(t, "exec", src, "--functional", "--break", "0x10", "--dump")
 	require.Equal(t, exitOK, code)
 	require.Contains(t, errs, "--break 0x10: the run ended, and it was not executed")
 }
@@ -115,7 +115,7 @@ func TestBreakRefused(t *testing.T) {
 		"--break loop,warp=9: a core has 4 warps":          append(timed, "--break", "loop,warp=9"),
 		"--break loop,core=1: the machine has 1 cores":     append(timed, "--break", "loop,core=1"),
 		`--break loop+x: "x": expected an offset in bytes`: append(timed, "--break", "loop+x"),
-		"--at-cycle is for timed machines":                 {"--untimed", "--weaver", "--at-cycle", "5"},
+		"--at-cycle is for timed machines":                 {"--functional", "--weaver", "--at-cycle", "5"},
 	} {
 		_, errs, code := weaverExec(t, args...)
 		require.Equal(t, exitUsage, code, errs)

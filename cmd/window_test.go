@@ -37,12 +37,12 @@ func TestExecWindow(t *testing.T) {
 func TestExecWindowRefused(t *testing.T) {
 	timed := []string{"--machine", "vortex-1c4w4t"}
 	for says, args := range map[string][]string{
-		"--konata is for timed machines":               {"--untimed", "--konata", "x"},
+		"--konata is for timed machines":               {"--functional", "--konata", "x"},
 		"--window: expected --konata FILE, --perf":     append(timed, "--window", "cycles=1..2"),
-		"--vcd is for timed machines":                  {"--untimed", "--vcd", "x"},
+		"--vcd is for timed machines":                  {"--functional", "--vcd", "x"},
 		"--log-file: expected --log FILTER":            append(timed, "--log-file", "x"),
 		"--log: wever: the machine has no unit wever":  append(timed, "--log", "wever"),
-		"--log is for timed machines":                  {"--untimed", "--log", "core0"},
+		"--log is for timed machines":                  {"--functional", "--log", "core0"},
 		"--vcd-signals: expected --vcd FILE":           append(timed, "--vcd-signals", "*"),
 		"*.fsm: the machine has no such signal":        append(timed, "--vcd", filepath.Join(t.TempDir(), "v"), "--vcd-signals", "*.fsm"),
 		"--vcd-signals: /(/: expected a regular":       append(timed, "--vcd", "x", "--vcd-signals", "/(/"),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/experiment/config"
 	"heddle/kernels/workload"
 )
 
@@ -20,4 +21,16 @@ func TestScheduleByTheNameOfItsUnit(t *testing.T) {
 	}
 	_, err := tryPoints(t, text+"graphpegs}\n")
 	require.ErrorContains(t, err, "did you mean peg?")
+}
+
+// TestExecutionOutsideByItsFormerName: untimed is functional, and points keep their identity.
+func TestExecutionOutsideByItsFormerName(t *testing.T) {
+	text := "name: x\nmachine: vortex-1c4w4t\ngraph: {rmat: {scale: 5}}\nworkload: {algorithm: pagerank}\n" +
+		"region: {from: 2, outside: "
+	former, own, timed := points(t, text+"untimed}\n"), points(t, text+"functional}\n"), points(t, text+"timed}\n")
+	require.Equal(t, config.Functional, former[0].Config.Region.Outside)
+	require.Equal(t, former[0].Key(), own[0].Key())
+	require.NotEqual(t, own[0].Key(), timed[0].Key())
+	require.Contains(t, own[0].YAML(), "outside: untimed\n")
+	require.Contains(t, string(config.Schema.YAML(own[0].Config)), "outside: functional\n")
 }

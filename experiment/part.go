@@ -80,10 +80,10 @@ type counted struct {
 	region       config.Region
 	overhead     uint64
 	monitored    Monitored     `checkpoint:"assembled"`
-	untimed      func(on bool) // switches functional execution outside the region
+	functional   func(on bool) // switches functional execution outside the region
 	checkpointer *checkpointer `checkpoint:"assembled"` // nil: no checkpoints
 
-	launchUntimed func(ctx context.Context, p *isa.Program, arg uint32) error // executes a launch that is not counted
+	launchFunctional func(ctx context.Context, p *isa.Program, arg uint32) error // executes a launch that is not counted
 
 	sample *sampledRun   `checkpoint:"assembled"` // nil: every launch is simulated; a sampled run has no checkpoints
 	steps  *sampledSteps `checkpoint:"assembled"` // nil: not by super-step; as sample
@@ -100,17 +100,17 @@ type counted struct {
 	counts       stats.Tree // statistics of the region, set by end
 }
 
-func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed bool) *counted {
+func newCounted(device host.Device, d *host.Timed, e *config.Experiment, functional bool) *counted {
 	c := &counted{
 		Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead),
-		untimed: func(bool) {}, launchUntimed: d.LaunchUntimed,
+		functional: func(bool) {}, launchFunctional: d.LaunchFunctional,
 	}
-	if untimed {
-		d.Machine.PrepareUntimed()
+	if functional {
+		d.Machine.PrepareFunctional()
 	}
-	if c.region.Outside == config.Untimed && !c.region.Whole() {
-		c.untimed = d.SetUntimed
-		d.Machine.PrepareUntimed()
+	if c.region.Outside == config.Functional && !c.region.Whole() {
+		c.functional = d.SetFunctional
+		d.Machine.PrepareFunctional()
 	}
 	if a := alternation(e); a != nil {
 		d.SetAlternation(a)
@@ -119,7 +119,7 @@ func newCounted(device host.Device, d *host.Timed, e *config.Experiment, untimed
 	if e.Sample.Steps > 0 {
 		c.steps = newSampledSteps(d, e)
 	}
-	c.untimed(true)
+	c.functional(true)
 	if c.warming = c.region.WarmRuns > 0; !c.warming {
 		c.beginRun()
 	}
@@ -148,7 +148,7 @@ func alternation(e *config.Experiment) *sim.Alternation {
 
 func (c *counted) begin() {
 	c.begun = true
-	c.untimed(false)
+	c.functional(false)
 	if c.region.From > 0 || c.region.WarmRuns > 0 {
 		c.statsBefore = c.machine.Statistics()
 	}
@@ -173,7 +173,7 @@ func (c *counted) end() {
 		c.times.Cycles, c.times.Half = t.Cycles, t.Half
 	}
 	c.machine.EndSamples()
-	c.untimed(true)
+	c.functional(true)
 }
 
 // BeginStep begins or ends the region at the start of super-step n.
@@ -273,9 +273,9 @@ func (c *counted) LaunchParts(ctx context.Context, p *isa.Program, arg uint32, e
 	return rest, c.abandoned(bounded, err)
 }
 
-// LaunchUntimed executes a program functionally, after the region has ended.
-func (c *counted) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
-	return c.launchUntimed(ctx, p, arg)
+// LaunchFunctional executes a program functionally, after the region has ended.
+func (c *counted) LaunchFunctional(ctx context.Context, p *isa.Program, arg uint32) error {
+	return c.launchFunctional(ctx, p, arg)
 }
 
 // sampledRun estimates the launches of a sampled run.

@@ -133,8 +133,8 @@ func (o ownProgramWork) rehearse(
 	return p.Rehearse(d, g, *o.workload())
 }
 
-// untimed: a check kernel is launched after the region and not counted.
-func (o ownProgramWork) untimed() bool { return o.workload().Host.CheckKernel != "" }
+// functional: a check kernel is launched after the region and not counted.
+func (o ownProgramWork) functional() bool { return o.workload().Host.CheckKernel != "" }
 
 func (o ownProgramWork) run(ctx context.Context, d *counted, g *graph.Graph) (r workResult, err error) {
 	p, err := o.open(ctx)

@@ -351,7 +351,7 @@ func (r *Runner) execute(ctx context.Context, i int, g *graph.Graph, rec *traces
 		}
 		device = recordingDevice{d, rec}
 	}
-	c := newCounted(device, d, cfg, w.untimed())
+	c := newCounted(device, d, cfg, w.functional())
 	c.monitored, c.checkpointer, c.check = shown, keep, opt.Check
 	if r.Abandon != nil {
 		c.cycleBound = r.Abandon(i)

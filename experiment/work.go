@@ -59,8 +59,8 @@ type hosted interface {
 	edges(g *graph.Graph) uint64
 	// rehearse does everything that a run does before its first launch, and returns the host memory that this takes.
 	rehearse(ctx context.Context, v *vetting, d *host.Rehearsal, g *graph.Graph) (compose.Memory, error)
-	// untimed reports whether the work has launches that are not counted; the machine is prepared for them.
-	untimed() bool
+	// functional reports whether the work has launches that are not counted; the machine is prepared for them.
+	functional() bool
 	// run executes the work and checks its result. With an error, it returns the launches so far.
 	run(ctx context.Context, d *counted, g *graph.Graph) (workResult, error)
 }
@@ -183,7 +183,7 @@ func (base) stopsEarly() bool   { return false }
 func (base) resolvesAuto() bool { return false }
 func (base) lines() *isa.Lines  { return nil }
 func (base) notes() []string    { return nil }
-func (base) untimed() bool      { return false }
+func (base) functional() bool   { return false }
 func (base) graph() graphUse    { return thisGraph }
 func (b base) costKey() string {
 	return b.workload().Kind().String() + " " + string(b.workload().Algorithm)

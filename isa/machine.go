@@ -82,7 +82,7 @@ func counterCSRs() (all []CSRInfo) {
 		for i := range uint16(NumCounters) {
 			all = append(all, CSRInfo{
 				Num: half.num + i, Name: fmt.Sprintf("mhpmcounter%d%s", 3+i, half.suffix), Scope: PerCore,
-				Doc: half.meaning + " ([which](../guide/programs.md#performance-counters)); 0 on the untimed machine",
+				Doc: half.meaning + " ([which](../guide/programs.md#performance-counters)); 0 on the functional machine",
 			})
 		}
 	}

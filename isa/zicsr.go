@@ -96,7 +96,7 @@ var CSRs = sortedCSRs(machineCSRs, counterCSRs(), []CSRInfo{
 	{Num: CSRMscratch, Name: "mscratch", Writable: true, Scope: PerCore, Doc: "at start: the address of the kernel's arguments"},
 	{Num: CSRWeaverCapacity, Name: "weaver_capacity", Scope: PerCore, Doc: "min(st_entries, warps·threads) of the core's Weaver; 0 without one (ours)"},
 	{Num: CSRUnits, Name: "units", Scope: PerCore, Doc: ""},
-	{Num: CSRMcycle, Name: "mcycle", Scope: PerCore, Doc: "cycles; on the untimed machine, warp instructions the core has executed"},
+	{Num: CSRMcycle, Name: "mcycle", Scope: PerCore, Doc: "cycles; on the functional machine, warp instructions the core has executed"},
 	{Num: CSRMinstret, Name: "minstret", Scope: PerCore, Doc: "warp instructions the core has executed"},
 	{Num: CSRMcycleh, Name: "mcycleh", Scope: PerCore, Doc: "upper half of mcycle"},
 	{Num: CSRMinstreth, Name: "minstreth", Scope: PerCore, Doc: "upper half of minstret"},

@@ -72,7 +72,7 @@ func (m *Machine) Alternate(ctx context.Context, p *isa.Program, arg uint32, a A
 	if m.tasks != nil {
 		return Sampled{}, errTiles("no launch is sampled")
 	}
-	m.assembleUntimed()
+	m.assembleFunctional()
 	if m.alternator == nil {
 		d, err := m.System.AddObserver("alternation", corePeriod)
 		if err != nil {
@@ -164,10 +164,10 @@ func codeOf(p *isa.Program) uint64 {
 // end ends a launch.
 func (t *alternator) end() {
 	t.finish(max(t.begin.Cycles, t.m.lastCycle()))
-	for _, u := range t.m.untimed {
+	for _, u := range t.m.functional {
 		u.Reset()
 	}
-	t.m.setUntimed(false)
+	t.m.setFunctional(false)
 }
 
 // finish ends the current part when the program has ended. A timed part counts, even as a warm-up: it is how the launch
@@ -249,7 +249,7 @@ func (t *alternator) Tick(now clock.Cycle) bool {
 	if !t.m.working() {
 		if t.at != measuring && t.at != warmingUp { // the contents of caches stay
 			t.finish(now)
-			t.m.setUntimed(false)
+			t.m.setFunctional(false)
 		}
 		return false
 	}
@@ -335,8 +335,8 @@ func (t *alternator) settled(now clock.Cycle) bool {
 		t.hold()
 		return true
 	}
-	t.m.setUntimed(true)
-	for _, u := range t.m.untimed {
+	t.m.setFunctional(true)
+	for _, u := range t.m.functional {
 		u.Lend()
 	}
 	t.marks[0], t.marked = t.pace(now), 1
@@ -349,10 +349,10 @@ func (t *alternator) settled(now clock.Cycle) bool {
 
 // warmUp resumes timed execution.
 func (t *alternator) warmUp() {
-	for _, u := range t.m.untimed {
+	for _, u := range t.m.functional {
 		u.Return()
 	}
-	t.m.setUntimed(false)
+	t.m.setFunctional(false)
 	t.at, t.until = warmingUp, t.m.Arch.Stats().WarpInstrs+t.Warm
 }
 
@@ -375,9 +375,9 @@ func (m *Machine) level(n int) []*cache.Cache {
 	return m.Caches[at : at+1]
 }
 
-// setUntimed switches all caches to functional or back to timed execution.
-func (m *Machine) setUntimed(on bool) {
+// setFunctional switches all caches to functional or back to timed execution.
+func (m *Machine) setFunctional(on bool) {
 	for _, c := range m.Caches {
-		c.SetUntimed(on)
+		c.SetFunctional(on)
 	}
 }

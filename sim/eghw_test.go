@@ -100,13 +100,13 @@ func eghwCycles(t *testing.T, g *eghwGraph, machine string, set ...string) (uint
 		}
 	}
 	require.EqualValues(t, 2*len(g.others), statistic(t, m, "eghw.edges.popped"))
-	u := untimedEGHW(t, cfg, p)
+	u := functionalEGHW(t, cfg, p)
 	g.check(t, u, 1)
-	require.Equal(t, u.Stats(), first.Stats, "the untimed machine executes the same")
+	require.Equal(t, u.Stats(), first.Stats, "the functional machine executes the same")
 	return cycles, m
 }
 
-func untimedEGHW(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine {
+func functionalEGHW(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine {
 	t.Helper()
 	var h eghw.Host
 	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,

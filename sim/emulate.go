@@ -30,7 +30,7 @@ func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm 
 	by.Load(p)
 	by.SetTrace(nil)
 	if warm {
-		m.assembleUntimed()
+		m.assembleFunctional()
 		by.SetTrace(newToucher(m).touch)
 	}
 	err = by.Run(ctx)

@@ -127,8 +127,8 @@ func (g *pegGraph) check(t *testing.T, m *emu.Machine, h graphpeg.Host, runs uin
 	require.Equal(t, pushed, got)
 }
 
-// untimedPeg runs the program on the untimed functional model of the machine.
-func untimedPeg(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine, graphpeg.Host) {
+// functionalPeg runs the program on the functional model of the machine.
+func functionalPeg(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine, graphpeg.Host) {
 	t.Helper()
 	var h graphpeg.Host
 	cores := cfg.Sockets * cfg.CoresPerSocket
@@ -146,7 +146,7 @@ func untimedPeg(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine
 	return m, h
 }
 
-// TestPegPrograms: every edge once, timed and untimed, on machines of several shapes, with every knob.
+// TestPegPrograms: every edge once, timed and functional, on machines of several shapes, with every knob.
 func TestPegPrograms(t *testing.T) {
 	for i, machine := range []string{"vortex-1c4w4t", "vortex-6c32w32t", "vortex-6c32w32t-sharedl1", "graphpeg-15sm"} {
 		for j, knobs := range []string{
@@ -172,7 +172,7 @@ func TestPegPrograms(t *testing.T) {
 					g.check(t, m.Arch, m.Hand().(graphpeg.Host), n+1)
 					require.EqualValues(t, uint64(n+1)*g.edges(), statistic(t, m, "peg.edges.popped"))
 				}
-				u, h := untimedPeg(t, cfg, p)
+				u, h := functionalPeg(t, cfg, p)
 				g.check(t, u, h, 1)
 			})
 		}

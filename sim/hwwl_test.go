@@ -51,7 +51,7 @@ func checkWorklists(t *testing.T, m *emu.Machine, h graphpeg.Host, n int, runs u
 	require.Equal(t, even, got)
 }
 
-// hwwlCycles runs the program twice, timed, and once untimed.
+// hwwlCycles runs the program twice, timed, and once functional.
 func hwwlCycles(t *testing.T, n int, set ...string) (uint64, *sim.Machine) {
 	t.Helper()
 	cfg := load(t, "vortex-6c32w32t", append([]string{"core.warps=4", "core.threads=8"}, set...)...)
@@ -66,7 +66,7 @@ func hwwlCycles(t *testing.T, n int, set ...string) (uint64, *sim.Machine) {
 		checkWorklists(t, m.Arch, m.Hand().(graphpeg.Host), n, i+1)
 		cycles += r.Cycles
 	}
-	u, h := untimedWorklists(t, cfg)
+	u, h := functionalWorklists(t, cfg)
 	require.NoError(t, h.Carry(p))
 	u.Load(p)
 	require.NoError(t, u.Run(context.Background()))
@@ -74,7 +74,7 @@ func hwwlCycles(t *testing.T, n int, set ...string) (uint64, *sim.Machine) {
 	return cycles, m
 }
 
-func untimedWorklists(t *testing.T, cfg configs.Machine) (*emu.Machine, *graphpeg.Host) {
+func functionalWorklists(t *testing.T, cfg configs.Machine) (*emu.Machine, *graphpeg.Host) {
 	t.Helper()
 	h, cores := &graphpeg.Host{}, cfg.Sockets*cfg.CoresPerSocket
 	m, err := emu.New(emu.Config{Cores: cores, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,

@@ -56,7 +56,7 @@ type Machine struct {
 
 	steps []func(step int, vertices, edges uint64) `checkpoint:"assembled"` // observers of super-steps
 
-	untimed    []*core.Functional // functional execution; nil: not used yet
+	functional []*core.Functional // functional execution; nil: not used yet
 	alternator *alternator        // nil: no launch has alternated between timed and functional execution
 	emulated   *emu.Machine       // executes launches without time (Emulate); nil: not used yet
 	partWatch  *partWatch         // nil: no launch has been observed by parts

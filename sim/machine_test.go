@@ -211,18 +211,18 @@ func TestConservation(t *testing.T) {
 		for _, prog := range []string{"ld_rand", "ld_coal", "st_coal", "diverge", "barrier"} {
 			p := program(t, prog)
 			cfg := load(t, machine)
-			untimed, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,
+			functional, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,
 				Threads: cfg.Core.Threads})
 			require.NoError(t, err)
-			untimed.Load(p)
-			require.NoError(t, untimed.Run(context.Background()))
+			functional.Load(p)
+			require.NoError(t, functional.Run(context.Background()))
 
 			cycles := map[uint64]bool{}
 			for _, memory := range memories {
 				t.Run(machine+"/"+prog+"/"+memory, func(t *testing.T) {
 					o, _ := run(t, load(t, machine, "memory.preset="+memory), p)
 					cycles[o.Cycles] = true
-					require.Equal(t, untimed.Stats(), o.Stats, "the untimed machine executes the same")
+					require.Equal(t, functional.Stats(), o.Stats, "the functional machine executes the same")
 					issued := uint64(0)
 					for _, c := range o.Cores {
 						issued += c.Issued

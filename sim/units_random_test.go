@@ -51,9 +51,9 @@ func weaverStream(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestRandomStreamsEqualUntimed: a single warp's results from its Weaver do not depend on time, up to the registers at
-// the end, or to the trap.
-func TestRandomStreamsEqualUntimed(t *testing.T) {
+// TestRandomStreamsEqualFunctional: a single warp's results from its Weaver do not depend on time, up to the registers
+// at the end, or to the trap.
+func TestRandomStreamsEqualFunctional(t *testing.T) {
 	knobs := []string{"table_latency=1", "table_latency=30", "request_queue=1", "mask_by_unit=true", "st_entries=3",
 		"st_row=1", "skip_empty=false", "prefetch=false"}
 	traps := 0
@@ -67,13 +67,13 @@ func TestRandomStreamsEqualUntimed(t *testing.T) {
 		}
 		text := weaverStream(r)
 		cfg, p := load(t, "vortex-1c4w4t-weaver", set...), source(t, text)
-		want, wantErr := runUntimed(t, cfg, p)
+		want, wantErr := runFunctional(t, cfg, p)
 		m, err := sim.New(cfg, sim.Options{MaxCycles: 1_000_000})
 		require.NoError(t, err)
 		_, err = m.Run(context.Background(), p)
 		var a, b *emu.Trap
 		if errors.As(wantErr, &a) {
-			require.True(t, errors.As(err, &b), "seed %d: %v, but untimed %v\n%s", seed, err, wantErr, text)
+			require.True(t, errors.As(err, &b), "seed %d: %v, but functional %v\n%s", seed, err, wantErr, text)
 			require.Equal(t, a, b, "seed %d\n%s", seed, text)
 			traps++
 			continue
@@ -91,7 +91,7 @@ func TestRandomStreamsEqualUntimed(t *testing.T) {
 	require.Less(t, traps, 250)
 }
 
-func runUntimed(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine, error) {
+func runFunctional(t *testing.T, cfg configs.Machine, p *isa.Program) (*emu.Machine, error) {
 	m, err := emu.New(emu.Config{Cores: 1, Warps: cfg.Core.Warps, Threads: cfg.Core.Threads,
 		Units: func(int) []emu.Unit {
 			u, err := weaver.NewFunctional(*cfg.Core.Unit.Spec.(*weaver.Spec), cfg.Core.Warps, cfg.Core.Threads)

@@ -66,8 +66,8 @@ func checkMarks(t *testing.T, m *emu.Machine, vertices int) {
 	}
 }
 
-// untimedWeaver runs the program on the untimed functional model of the machine.
-func untimedWeaver(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine {
+// functionalWeaver runs the program on the functional model of the machine.
+func functionalWeaver(t *testing.T, cfg configs.Machine, p *isa.Program) *emu.Machine {
 	t.Helper()
 	m, err := emu.New(emu.Config{Cores: cfg.Sockets * cfg.CoresPerSocket, Warps: cfg.Core.Warps,
 		Threads: cfg.Core.Threads, Units: func(int) []emu.Unit {
@@ -118,7 +118,7 @@ func TestWeaverPrograms(t *testing.T) {
 				checkMarks(t, m.Arch, vertices)
 				all := checkUnits(t, m, o.Cycles)
 				require.Equal(t, edges(vertices), all.LanesFilled)
-				require.Equal(t, untimedWeaver(t, cfg, p).Stats(), o.Stats, "the untimed machine executes the same")
+				require.Equal(t, functionalWeaver(t, cfg, p).Stats(), o.Stats, "the functional machine executes the same")
 			})
 		}
 	}

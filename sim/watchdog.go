@@ -106,12 +106,12 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	for _, c := range w.m.Caches {
 		progress += c.Progress(now)
 	}
-	for _, u := range w.m.untimed {
+	for _, u := range w.m.functional {
 		if u.Goes() { // memory may be estimated to take very long, which nothing counts
 			w.moved = now
 		}
 	}
-	if w.m.untimed != nil {
+	if w.m.functional != nil {
 		progress += w.m.Arch.Stats().WarpInstrs
 	}
 	if progress += w.m.Memory.Bytes(); progress != w.progress {

@@ -27,7 +27,7 @@ type Kind struct {
 	Doc          string      // documentation of the section
 	Rank         int         // position in documentation and files; 0: after the ranked ones, by name
 	New          func() Spec // an empty Spec
-	Exec         string      // help of the flag --KEY of heddle exec --untimed
+	Exec         string      // help of the flag --KEY of heddle exec --functional
 	Flags        []Flag      // further flags of heddle exec
 
 	Name string // name of Instructions; set by Register

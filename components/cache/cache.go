@@ -47,7 +47,7 @@ type Cache struct {
 	stats Stats // counts that belong to no bank
 	self  queue.Owner
 
-	untimed untimed
+	functional functional
 }
 
 // sets are the members with work in this cycle, so that a cycle costs only the members that move. Links and queues keep
@@ -235,7 +235,7 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 	if now < c.initEnd {
 		return c.beforeInit(now)
 	}
-	if len(c.untimed.late) > 0 {
+	if len(c.functional.late) > 0 {
 		c.answerLate(now)
 	}
 	if c.fastPath != nil {

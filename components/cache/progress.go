@@ -5,8 +5,8 @@ import "heddle/components/clock"
 // Progress returns a number that changes while the cache makes progress, including a walk of its lines. A watchdog may
 // call it at any time.
 func (c *Cache) Progress(now clock.Cycle) (n uint64) {
-	if c.untimed.on {
-		return c.untimed.served.Reads + c.untimed.served.Writes
+	if c.functional.on {
+		return c.functional.served.Reads + c.functional.served.Writes
 	}
 	if now < c.initEnd || now < c.walkEnd {
 		return uint64(now)

@@ -11,14 +11,14 @@ import (
 // state as the same accesses would in timed execution. Graph units still use their links, and are answered at the cycle
 // that the estimate gives.
 //
-// The transition is Hold → AtRest → SetUntimed(true) → … → SetUntimed(false). Hold closes the inputs, so that accepted
-// requests end; a cache must be at rest, together with the levels below it that it waits for, before SetUntimed(true),
-// which panics otherwise. Requests that no bank has taken stay in their links and are served by serve. While untimed,
-// initEnd is Never, so that every Tick goes to beforeInit. SetUntimed(false) restores it; answers still in late leave
-// by Tick at their cycles.
+// The transition is Hold → AtRest → SetFunctional(true) → … → SetFunctional(false). Hold closes the inputs, so that
+// accepted requests end; a cache must be at rest, together with the levels below it that it waits for, before
+// SetFunctional(true), which panics otherwise. Requests that no bank has taken stay in their links and are served by
+// serve. While functional, initEnd is Never, so that every Tick goes to beforeInit. SetFunctional(false) restores it;
+// answers still in late leave by Tick at their cycles.
 
-// untimed is the state of functional execution.
-type untimed struct {
+// functional is the state of functional execution.
+type functional struct {
 	next      mem.Warmer    // the next level
 	performer mem.Performer // performs atomics, at whichever level does in timed execution
 	on        bool          // functional execution
@@ -38,14 +38,14 @@ type late struct {
 
 // WarmInto connects the next level and the performer of atomics.
 func (c *Cache) WarmInto(next mem.Warmer, p mem.Performer) {
-	c.untimed.next, c.untimed.performer = next, p
-	c.untimed.estimate.build(c)
+	c.functional.next, c.functional.performer = next, p
+	c.functional.estimate.build(c)
 }
 
 // Hold makes the cache accept no request, so that accepted ones end.
 func (c *Cache) Hold() {
 	c.flush.closed = true
-	c.untimed.single, c.fastPath = c.fastPath, nil
+	c.functional.single, c.fastPath = c.fastPath, nil
 	c.ClockHandle().Wake()
 }
 
@@ -61,7 +61,7 @@ func (c *Cache) AtRest() bool {
 			return false
 		}
 	}
-	return c.flush.state == noFlush && len(c.untimed.late) == 0
+	return c.flush.state == noFlush && len(c.functional.late) == 0
 }
 
 // forget discards the recorded first requests of the inputs, none of which a bank has taken.
@@ -72,9 +72,9 @@ func (c *Cache) forget() {
 	c.sets.seen, c.sets.wanted, c.flush.asked = 0, 0, 0
 }
 
-// SetUntimed switches the cache, which must be at rest, to functional or back to timed execution.
-func (c *Cache) SetUntimed(on bool) {
-	u := &c.untimed
+// SetFunctional switches the cache, which must be at rest, to functional or back to timed execution.
+func (c *Cache) SetFunctional(on bool) {
+	u := &c.functional
 	if c.flush.closed {
 		c.flush.closed, c.fastPath, u.single = false, u.single, nil
 		c.ClockHandle().Wake()
@@ -96,11 +96,11 @@ func (c *Cache) SetUntimed(on bool) {
 }
 
 // Served returns the number of accesses answered functionally, which Stats does not include.
-func (c *Cache) Served() Sent { return c.untimed.served }
+func (c *Cache) Served() Sent { return c.functional.served }
 
 // beforeInit is a cycle in which the banks do not work: they are being invalidated, or execution is functional.
 func (c *Cache) beforeInit(now clock.Cycle) bool {
-	if c.untimed.on {
+	if c.functional.on {
 		c.answerLate(now)
 		return c.serve(now)
 	}
@@ -116,7 +116,7 @@ func (c *Cache) serve(now clock.Cycle) bool {
 	if c.sets.queued != 0 {
 		c.arbitrate()
 	}
-	for m := c.sets.arrived; m != 0 && len(c.untimed.late) < maxLate; m &= m - 1 {
+	for m := c.sets.arrived; m != 0 && len(c.functional.late) < maxLate; m &= m - 1 {
 		if i := first(m); c.head(i) {
 			c.serveHead(&c.heads[i], now)
 			c.pop(i)
@@ -128,14 +128,14 @@ func (c *Cache) serve(now clock.Cycle) bool {
 // serveHead performs a request's access, and schedules its answer at the estimated cycle.
 func (c *Cache) serveHead(r *request, now clock.Cycle) {
 	wrote := true
-	switch s := &c.untimed.served; r.mem.Op {
+	switch s := &c.functional.served; r.mem.Op {
 	case mem.Write:
 		s.Writes++
 	case mem.Read:
 		s.Reads++
 	case mem.Atomic:
 		s.Atomics++
-		wrote = c.untimed.performer.Perform(r.mem.Atomic.Name())
+		wrote = c.functional.performer.Perform(r.mem.Atomic.Name())
 	}
 	_, at := c.Warm(mem.Access{Op: r.mem.Op, Addr: r.mem.Addr, Wrote: wrote,
 		Operations: uint16(r.mem.Atomic.Operations())}, now)
@@ -146,7 +146,7 @@ func (c *Cache) serveHead(r *request, now clock.Cycle) {
 
 // answerAt schedules an answer, after those of the same or an earlier cycle.
 func (c *Cache) answerAt(l late) {
-	u := &c.untimed
+	u := &c.functional
 	i := len(u.late)
 	for ; i > 0 && u.late[i-1].at > l.at; i-- {
 	}
@@ -156,7 +156,7 @@ func (c *Cache) answerAt(l late) {
 
 // answerLate sends the answers that are due, in order.
 func (c *Cache) answerLate(now clock.Cycle) {
-	u, kept := &c.untimed, 0
+	u, kept := &c.functional, 0
 	for i, l := range u.late {
 		if to := c.ports[l.port&(maxPorts-1)].rsp; l.at <= now && !to.Full() {
 			to.Push(mem.Response{Tag: l.tag})
@@ -179,7 +179,7 @@ func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	}
 	line := a.Addr >> (c.lineShift & 31)
 	n := c.names.of(line) & (maxPorts - 1)
-	b, e := c.bank[n], c.untimed.estimate.banks[n]
+	b, e := c.bank[n], c.functional.estimate.banks[n]
 	at = e.begin(at)
 	where := b.tags.find(line)
 	if where >= 0 {
@@ -190,11 +190,11 @@ func (c *Cache) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	case where >= 0 && a.Op == mem.Read:
 		there = e.find(where, at)
 	case a.Op == mem.Write && !b.writeBackPolicy:
-		e.write(c.untimed.next, a.Addr, at)
+		e.write(c.functional.next, a.Addr, at)
 		there = at
 	case a.Op == mem.Atomic && b.atomics.performer == nil:
 		c.warmLeave(b, e, b.tags.drop(line), at)
-		there = e.ask(c.untimed.next, a, at)
+		there = e.ask(c.functional.next, a, at)
 		e.keep(there)
 	default:
 		there = c.warmLine(b, e, where, &a, at)
@@ -211,7 +211,7 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	} else {
 		var out victim
 		out, where = b.tags.fill(a.Addr >> (c.lineShift & 31))
-		there = e.ask(c.untimed.next, mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask}, at)
+		there = e.ask(c.functional.next, mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask}, at)
 		c.warmLeave(b, e, out, at)
 		b.tags.touch(where)
 	}
@@ -230,7 +230,7 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 		if b.writeBackPolicy {
 			b.tags.dirty[where] = true
 		} else {
-			e.write(c.untimed.next, a.Addr, there)
+			e.write(c.functional.next, a.Addr, there)
 		}
 	}
 	return there
@@ -239,13 +239,13 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 // warmLeave writes an evicted line back if it is dirty.
 func (c *Cache) warmLeave(b *bank, e *bankEstimate, out victim, at uint64) {
 	if out.dirty {
-		e.write(c.untimed.next, out.line<<b.lineShift, at)
+		e.write(c.functional.next, out.line<<b.lineShift, at)
 	}
 }
 
 // warmFlush invalidates all lines, in the order of a flush's walk, and returns the cycle in which the flush ends.
 func (c *Cache) warmFlush(op mem.Op, at uint64) uint64 {
-	e := &c.untimed.estimate
+	e := &c.functional.estimate
 	at = e.walk(at, uint64(c.banks[0].flushSteps))
 	for n, b := range c.banks {
 		for step := range b.flushSteps {
@@ -257,7 +257,7 @@ func (c *Cache) warmFlush(op mem.Op, at uint64) uint64 {
 		}
 	}
 	if at += e.hit; op == mem.Flush && c.spec.ForwardFlush {
-		_, at = c.untimed.next.Warm(mem.Access{Op: mem.Flush}, at+e.to)
+		_, at = c.functional.next.Warm(mem.Access{Op: mem.Flush}, at+e.to)
 		at += e.from
 	}
 	return at

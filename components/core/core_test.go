@@ -152,7 +152,7 @@ func TestFourWarpsAgreeWithTheRTL(t *testing.T) {
 }
 
 // The pipeline executes the same instructions as the functional machine.
-func TestTimedEqualsUntimed(t *testing.T) {
+func TestTimedEqualsFunctional(t *testing.T) {
 	for _, name := range []string{"alu_chain", "barrier", "diverge", "fma_chain", "ld_coal", "ld_rand", "lmem_ld",
 		"st_coal"} {
 		for _, shape := range [][2]int{{1, 4}, {4, 4}, {8, 8}, {32, 32}, {6, 2}} {

@@ -56,7 +56,7 @@ const (
 func NewFunctional(c *Core, d *clock.Domain, arch *emu.Core, code, data mem.Warmer, lineBytes int,
 	ended func()) *Functional {
 	u := &Functional{
-		Base: clock.NewBase(c.Name() + ".Untimed"), core: c, arch: arch, code: code, data: data,
+		Base: clock.NewBase(c.Name() + ".Functional"), core: c, arch: arch, code: code, data: data,
 		line: bits.TrailingZeros(uint(lineBytes)), ended: ended, quantum: quantum, arrives: never,
 	}
 	if c.socket != nil {

@@ -171,8 +171,8 @@ func (x *random) epoch(now uint64, from, to int) uint64 {
 	return now
 }
 
-// untimed does the same functionally.
-func (x *random) untimed(u *Functional, from, to int) map[edge]int {
+// functional does the same functionally.
+func (x *random) functional(u *Functional, from, to int) map[edge]int {
 	timed := x.got
 	x.got = map[edge]int{}
 	part := map[int][3][]uint32{}
@@ -191,7 +191,7 @@ func (x *random) untimed(u *Functional, from, to int) map[edge]int {
 }
 
 // TestSameEdgesAtAnyTiming: whatever the knobs, and whenever memory answers, every edge of the pushed vertices is
-// popped once, with its weight; and the untimed unit hands out the same.
+// popped once, with its weight; and the functional unit hands out the same.
 func TestSameEdgesAtAnyTiming(t *testing.T) {
 	for seed := range uint64(200) {
 		x := newRandom(t, seed)
@@ -205,7 +205,7 @@ func TestSameEdgesAtAnyTiming(t *testing.T) {
 			now = x.epoch(now, from, to)
 			want := x.want(from, to)
 			require.Equal(t, want, x.got, "seed %d, vertices %d to %d", seed, from, to)
-			require.Equal(t, want, x.untimed(u, from, to), "seed %d, untimed, vertices %d to %d", seed, from, to)
+			require.Equal(t, want, x.functional(u, from, to), "seed %d, functional, vertices %d to %d", seed, from, to)
 			x.got, from = map[edge]int{}, to
 		}
 		require.Equal(t, u.EdgesPopped, x.e.EdgesPopped)

@@ -191,7 +191,7 @@ func (g *rig) epoch() {
 	require.NoError(g.t, g.f.CheckInvariants())
 }
 
-// expected returns the edges that the untimed functional model distributes.
+// expected returns the edges that the functional model distributes.
 func (g *rig) expected() map[pair]int {
 	want := map[pair]int{}
 	for g.twin.Phase() != Ended {
@@ -208,8 +208,8 @@ func (g *rig) expected() map[pair]int {
 }
 
 // Whatever the knobs, the times and the interleaving of warps: the edges handed
-// out are those of the untimed functional model, each once. Skips only take some away.
-func TestTheSameEdgesAsUntimed(t *testing.T) {
+// out are those of the functional model, each once. Skips only take some away.
+func TestTheSameEdgesAsFunctional(t *testing.T) {
 	for seed := range uint64(400) {
 		g := newRig(t, seed)
 		for range 3 {

@@ -525,10 +525,16 @@ func (b *builder) enum(t reflect.Type) scalar {
 	if a, ok := reflect.Zero(t).Interface().(aliased); ok {
 		s.alias = a.Alias
 	}
+	if r, ok := reflect.Zero(t).Interface().(renamed); ok {
+		s.former = r.Former
+	}
 	for _, name := range s.names {
 		v, ok := s.parse(name)
 		if !ok || s.text(v) != name || name == "" {
 			b.bug("oneof: %q does not survive reading and writing", name)
+		}
+		if s.former != nil && (s.alias == nil || s.alias(s.former(name)) != name) {
+			b.bug("oneof: the former name %q is no alias of %q", s.former(name), name)
 		}
 	}
 	return s

@@ -229,13 +229,18 @@ func (*freeText) quotable() bool              { return true }
 
 // enum is a string type, or a type that reads and writes itself as text.
 type enum struct {
-	typ   reflect.Type
-	names []string
-	alias func(text string) string // the name that another stands for, or the text itself; nil: there is none
+	typ    reflect.Type
+	names  []string
+	alias  func(text string) string // the name that another stands for, or the text itself; nil: there is none
+	former func(name string) string // the name that Schema.Canonical writes; nil: the same
 }
 
 // aliased is a type of names some of which may be written otherwise. They are stored and printed under their own name.
 type aliased interface{ Alias(text string) string }
+
+// renamed is a type of names some of which had another one: Former returns it, or the name itself. Schema.Canonical
+// writes it, so that hashes of configurations from before the change stand. Alias must accept it.
+type renamed interface{ Former(name string) string }
 
 func (s *enum) parse(text string) (reflect.Value, bool) {
 	if s.alias != nil {

@@ -84,7 +84,7 @@ func (w *writer) section(f *Field, v reflect.Value, indent string) {
 		case c.variants:
 			w.variants(c, sub.Interface().(Variants), indent)
 		case !c.isSection():
-			for _, part := range [...]string{indent, w.key(c), ": ", c.yaml(sub), w.note(c), w.derived(c), "\n"} {
+			for _, part := range [...]string{indent, w.key(c), ": ", w.leaf(c, sub), w.note(c), w.derived(c), "\n"} {
 				w.WriteString(part)
 			}
 		case !present:
@@ -96,6 +96,14 @@ func (w *writer) section(f *Field, v reflect.Value, indent string) {
 			w.section(c, sub, indent+"  ")
 		}
 	}
+}
+
+// leaf returns the text of a key's value, in the canonical form under its former name.
+func (w *writer) leaf(f *Field, v reflect.Value) string {
+	if s, ok := f.scalar.(*enum); ok && w.canonical && s.former != nil && !f.list {
+		return s.former(s.text(v))
+	}
+	return f.yaml(v)
 }
 
 func (w *writer) axes(f *Field, axes Axes, indent string) {

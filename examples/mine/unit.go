@@ -63,7 +63,7 @@ func (s *TicketSpec) NewFunctional(at accel.Shape) (emu.Unit, error) {
 	return &tickets{core: at.Core, cores: at.Cores}, nil
 }
 
-// tickets is the logic of the unit, timed and untimed.
+// tickets is the logic of the unit, timed and functional.
 type tickets struct {
 	core, cores int
 	taken       int // in this launch

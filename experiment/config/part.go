@@ -96,7 +96,7 @@ type Region struct {
 	From    int     `key:"from" default:"0" min:"0" max:"1000000" unit:"super-step"`
 	To      int     `key:"to" default:"0" min:"0" max:"1000000" unit:"super-step"`
 	Verify  bool    `key:"verify" default:"true"`
-	Outside Outside `key:"outside" default:"untimed" oneof:"untimed,timed"`
+	Outside Outside `key:"outside" default:"functional" oneof:"functional,timed"`
 
 	WarmRuns int `key:"warm_runs" default:"0" min:"0" max:"10" unit:"runs"`
 }
@@ -109,7 +109,7 @@ func (Region) Docs() map[string]string {
 		"to": "The last super-step that counts. 0, or more than there are: to the end.",
 		"verify": "true: the run continues after the region, and its result is compared with the reference. false: " +
 			"it ends with the region and is marked as partial.",
-		"outside": "Execution of the super-steps outside the region. untimed: functional, at a small part of the " +
+		"outside": "Execution of the super-steps outside the region. functional: without timing, at a small part of the " +
 			"host time; caches, open DRAM rows and the tables of graph units are warm when the region begins, and " +
 			"warps proceed in the order of estimated times, so that results which depend on their order (of a " +
 			"queue, of a sum of floats) can differ from those of a complete run. timed: simulated like the region, " +
@@ -125,9 +125,25 @@ type Outside string
 
 // Executions outside the region: functional, or simulated in time.
 const (
-	Untimed Outside = "untimed"
-	Timed   Outside = "timed"
+	Functional Outside = "functional"
+	Timed      Outside = "timed"
 )
+
+// Former returns untimed for functional, which was called so before.
+func (Outside) Former(name string) string {
+	if name == string(Functional) {
+		return "untimed"
+	}
+	return name
+}
+
+// Alias returns functional for untimed.
+func (Outside) Alias(text string) string {
+	if text == "untimed" {
+		return string(Functional)
+	}
+	return text
+}
 
 // Whole reports whether the region is all that the machine executes.
 func (r Region) Whole() bool { return r.From == 0 && r.To == 0 && r.WarmRuns == 0 }

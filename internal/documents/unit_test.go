@@ -47,9 +47,9 @@ func addedUnit(t *testing.T, command string) {
 		require.Contains(t, string(out), says)
 	}
 	require.NoError(t, os.WriteFile("echo.s", []byte(echo), 0o644))
-	run("exec", "echo.s", "--untimed", "--nothing")
-	refused("this machine has no nothing unit", "exec", "echo.s", "--untimed")
-	refused("choose one: --weaver, --graphpeg, --hwwl, --eghw, --nothing", "exec", "echo.s", "--untimed", "--nothing",
+	run("exec", "echo.s", "--functional", "--nothing")
+	refused("this machine has no nothing unit", "exec", "echo.s", "--functional")
+	refused("choose one: --weaver, --graphpeg, --hwwl, --eghw, --nothing", "exec", "echo.s", "--functional", "--nothing",
 		"--weaver")
 	cycles := func(delay string) int {
 		out := run("exec", "echo.s", "--machine", "vortex-1c4w4t", "--set", "core.nothing.delay="+delay, "--check")

@@ -1,6 +1,6 @@
 # Every warp adds up the squares of its lanes' hart numbers with shuffles; one
 # warp after the other prints its sum. Run it with any number of warps and lanes:
-#   heddle exec kernels/asm/hello.s --untimed --warps 8 --threads 16
+#   heddle exec kernels/asm/hello.s --functional --warps 8 --threads 16
 .text
 .globl _start
 _start:

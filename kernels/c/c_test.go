@@ -1,4 +1,4 @@
-// Package c_test builds the C programs with gcc and runs them on the untimed
+// Package c_test builds the C programs with gcc and runs them on the functional
 // machine, at several optimisation levels: SIMT code is broken by the transformations of an
 // optimiser.
 package c_test

@@ -107,14 +107,14 @@ func TestAsGoodAsByHand(t *testing.T) {
 			hand, compiled := y.programs(t)
 			spec := weaver.DefaultSpec()
 			spec.MaskByUnit = y.mask
-			untimed := func() host.Device {
+			functional := func() host.Device {
 				d, err := host.NewFunctional(emu.Config{Cores: 2, Warps: 4, Threads: 8, MaxInstrs: 100_000_000}, &spec)
 				require.NoError(t, err)
 				return d
 			}
-			h, c := gather(t, untimed(), hand, g), gather(t, untimed(), compiled, g)
+			h, c := gather(t, functional(), hand, g), gather(t, functional(), compiled, g)
 			ratio := float64(c.WarpInstrs) / float64(h.WarpInstrs)
-			t.Logf("%-9s %-16s mask %-5v untimed %8d by hand %8d: %.3f", name, y.name, y.mask, c.WarpInstrs,
+			t.Logf("%-9s %-16s mask %-5v functional %8d by hand %8d: %.3f", name, y.name, y.mask, c.WarpInstrs,
 				h.WarpInstrs, ratio)
 			require.LessOrEqual(t, ratio, most, "%s %s", name, y.name)
 		}

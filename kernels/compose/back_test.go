@@ -11,11 +11,11 @@ import (
 	"heddle/kernels/workload"
 )
 
-// runUntimed runs a workload on a functional machine.
-func runUntimed(t *testing.T, g *graph.Graph, w workload.Workload) (Result, error) {
+// runFunctional runs a workload on a functional machine.
+func runFunctional(t *testing.T, g *graph.Graph, w workload.Workload) (Result, error) {
 	p, err := NewPlan(w)
 	require.NoError(t, err)
-	return Run(context.Background(), untimed(t, p), g, w)
+	return Run(context.Background(), functional(t, p), g, w)
 }
 
 // TestBack: on a directed graph with loops and parallel edges; the way back has the super-steps between the first and
@@ -28,7 +28,7 @@ func TestBack(t *testing.T) {
 		for _, dir := range []string{"push", "pull", "hybrid"} {
 			w := choose("algorithm=bc", "schedule="+schedule, "direction="+dir)
 			w.Source, w.Seed, w.Alpha, w.Beta = -1, 4, 4, 4
-			r, err := runUntimed(t, g, w)
+			r, err := runFunctional(t, g, w)
 			require.NoError(t, err)
 			require.True(t, r.Verified)
 			forward := 0
@@ -51,7 +51,7 @@ func TestBack(t *testing.T) {
 func TestBackOfNothing(t *testing.T) {
 	g, w := tiny()["chain"], choose("algorithm=bc")
 	w.Source = 12
-	r, err := runUntimed(t, g, w)
+	r, err := runFunctional(t, g, w)
 	require.NoError(t, err)
 	require.Len(t, r.Steps, 1)
 }

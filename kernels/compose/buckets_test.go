@@ -43,7 +43,7 @@ func TestBuckets(t *testing.T) {
 		w.Delta = 1 + r.IntN(max(1, []int{3, most / 5, most}[r.IntN(3)]))
 		p, err := NewPlan(w)
 		require.NoError(t, err)
-		res, err := Run(t.Context(), untimed(t, p), g, w)
+		res, err := Run(t.Context(), functional(t, p), g, w)
 		require.NoError(t, err, "%s: delta %d, %d open, %d vertices, %d edges, weights below %d", p.Name(), w.Delta,
 			w.Buckets, n, edges, most)
 		require.True(t, res.Verified)
@@ -77,7 +77,7 @@ func TestBucketsSaveWork(t *testing.T) {
 		}
 		p, err := NewPlan(w)
 		require.NoError(t, err)
-		r, err := Run(t.Context(), untimed(t, p), g, w)
+		r, err := Run(t.Context(), functional(t, p), g, w)
 		require.NoError(t, err)
 		splits := map[workload.Choice]int{}
 		for _, s := range r.Steps {

@@ -30,9 +30,9 @@ var spec = weaver.Spec{STEntries: 12, DTEntries: 1 << 10}
 
 // unitOf is the configuration of a kind of unit in tests.
 type unitOf struct {
-	untimed accel.Spec
-	preset  string
-	set     []string
+	functional accel.Spec
+	preset     string
+	set        []string
 }
 
 // smallUnit is the unit of that name; empty: none.
@@ -68,9 +68,9 @@ var (
 	hwwlSpec = hwwl.Spec{Bytes: 1 << 10, ListRegion: 1 << 10, BypassL1: true}
 )
 
-func untimed(t testing.TB, p *Plan) *host.Functional {
+func functional(t testing.TB, p *Plan) *host.Functional {
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads, MaxInstrs: 20_000_000, Quantum: 7}
-	d, err := host.NewFunctional(cfg, smallUnit(p.Schedule.UnitName()).untimed)
+	d, err := host.NewFunctional(cfg, smallUnit(p.Schedule.UnitName()).functional)
 	require.NoError(t, err)
 	return d
 }
@@ -84,7 +84,7 @@ func timed(t testing.TB, p *Plan) *host.Timed {
 	require.NoError(t, err)
 	d, err := host.NewTimed(l.Value, sim.Options{MaxCycles: 20_000_000})
 	require.NoError(t, err)
-	require.Equal(t, untimed(t, p).Shape(), d.Shape())
+	require.Equal(t, functional(t, p).Shape(), d.Shape())
 	return d
 }
 
@@ -95,7 +95,7 @@ func compiled(t testing.TB, p *Plan, g *graph.Graph) *Compiled {
 	q := *p
 	q.Weights, q.Width = g.WeightKind(), workloadOf(p).Width
 	q.Residual = workloadOf(p).Tolerance > 0
-	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, untimed(t, p).Shape()) })
+	build := sync.OnceValues(func() (*Compiled, error) { return Compile(&q, functional(t, p).Shape()) })
 	f, _ := programs.LoadOrStore(p.Name(), build)
 	c, err := f.(func() (*Compiled, error))()
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestAllOnTheEmulator(t *testing.T) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			for name, g := range onGraphs(t, i) {
-				check(t, p, untimed(t, p), name, g)
+				check(t, p, functional(t, p), name, g)
 			}
 		})
 	}

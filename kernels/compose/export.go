@@ -53,7 +53,7 @@ func Export(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Worklo
 	if err := p.exportable(w); err != nil {
 		return nil, err
 	}
-	ran, err := untimedResult(ctx, s, g, w)
+	ran, err := functionalResult(ctx, s, g, w)
 	if err != nil {
 		return nil, fmt.Errorf("%s, run without time: %w", p.Name(), err)
 	}
@@ -108,8 +108,8 @@ func (p *Plan) exportable(w workload.Workload) error {
 	return nil
 }
 
-// untimedResult computes the result functionally on a machine of the shape.
-func untimedResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (Result, error) {
+// functionalResult computes the result functionally on a machine of the shape.
+func functionalResult(ctx context.Context, s host.Shape, g *graph.Graph, w workload.Workload) (Result, error) {
 	d, err := host.NewFunctional(emu.Config{Cores: s.Cores, Warps: s.Warps, Threads: s.Threads,
 		ScratchpadBytes: s.ScratchpadBytes}, nil)
 	if err != nil {

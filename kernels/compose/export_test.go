@@ -49,7 +49,7 @@ func exportGraph(t *testing.T, vertices, edges int) *graph.Graph {
 }
 
 // exitCodes runs a program with time and without.
-func exitCodes(t *testing.T, cfg configs.Machine, s host.Shape, p *isa.Program) (timed, untimed uint32) {
+func exitCodes(t *testing.T, cfg configs.Machine, s host.Shape, p *isa.Program) (timed, functional uint32) {
 	m, err := sim.New(cfg, sim.Options{MaxCycles: 3_000_000, Check: true})
 	require.NoError(t, err)
 	_, err = m.Run(context.Background(), p)
@@ -61,9 +61,9 @@ func exitCodes(t *testing.T, cfg configs.Machine, s host.Shape, p *isa.Program) 
 	require.NoError(t, err)
 	u.Load(p)
 	require.NoError(t, u.Run(context.Background()))
-	untimed, ok = u.ExitCode()
+	functional, ok = u.ExitCode()
 	require.True(t, ok)
-	return timed, untimed
+	return timed, functional
 }
 
 // spoil changes the value that an image expects of one vertex.
@@ -102,10 +102,10 @@ func TestExported(t *testing.T) {
 					cfg, s := shapeOf(t, machine)
 					x, err := Export(context.Background(), s, g, exportWorkload(t, algorithm, schedule, direction))
 					require.NoError(t, err)
-					timed, untimed := exitCodes(t, cfg, s, x.Program)
-					assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, untimed})
-					timed, untimed = exitCodes(t, cfg, s, spoil(t, x.Program))
-					assert.Equal(t, [2]uint32{ExitWrong, ExitWrong}, [2]uint32{timed, untimed})
+					timed, functional := exitCodes(t, cfg, s, x.Program)
+					assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, functional})
+					timed, functional = exitCodes(t, cfg, s, spoil(t, x.Program))
+					assert.Equal(t, [2]uint32{ExitWrong, ExitWrong}, [2]uint32{timed, functional})
 				})
 			}
 		}
@@ -121,10 +121,10 @@ func TestExportedIsStopped(t *testing.T) {
 	x, err := Export(context.Background(), s, g, w)
 	require.NoError(t, err)
 	require.Equal(t, 2, x.Steps)
-	timed, untimed := exitCodes(t, cfg, s, x.Program)
-	assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, untimed})
-	timed, untimed = exitCodes(t, cfg, s, spoil(t, x.Program))
-	assert.Equal(t, [2]uint32{ExitWrong, ExitWrong}, [2]uint32{timed, untimed})
+	timed, functional := exitCodes(t, cfg, s, x.Program)
+	assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, functional})
+	timed, functional = exitCodes(t, cfg, s, spoil(t, x.Program))
+	assert.Equal(t, [2]uint32{ExitWrong, ExitWrong}, [2]uint32{timed, functional})
 
 	w = exportWorkload(t, "sssp", "vertex", "push")
 	w.Iterations = 2
@@ -138,8 +138,8 @@ func TestExportedNeedsItsShape(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"vote.ballot"}, x.Uses, "no atomics: one lane writes a vertex")
 	cfg, other := shapeOf(t, "vortex-rtl-c")
-	timed, untimed := exitCodes(t, cfg, other, x.Program)
-	assert.Equal(t, [2]uint32{ExitShape, ExitShape}, [2]uint32{timed, untimed})
+	timed, functional := exitCodes(t, cfg, other, x.Program)
+	assert.Equal(t, [2]uint32{ExitShape, ExitShape}, [2]uint32{timed, functional})
 }
 
 // An ELF file of it is the same program.
@@ -152,8 +152,8 @@ func TestExportedAsELF(t *testing.T) {
 	require.NoError(t, elf.Write(&b, x.Program))
 	p, err := elf.Read("x.elf", b.Bytes())
 	require.NoError(t, err)
-	timed, untimed := exitCodes(t, cfg, s, p)
-	assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, untimed})
+	timed, functional := exitCodes(t, cfg, s, p)
+	assert.Equal(t, [2]uint32{0, 0}, [2]uint32{timed, functional})
 }
 
 func TestNotExported(t *testing.T) {

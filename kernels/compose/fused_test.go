@@ -115,7 +115,7 @@ func TestFused(t *testing.T) {
 	for i, p := range share(t, fusable, coveringFused, 0) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
-			sameRun(t, p, graphs[names[i%len(names)]], func() host.Device { return untimed(t, p) })
+			sameRun(t, p, graphs[names[i%len(names)]], func() host.Device { return functional(t, p) })
 		})
 	}
 }
@@ -192,7 +192,7 @@ func TestFusedWithToleranceOfNone(t *testing.T) {
 		p.Fused = true
 		w := workloadOf(p)
 		w.Tolerance = 1
-		r, err := Run(context.Background(), untimed(t, p), g, w)
+		r, err := Run(context.Background(), functional(t, p), g, w)
 		require.NoError(t, err, algorithm)
 		require.True(t, r.Verified)
 		require.EqualValues(t, 1, r.Times.Launches)

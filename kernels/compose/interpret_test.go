@@ -39,7 +39,7 @@ func newInterpreter(t testing.TB, unit string, cores, warps, threads int) *inter
 
 // plug gives the next core its unit.
 func (m *interpreter) plug(t testing.TB, s accel.Shape) {
-	spec := smallUnit(m.shape.Unit).untimed
+	spec := smallUnit(m.shape.Unit).functional
 	if spec == nil {
 		return
 	}

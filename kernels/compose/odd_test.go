@@ -35,9 +35,9 @@ func odd(r *rand.Rand, once bool) *graph.Graph {
 // runOdd runs a plan without time. A graph without edges has no weights, and so another program.
 func runOdd(t *testing.T, p *Plan, g *graph.Graph, w workload.Workload) (Result, error) {
 	if g.WeightKind() == graph.NoWeights {
-		return Run(t.Context(), untimed(t, p), g, w)
+		return Run(t.Context(), functional(t, p), g, w)
 	}
-	return compiled(t, p, g).Run(t.Context(), untimed(t, p), g, w)
+	return compiled(t, p, g).Run(t.Context(), functional(t, p), g, w)
 }
 
 // TestOddGraphs: combinations are right on graphs of one vertex, without edges, with edges that are there several

@@ -16,7 +16,7 @@ func TestTooManySlots(t *testing.T) {
 	require.NoError(t, err)
 	w := workloadOf(p)
 	w.ELLWidth = 1 << 15
-	_, err = Run(context.Background(), untimed(t, p), g, w)
+	_, err = Run(context.Background(), functional(t, p), g, w)
 	require.ErrorContains(t, err, "workload.layout.ell_width = 32768 under layout ell-csr: 5000 vertices with 32768 "+
 		"slots each: expected at most 134217728 slots")
 	require.ErrorAs(t, err, new(*KeyError))

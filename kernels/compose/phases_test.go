@@ -20,7 +20,7 @@ func TestEveryInstructionHasAPhase(t *testing.T) {
 		own := *p
 		p = &own
 		p.Weights = graph.IntWeights
-		ks, err := p.Build(coreOf(untimed(t, p).Shape()))
+		ks, err := p.Build(coreOf(functional(t, p).Shape()))
 		require.NoError(t, err)
 		for _, k := range ks.All() {
 			c := compile(t, k)
@@ -58,7 +58,7 @@ func TestPhasesOfSchedules(t *testing.T) {
 	} {
 		p, err := NewPlan(choose("algorithm=pagerank", "schedule="+schedule, "direction=push"))
 		require.NoError(t, err)
-		ks, err := p.Build(coreOf(untimed(t, p).Shape()))
+		ks, err := p.Build(coreOf(functional(t, p).Shape()))
 		require.NoError(t, err)
 		c := compile(t, ks.Gather[p.Direction.Uses[0]])
 		marks, err := c.Program.PhaseMarks()

@@ -21,7 +21,7 @@ func TestHybridRule(t *testing.T) {
 			if algorithm == "cc" {
 				g = tiny()["skewed"]
 			}
-			r, err := Run(t.Context(), untimed(t, p), g, w)
+			r, err := Run(t.Context(), functional(t, p), g, w)
 			require.NoError(t, err)
 			require.True(t, r.Verified)
 			for _, s := range r.Steps {
@@ -38,7 +38,7 @@ func TestHybridRule(t *testing.T) {
 func TestCountedFirst(t *testing.T) {
 	g := tiny()["skewed"]
 	p := mustPlan(t, "algorithm=k-core-counted")
-	r, err := Run(t.Context(), untimed(t, p), g, workloadOf(p))
+	r, err := Run(t.Context(), functional(t, p), g, workloadOf(p))
 	require.NoError(t, err)
 	require.True(t, r.Verified)
 	require.EqualValues(t, g.Edges(), r.Steps[0].Gather.Edges)
@@ -77,7 +77,7 @@ func TestDeltaEnds(t *testing.T) {
 		w := workloadOf(p)
 		w.Tolerance = 0
 		change(&w)
-		r, err := Run(t.Context(), untimed(t, p), g, w)
+		r, err := Run(t.Context(), functional(t, p), g, w)
 		require.NoError(t, err)
 		require.True(t, r.Verified)
 		return r

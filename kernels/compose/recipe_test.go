@@ -89,7 +89,7 @@ func TestScaleFree(t *testing.T) {
 		w.ScaleFree, w.Source, w.Target, w.Seed = threshold, -1, -1, 1
 		p, err := NewPlan(choose("schedule=cta", "direction=hybrid"))
 		require.NoError(t, err)
-		r, err := Run(context.Background(), untimed(t, p), g, w)
+		r, err := Run(context.Background(), functional(t, p), g, w)
 		require.NoError(t, err)
 		require.True(t, r.Verified)
 		return r.Plan.Schedule.Name + "/" + r.Plan.Direction.Name

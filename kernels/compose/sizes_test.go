@@ -101,7 +101,7 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 				}
 				w.Target = (w.Source + 1) % g.Vertices()
 			}
-			var d host.Device = untimed(t, p)
+			var d host.Device = functional(t, p)
 			if i%16 == 0 {
 				d = timed(t, p)
 			}

@@ -84,7 +84,7 @@ func stoppedRun(t *testing.T, r *rand.Rand, p *Plan, g *graph.Graph, w workload.
 	}
 	var stopped *run
 	if p.Fused {
-		d := untimed(t, p)
+		d := functional(t, p)
 		c, err := Compile(q, d.Shape())
 		require.NoError(t, err)
 		stopped, err = c.newRun(d, g, w)
@@ -154,7 +154,7 @@ func TestStoppedAlike(t *testing.T) {
 			for _, schedule := range []string{"vertex", "edge", "strict", "cta"} {
 				w := choose("algorithm="+a.Name, "schedule="+schedule)
 				w.Source, w.Target, w.Iterations = 3, 5, k
-				res, err := runUntimed(t, g, w)
+				res, err := runFunctional(t, g, w)
 				require.NoError(t, err)
 				if first == nil {
 					first = res.Values

@@ -47,10 +47,10 @@ func TestUnrolled(t *testing.T) {
 				g = tiny()["skewed"]
 			}
 			w := workloadOf(p)
-			one, err := Run(t.Context(), untimed(t, p), g, w)
+			one, err := Run(t.Context(), functional(t, p), g, w)
 			require.NoError(t, err)
 			w.Unroll, w.Spill = workload.Choice(u), workload.Choice(Spills()[i/4%2])
-			res, err := Run(t.Context(), untimed(t, p), g, w)
+			res, err := Run(t.Context(), functional(t, p), g, w)
 			require.NoError(t, err)
 			require.True(t, res.Verified)
 			if p.Algorithm.Sum != nil && p.sumsInRegister(p.Direction.Uses[0]) {

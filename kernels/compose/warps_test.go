@@ -25,7 +25,7 @@ func TestWarpsPerCore(t *testing.T) {
 				require.NoError(t, err)
 				w := workloadOf(p)
 				w.WarpsPerCore = running
-				for _, d := range []host.Device{untimed(t, p), timed(t, p)} {
+				for _, d := range []host.Device{functional(t, p), timed(t, p)} {
 					r, err := Run(t.Context(), d, g, w)
 					require.NoError(t, err, "%s", p.Name())
 					require.True(t, r.Verified, p.Name())
@@ -112,12 +112,12 @@ func TestExportWithFewerWarps(t *testing.T) {
 		w.WarpsPerCore, w.CTAThreads = c.warps, 4*c.block
 		x, err := Export(t.Context(), d.Shape(), exportGraph(t, 40, 150), w)
 		require.NoError(t, err)
-		timed, untimed := exitCodes(t, cfg, d.Shape(), x.Program)
+		timed, functional := exitCodes(t, cfg, d.Shape(), x.Program)
 		require.Zero(t, timed)
-		require.Zero(t, untimed)
-		timed, untimed = exitCodes(t, cfg, d.Shape(), spoil(t, x.Program))
+		require.Zero(t, functional)
+		timed, functional = exitCodes(t, cfg, d.Shape(), spoil(t, x.Program))
 		require.EqualValues(t, ExitWrong, timed)
-		require.EqualValues(t, ExitWrong, untimed)
+		require.EqualValues(t, ExitWrong, functional)
 	}
 	w := exportWorkload(t, "bfs", "cta", "push")
 	w.CTAThreads = 8

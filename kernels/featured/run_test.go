@@ -31,16 +31,16 @@ import (
 // testWorkload is one with the defaults.
 func testWorkload() workload.Workload { return schema.New[workload.Workload]("").Default() }
 
-// untimed is a machine with the unit that a schedule needs.
-func untimed(t *testing.T, cfg emu.Config, w *workload.Workload) host.Device {
+// functional is a machine with the unit that a schedule needs.
+func functional(t *testing.T, cfg emu.Config, w *workload.Workload) host.Device {
 	t.Helper()
-	d, err := tryUntimed(cfg, w)
+	d, err := tryFunctional(cfg, w)
 	require.NoError(t, err)
 	return d
 }
 
-// tryUntimed returns an error for workloads that the unit does not fit.
-func tryUntimed(cfg emu.Config, w *workload.Workload) (host.Device, error) {
+// tryFunctional returns an error for workloads that the unit does not fit.
+func tryFunctional(cfg emu.Config, w *workload.Workload) (host.Device, error) {
 	var unit accel.Spec
 	if s, err := schedule.ByName(string(w.Schedule)); err == nil && s.Unit != nil {
 		unit = configs.DefaultUnit(accel.KindNamed(s.UnitName()))
@@ -89,7 +89,7 @@ func TestRandomRuns(t *testing.T) {
 		g := randomGraph(t, r, scale, a == "bp" && r.IntN(8) > 0)
 		name := fmt.Sprintf("%d: %s, %d vertices, %d lanes, %+v, layout %s", seed, featured.Name(&w), g.Vertices(),
 			lanes, w.Features, w.Layout)
-		d, err := tryUntimed(cfg, &w)
+		d, err := tryFunctional(cfg, &w)
 		if err != nil {
 			require.ErrorContains(t, err, "(core.scratchpad_bytes)", name)
 			refused++
@@ -141,7 +141,7 @@ func TestUnderflow(t *testing.T) {
 		cfg := emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}
 		name := fmt.Sprintf("%d: %s, %d vertices, %d iterations, %+v", seed, featured.Name(&w), g.Vertices(),
 			w.Iterations, w.Features)
-		d := untimed(t, cfg, &w)
+		d := functional(t, cfg, &w)
 		if featured.Check(&w, d.Shape()) != nil {
 			continue
 		}
@@ -178,7 +178,7 @@ func TestOverflow(t *testing.T) {
 		g, err := graph.Read("large.txt", strings.NewReader(text.String()), graph.ReadOptions{})
 		require.NoError(t, err)
 		res, err := featured.Run(t.Context(),
-			untimed(t, emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}, &w), g, &w)
+			functional(t, emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28}, &w), g, &w)
 		if err != nil {
 			require.Regexp(t, `(sum|ratings|gram) of vertex \d+, word \d+, is .*a float32 holds up to 3.403e\+38|a number was too large for f32|more than a float32 holds`, err.Error(), "%d: %s\n%s", seed, a, &text)
 			refused[a]++
@@ -203,7 +203,7 @@ func TestSumOfLabelsOverflows(t *testing.T) {
 		w := testWorkload()
 		w.Algorithm, w.Layout, w.Iterations, w.Seed = "lp", workload.Auto, 1, seed
 		w.Features.Count = 3
-		_, err := featured.Run(t.Context(), untimed(t, emu.Config{Cores: 1, Warps: 1, Threads: 4}, &w), g, &w)
+		_, err := featured.Run(t.Context(), functional(t, emu.Config{Cores: 1, Warps: 1, Threads: 4}, &w), g, &w)
 		require.ErrorContains(t, err, "float32 holds", "seed %d", seed)
 		require.ErrorContains(t, err, "vertex 1", "seed %d", seed)
 		if strings.Contains(err.Error(), "vertex 1: its 3 sums of labels add up to more than a float32 holds") {
@@ -251,7 +251,7 @@ func TestChoicesAgree(t *testing.T) {
 				w.Algorithm, w.Schedule = workload.Algorithm(a.Name), "warp"
 				w.Features.Aware, w.Features.Changes, w.Features.Folding = aware, false, workload.Choice(fold)
 				res, err := featured.Run(context.Background(),
-					untimed(t, emu.Config{Cores: 2, Warps: 4, Threads: 8}, &w), g, &w)
+					functional(t, emu.Config{Cores: 2, Warps: 4, Threads: 8}, &w), g, &w)
 				require.NoError(t, err, featured.Name(&w))
 				require.True(t, res.Converged || a.Steps > 0)
 				require.True(t, res.Steps > 3 || res.Steps == a.Steps)

@@ -34,7 +34,7 @@ func devices(t *testing.T) map[string]host.Device {
 	require.NoError(t, err)
 	m, err := host.NewTimed(l.Value, sim.Options{})
 	require.NoError(t, err)
-	return map[string]host.Device{"untimed": u, "timed": m}
+	return map[string]host.Device{"functional": u, "timed": m}
 }
 
 func TestShape(t *testing.T) {

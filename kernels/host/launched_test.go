@@ -25,7 +25,7 @@ func likeGPUs(t *testing.T, words int, on bool) map[string]host.Device {
 	require.NoError(t, err)
 	require.Equal(t, words, m.Shape().ArgumentRegisters)
 	require.Equal(t, u.Shape(), m.Shape())
-	return map[string]host.Device{"untimed": u, "timed": m}
+	return map[string]host.Device{"functional": u, "timed": m}
 }
 
 // TestArgumentRegisters: at every launch, all lanes of all warps find the first words of the argument block, and those

@@ -59,8 +59,8 @@ func (d *Timed) Frontier(step int, vertices, edges uint64) {
 // UseCores makes coming launches use the first cores only; for machines of Swarm tiles.
 func (d *Timed) UseCores(n int) error { return d.Machine.UseCores(n) }
 
-// SetUntimed makes coming launches functional, or timed again.
-func (d *Timed) SetUntimed(on bool) { d.execute = on }
+// SetFunctional makes coming launches functional, or timed again.
+func (d *Timed) SetFunctional(on bool) { d.execute = on }
 
 // SetAlternation makes coming launches alternate between timed and functional execution; nil: timed throughout.
 func (d *Timed) SetAlternation(a *sim.Alternation) { d.alternation = a }
@@ -109,8 +109,8 @@ func (d *Timed) Execute(ctx context.Context, p *isa.Program, arg uint32) (sim.Re
 	return r, err
 }
 
-// LaunchUntimed executes a program functionally, for the check of a result.
-func (d *Timed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
+// LaunchFunctional executes a program functionally, for the check of a result.
+func (d *Timed) LaunchFunctional(ctx context.Context, p *isa.Program, arg uint32) error {
 	_, err := d.Execute(ctx, p, arg)
 	return err
 }

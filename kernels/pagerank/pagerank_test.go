@@ -55,7 +55,7 @@ func (d device) unit() accel.Spec {
 	return d.weaver
 }
 
-func (d device) untimed(t testing.TB, s shape) *host.Functional {
+func (d device) functional(t testing.TB, s shape) *host.Functional {
 	t.Helper()
 	u, err := host.NewFunctional(emu.Config{Cores: s.cores, Warps: s.warps, Threads: s.threads, MaxInstrs: 50_000_000,
 		Quantum: 7}, d.unit())
@@ -77,7 +77,7 @@ func TestAllSchedules(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d-%d-%d", d.name, s.cores, s.warps, s.threads), func(t *testing.T) {
 				t.Parallel()
 				for name, g := range graphs() {
-					r, err := Run(context.Background(), d.untimed(t, s), g, options(d.schedule))
+					r, err := Run(context.Background(), d.functional(t, s), g, options(d.schedule))
 					require.NoError(t, err, name)
 					require.True(t, r.Verified, name)
 					require.Len(t, r.Ranks, g.Vertices())
@@ -96,7 +96,7 @@ func TestGatherIsExact(t *testing.T) {
 		for _, s := range shapes {
 			for name, g := range graphs() {
 				send, want := wholeNumbers(g)
-				r, err := newRun(d.untimed(t, s), arrays(g, d.schedule), g.CSR(), options(d.schedule))
+				r, err := newRun(d.functional(t, s), arrays(g, d.schedule), g.CSR(), options(d.schedule))
 				require.NoError(t, err)
 				r.host.WriteWords(r.args[argContribution], send)
 				_, err = r.host.Launch(context.Background(), r.programs.gather, r.argsAt)
@@ -126,7 +126,7 @@ func TestSchedulesDoTheSameInitAndApply(t *testing.T) {
 	g, s := skewed(211, 1777, 1), shape{2, 4, 8}
 	var want Result
 	for i, d := range devices() {
-		r, err := Run(context.Background(), d.untimed(t, s), g, options(d.schedule))
+		r, err := Run(context.Background(), d.functional(t, s), g, options(d.schedule))
 		require.NoError(t, err)
 		if i == 0 {
 			want = r
@@ -147,7 +147,7 @@ func TestRandom(t *testing.T) {
 		s := shape{1 + r.IntN(4), 1 + r.IntN(9), 1 + r.IntN(32)}
 		spec := &weaver.Spec{STEntries: 1 + r.IntN(300), DTEntries: 1 << 10, MaskByUnit: r.IntN(2) == 0}
 		d := device{weaver: spec, schedule: Schedules()[i%3]}
-		got, err := Run(context.Background(), d.untimed(t, s), g, options(d.schedule))
+		got, err := Run(context.Background(), d.functional(t, s), g, options(d.schedule))
 		require.NoError(t, err, "case %d: %s, %d vertices, %d edges, %+v, %+v", i, d.schedule, n, g.Edges(), s, *spec)
 		require.True(t, got.Verified)
 	}
@@ -156,7 +156,7 @@ func TestRandom(t *testing.T) {
 // TestRunsOnOneDevice: state left by an earlier run does not change the result.
 func TestRunsOnOneDevice(t *testing.T) {
 	spec := weaver.DefaultSpec()
-	d := device{weaver: &spec}.untimed(t, shape{2, 4, 8})
+	d := device{weaver: &spec}.functional(t, shape{2, 4, 8})
 	for _, g := range []*graph.Graph{skewed(211, 1777, 1), star(70), skewed(300, 900, 3)} {
 		for _, s := range Schedules() {
 			r, err := Run(context.Background(), d, g, options(s))
@@ -172,14 +172,14 @@ func TestConvergence(t *testing.T) {
 	for _, d := range devices()[:3] {
 		o := DefaultOptions(d.schedule)
 		o.Tolerance, o.MaxIterations = 1e-4, 100
-		r, err := Run(context.Background(), d.untimed(t, shape{2, 4, 8}), g, o)
+		r, err := Run(context.Background(), d.functional(t, shape{2, 4, 8}), g, o)
 		require.NoError(t, err)
 		require.True(t, r.Converged)
 		for i, s := range r.Steps {
 			require.Equal(t, i == len(r.Steps)-1, s.Residual <= o.Tolerance)
 		}
 		o.MaxIterations = len(r.Steps) - 1
-		r, err = Run(context.Background(), d.untimed(t, shape{2, 4, 8}), g, o)
+		r, err = Run(context.Background(), d.functional(t, shape{2, 4, 8}), g, o)
 		require.NoError(t, err)
 		require.False(t, r.Converged)
 		require.True(t, r.Verified)
@@ -213,7 +213,7 @@ func TestWrongEdgesFail(t *testing.T) {
 		o := options(d.schedule)
 		o.MaxIterations, o.Tolerance = 1, 0
 		fails := func(in inEdges) error {
-			r, err := newRun(d.untimed(t, shape{2, 4, 8}), in, g.CSR(), o)
+			r, err := newRun(d.functional(t, shape{2, 4, 8}), in, g.CSR(), o)
 			require.NoError(t, err)
 			require.NoError(t, r.Do(context.Background()))
 			err = r.verify()
@@ -262,7 +262,7 @@ func TestOneVertexSlightlyOffFails(t *testing.T) {
 		far   float64
 		wrong bool
 	}{{0.9, false}, {1.1, true}, {-0.9, false}, {-1.1, true}, {math.NaN(), true}, {math.Inf(1), true}} {
-		d := devices()[0].untimed(t, shape{1, 4, 4})
+		d := devices()[0].functional(t, shape{1, 4, 4})
 		o := options(Vertex)
 		o.MaxIterations, o.Tolerance = 2, 0
 		m := &meddler{Device: d, launches: 5}
@@ -310,7 +310,7 @@ func TestInstructionsPerEdge(t *testing.T) {
 	gather := func(d device, g *graph.Graph) uint64 {
 		o := options(d.schedule)
 		o.MaxIterations = 1
-		r, err := Run(context.Background(), d.untimed(t, s), g, o)
+		r, err := Run(context.Background(), d.functional(t, s), g, o)
 		require.NoError(t, err)
 		return r.Steps[0].Gather.WarpInstrs
 	}
@@ -340,7 +340,7 @@ func TestInstructionsPerEdge(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	g := star(5)
-	d := devices()[0].untimed(t, shape{1, 1, 4})
+	d := devices()[0].functional(t, shape{1, 1, 4})
 	refuse := func(says string, change func(o *Options)) {
 		o := DefaultOptions(Vertex)
 		change(&o)

@@ -48,7 +48,7 @@ func TestTimed(t *testing.T) {
 					preset, set := d.settings(machine)
 					dev := timed(t, preset, set...)
 					s := dev.Shape()
-					want, err := Run(context.Background(), d.untimed(t, shape{s.Cores, s.Warps, s.Threads}), g,
+					want, err := Run(context.Background(), d.functional(t, shape{s.Cores, s.Warps, s.Threads}), g,
 						options(d.schedule))
 					require.NoError(t, err)
 					got, err := Run(context.Background(), dev, g, options(d.schedule))

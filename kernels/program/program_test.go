@@ -25,15 +25,15 @@ import (
 	"heddle/kernels/workload"
 )
 
-// untimed is a device that also executes checking launches.
-type untimed struct{ *host.Functional }
+// functional is a device that also executes checking launches.
+type functional struct{ *host.Functional }
 
-func (d untimed) LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error {
+func (d functional) LaunchFunctional(ctx context.Context, p *isa.Program, arg uint32) error {
 	_, err := d.Launch(ctx, p, arg)
 	return err
 }
 
-func device(t *testing.T, cores, warps, threads int, withWeaver bool) untimed {
+func device(t *testing.T, cores, warps, threads int, withWeaver bool) functional {
 	t.Helper()
 	cfg := emu.Config{Cores: cores, Warps: warps, Threads: threads}
 	var d *host.Functional
@@ -45,7 +45,7 @@ func device(t *testing.T, cores, warps, threads int, withWeaver bool) untimed {
 		d, err = host.NewFunctional(cfg, nil)
 	}
 	require.NoError(t, err)
-	return untimed{d}
+	return functional{d}
 }
 
 // testWorkload has a program, and everything else at its default.

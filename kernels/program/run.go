@@ -320,7 +320,7 @@ func (r *Run) named(kernel string, err error) error {
 
 // Functional is a device that can execute a launch that adds to no counts.
 type Functional interface {
-	LaunchUntimed(ctx context.Context, p *isa.Program, arg uint32) error
+	LaunchFunctional(ctx context.Context, p *isa.Program, arg uint32) error
 }
 
 // Verify checks the result; checked is false if the workload specifies no check.
@@ -329,7 +329,7 @@ func (r *Run) Verify(ctx context.Context, d Functional) (checked bool, err error
 	switch {
 	case p.spec.CheckKernel != "":
 		r.hand(r.Steps, p.spec.CheckKernel)
-		if err := d.LaunchUntimed(ctx, p.image, r.at); err != nil {
+		if err := d.LaunchFunctional(ctx, p.image, r.at); err != nil {
 			err = fmt.Errorf("workload.host.check_kernel: %w", r.named(p.spec.CheckKernel, err))
 			if ctx.Err() == nil { // the check found an error
 				err = fmt.Errorf("%w: %w", reference.ErrWrong, err)

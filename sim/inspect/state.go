@@ -88,8 +88,8 @@ func Take(m *sim.Machine, s Scope) *State {
 	return st
 }
 
-// TakeUntimed returns the state of a functional machine.
-func TakeUntimed(m *emu.Machine, s Scope) *State {
+// TakeFunctional returns the state of a functional machine.
+func TakeFunctional(m *emu.Machine, s Scope) *State {
 	st := &State{}
 	for n := range m.Cores() {
 		if !s.Core(n) {

@@ -141,7 +141,7 @@ func (u *Functional) Before(w *emu.Warp) error {
 	}
 	why := fmt.Sprintf("stopped: %s: core %d warp %d is about to execute %s", u.Point.Text, core, warp,
 		at(w.Machine(), w.PC()))
-	u.state = TakeUntimed(w.Machine(), u.Scope)
+	u.state = TakeFunctional(w.Machine(), u.Scope)
 	u.state.Stopped = why
 	return &Stopped{why}
 }

@@ -19,25 +19,25 @@ func (m *Machine) Execute(ctx context.Context, p *isa.Program, arg uint32) (Resu
 	if m.tasks != nil {
 		return m.executeTasks(ctx, p, arg)
 	}
-	m.assembleUntimed()
+	m.assembleFunctional()
 	r, err := m.launch(ctx, p, arg, func() {
-		m.setUntimed(true)
-		for _, u := range m.untimed {
+		m.setFunctional(true)
+		for _, u := range m.functional {
 			u.Start()
 		}
 	})
-	m.setUntimed(false)
+	m.setFunctional(false)
 	r.Cycles = 0
 	return r, err
 }
 
-// PrepareUntimed creates the parts that Execute needs, which its first call does otherwise: checkpoints require them as
-// they were before the first launch.
-func (m *Machine) PrepareUntimed() { m.assembleUntimed() }
+// PrepareFunctional creates the parts that Execute needs, which its first call does otherwise: checkpoints require them
+// as they were before the first launch.
+func (m *Machine) PrepareFunctional() { m.assembleFunctional() }
 
-// assembleUntimed creates the parts of functional execution, once. Machines that never use it do not have them.
-func (m *Machine) assembleUntimed() {
-	if m.untimed != nil || m.tasks != nil {
+// assembleFunctional creates the parts of functional execution, once. Machines that never use it do not have them.
+func (m *Machine) assembleFunctional() {
+	if m.functional != nil || m.tasks != nil {
 		return
 	}
 	outer := m.Caches[2*m.cfg.Sockets:]
@@ -51,7 +51,7 @@ func (m *Machine) assembleUntimed() {
 	}
 	for n, c := range m.Cores {
 		l1 := m.Caches[2*(n/m.cfg.CoresPerSocket):] // of its socket: L1I, L1D
-		m.untimed = append(m.untimed, core.NewFunctional(c, m.outer, m.Arch.Core(n), l1[0], l1[1], m.cfg.L1D.LineBytes,
+		m.functional = append(m.functional, core.NewFunctional(c, m.outer, m.Arch.Core(n), l1[0], l1[1], m.cfg.L1D.LineBytes,
 			m.look))
 	}
 }

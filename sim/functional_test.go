@@ -24,7 +24,7 @@ func execute(m *sim.Machine, p *isa.Program) error {
 }
 
 // In functional execution, too, accesses take effect in an order that the memory model allows.
-func TestRandomMemoryUntimed(t *testing.T) {
+func TestRandomMemoryFunctional(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -33,19 +33,19 @@ func TestRandomMemoryUntimed(t *testing.T) {
 	}
 }
 
-// TestRandomStreamsOfUnitsUntimed: a single warp's results from its Weaver are the same in functional execution, up to
-// the registers at the end, or to the trap.
-func TestRandomStreamsOfUnitsUntimed(t *testing.T) {
+// TestRandomStreamsOfUnitsFunctional: a single warp's results from its Weaver are the same in functional execution, up
+// to the registers at the end, or to the trap.
+func TestRandomStreamsOfUnitsFunctional(t *testing.T) {
 	for seed := range uint64(150) {
 		text := weaverStream(rand.New(rand.NewPCG(seed, 12)))
 		cfg, p := load(t, "vortex-1c4w4t-weaver"), source(t, text)
-		want, wantErr := runUntimed(t, cfg, p)
+		want, wantErr := runFunctional(t, cfg, p)
 		m, err := sim.New(cfg, sim.Options{MaxCycles: 1_000_000, Check: true})
 		require.NoError(t, err)
 		err = execute(m, p)
 		var a, b *emu.Trap
 		if errors.As(wantErr, &a) {
-			require.True(t, errors.As(err, &b), "seed %d: %v, but untimed %v\n%s", seed, err, wantErr, text)
+			require.True(t, errors.As(err, &b), "seed %d: %v, but functional %v\n%s", seed, err, wantErr, text)
 			require.Equal(t, a, b, "seed %d\n%s", seed, text)
 			continue
 		}
