@@ -34,3 +34,14 @@ func TestExecutionOutsideByItsFormerName(t *testing.T) {
 	require.Contains(t, own[0].YAML(), "outside: untimed\n")
 	require.Contains(t, string(config.Schema.YAML(own[0].Config)), "outside: functional\n")
 }
+
+// TestKeyOfAnotherSection: the hint at a key that slipped a level stays near where it was written.
+func TestKeyOfAnotherSection(t *testing.T) {
+	for graph, want := range map[string]string{
+		"{rmat: {scale: 5}, seed: 1}": "graph.rmat.seed",
+		"{grid: {rows: 5}, seed: 1}":  "graph.grid.seed",
+	} {
+		_, err := tryPoints(t, "name: x\nmachine: vortex-1c4w4t\ngraph: "+graph+"\nworkload: {algorithm: bfs}\n")
+		require.ErrorContains(t, err, "graph.seed: unknown key; did you mean "+want+"?", graph)
+	}
+}

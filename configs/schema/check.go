@@ -200,7 +200,7 @@ func (c *checker) key(s source, f *Field, k *yaml.Node, seen map[string]int, lin
 	if found == nil && c.bad.full() {
 		c.bad.More++ // without the work of a hint
 	} else if found == nil {
-		c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "unknown key%s", c.tree.hintKey(f, k.Value))
+		c.bad.add(s.at(k), join(f.Path, clip(k.Value)), "unknown key%s", c.tree.hintKey(f, k.Value, seen))
 	} else if !found.group && !c.once(s, found, k, join(f.Path, clip(k.Value)), lines) {
 		return nil
 	}

@@ -8,10 +8,33 @@ import (
 	"heddle/internal/suggest"
 )
 
+// closest returns the path of a key of that name: of several one in a section beside which the name was written, else
+// the one that has the most sections in common with where it was written.
+func closest(section, name string, keys, paths []string, beside map[string]int) (path string) {
+	most, at := -1, strings.Split(section, ".")
+	for i, k := range keys {
+		if k != name {
+			continue
+		}
+		common, other := 0, strings.Split(paths[i], ".")
+		for common < min(len(at), len(other)) && at[common] == other[common] {
+			common++
+		}
+		if _, written := beside[other[min(common, len(other)-1)]]; written && common == len(at) {
+			common++
+		}
+		if common > most {
+			most, path = common, paths[i]
+		}
+	}
+	return path
+}
+
 // hintKey is the tail of the message about an unknown key of a section: the
 // nearest key there; else the same or nearly the same key elsewhere, for keys
-// that slipped a level; else all that is known there.
-func (t *tree) hintKey(section *Field, key string) string {
+// that slipped a level; else all that is known there. beside has the keys that
+// were written before it in the section.
+func (t *tree) hintKey(section *Field, key string, beside map[string]int) string {
 	var here []string
 	for _, f := range section.Fields {
 		here = append(here, f.Key)
@@ -36,11 +59,7 @@ func (t *tree) hintKey(section *Field, key string) string {
 		}
 	}
 	if n := suggest.Nearest(key, keys); n != "" {
-		for i, k := range keys {
-			if k == n {
-				return "; did you mean " + paths[i] + "?"
-			}
-		}
+		return "; did you mean " + closest(section.Path, n, keys, paths, beside) + "?"
 	}
 	return "; known here: " + strings.Join(here, ", ")
 }

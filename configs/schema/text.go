@@ -81,7 +81,7 @@ func (c *checker) find(path string, at Origin) *Field {
 			f = next
 			continue
 		case f.isSection():
-			c.bad.add(at, join(f.Path, clip(key)), "unknown key%s", c.tree.hintKey(f, key))
+			c.bad.add(at, join(f.Path, clip(key)), "unknown key%s", c.tree.hintKey(f, key, nil))
 		default:
 			c.bad.add(at, clip(path), "%s is no section", f.Path)
 		}
