@@ -24,6 +24,9 @@ type fusedLoop struct {
 	decides []graphir.Stmt // a round's statements, if one of the host's may end the loop after a number of rounds
 	until   graphit.Expr   // the condition of numbers that decides whether there is another round; nil: none does
 
+	edges  map[*graphir.EdgeSetIterator]*compose.EdgeOperator // that the loop runs, of a hybrid that of small sets
+	hybrid *graphir.EdgeSetIterator                           // with two schedules, by the size of its set; nil: none
+
 	lists map[*graphit.Var]*compose.List // of sets, that a round appends to or pops off
 
 	given []*graphit.Var         // the variables that a round assigns sets to, in order
@@ -63,7 +66,7 @@ func (f *fuser) no(format string, args ...any) { panic(notFused{fmt.Errorf(forma
 func fuse(p *graphir.Program, h *eval.Host, o operators, shape host.Shape, s graphir.Stmt) (l *fusedLoop, err error) {
 	f := &fuser{operators: o, program: p, host: h, sets: map[*graphit.Var]which{}}
 	path, _ := graphir.FusionOf(s)
-	f.loop.FusedLoop = &compose.FusedLoop{Name: path}
+	f.loop.FusedLoop, f.loop.edges = &compose.FusedLoop{Name: path}, map[*graphir.EdgeSetIterator]*compose.EdgeOperator{}
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
@@ -306,11 +309,21 @@ func (f *fuser) read(x graphit.Expr) which {
 }
 
 func (f *fuser) edge(op *graphir.EdgeSetIterator) {
-	if op.Hybrid != nil {
+	x := compose.LoopOperator{Edges: f.edges[op][0]}
+	switch {
+	case op.Hybrid == nil:
+	case f.program.Narrow:
 		f.no("%s has two schedules, and the host looks which its input takes", op.Name)
+	case isDense(op):
+		x.Edges = f.ofAll(op)
+	default:
+		x.Above, f.loop.hybrid = f.edges[op][1], op
 	}
-	o := f.edges[op][0]
-	f.loop.Body = append(f.loop.Body, compose.LoopOperator{Edges: o})
+	if f.program.Narrow && len(x.Edges.Plan.Direction.Uses) > 1 {
+		f.no("%s changes its direction, and the host counts the edges of active vertices", op.Name)
+	}
+	f.loop.edges[op] = x.Edges
+	f.loop.Body = append(f.loop.Body, x)
 	switch {
 	case isDense(op):
 		return
@@ -327,6 +340,18 @@ func (f *fuser) edge(op *graphir.EdgeSetIterator) {
 	if op.Output == graphir.Modified {
 		f.make(op.Name, op.To, op.Declares)
 	}
+}
+
+// ofAll returns the schedule of a hybrid whose input is always all vertices.
+func (f *fuser) ofAll(op *graphir.EdgeSetIterator) *compose.EdgeOperator {
+	share, err := f.host.Argument(op.Hybrid.Threshold, graphit.Thresholds)
+	if err != nil {
+		f.no("%s: %v", op.Name, err)
+	}
+	if share <= 1 {
+		return f.operators.edges[op][1]
+	}
+	return f.operators.edges[op][0]
 }
 
 func (f *fuser) vertex(op *graphir.VertexSetIterator) {
@@ -419,6 +444,13 @@ func (b *backend) BeginLoop(ctx context.Context, s graphir.Stmt, rounds int64) e
 	}
 	if err := b.beginLists(l, s); err != nil {
 		return err
+	}
+	if l.hybrid != nil {
+		n, err := b.leastAbove(l.hybrid)
+		if err != nil {
+			return err
+		}
+		l.AtLeast = uint32(min(n, math.MaxUint32))
 	}
 	if b.options.fused != nil {
 		b.options.fused(l.FusedLoop, &rounds)

@@ -149,7 +149,7 @@ func TestNotFused(t *testing.T) {
 		{body("next = vertices.where(odd);"), nil, "makes a second set in a round"},
 		{strings.Replace(body(""), "frontier = next;", "delete next;", 1), nil, "frontier, which its condition asks for, is not the set"},
 		{strings.Replace(body("delete frontier;"), "frontier.size() > 0", "rounds[0] < 2", 1), nil, "its condition is the host's"},
-		{body("delete frontier;"), []string{"direction=hybrid"}, "the host counts the edges of active vertices"},
+		{body("delete frontier;"), []string{"direction=hybrid", "direction.alpha=1.5"}, "direction.alpha is 1.5"},
 		{body("delete frontier;"), []string{"schedule=peg"}, "the host exchanges and empties the graph units' vertex-lists"},
 		{body("delete frontier;"), []string{"active_set=qnb-bitmap"}, "the host reads how long the list is"},
 		{strings.Replace(program(t, "cc"), "delete frontier;", "next.apply(init);", 1), []string{"dedup=none"}, "a vertex may be in the queue several times"},

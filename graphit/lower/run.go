@@ -619,25 +619,40 @@ func (b *backend) Edges(ctx context.Context, op *graphir.EdgeSetIterator, in *ev
 			}
 		}
 	}
-	o := b.edges[op][0]
-	if op.Hybrid != nil {
-		share, err := b.host.Argument(op.Hybrid.Threshold, graphit.Thresholds)
-		if err != nil {
-			return nil, err
-		}
-		size := b.graph.Vertices()
-		if in != nil {
-			size = len(in.Vertices)
-		}
-		if float64(size) >= share*float64(b.graph.Vertices()) {
-			o = b.edges[op][1]
-		}
+	o, err := b.scheduled(op, in)
+	if err != nil {
+		return nil, err
 	}
 	out, err := b.session.Edges(ctx, o, b.frontier(in))
 	if err != nil || op.Output != graphir.Modified {
 		return nil, err
 	}
 	return b.made(out), nil
+}
+
+// scheduled returns an operator under the schedule for its input. In a fused loop, the device decides.
+func (b *backend) scheduled(op *graphir.EdgeSetIterator, in *eval.Set) (*compose.EdgeOperator, error) {
+	if b.now != nil {
+		return b.now.edges[op], nil
+	}
+	if op.Hybrid == nil {
+		return b.edges[op][0], nil
+	}
+	size := b.graph.Vertices()
+	if in != nil {
+		size = len(in.Vertices)
+	}
+	least, err := b.leastAbove(op)
+	if err == nil && float64(size) >= least {
+		return b.edges[op][1], nil
+	}
+	return b.edges[op][0], err
+}
+
+// leastAbove returns the smallest number of vertices for which a hybrid's second schedule runs.
+func (b *backend) leastAbove(op *graphir.EdgeSetIterator) (float64, error) {
+	share, err := b.host.Argument(op.Hybrid.Threshold, graphit.Thresholds)
+	return math.Ceil(share * float64(b.graph.Vertices())), err
 }
 
 // Vertices runs an operator.

@@ -177,7 +177,10 @@ func (r *run) fill(k *ir.Kernel) { r.WriteWords(r.argumentBlocks[k], r.block(k))
 
 // block returns a kernel's argument block in the next super-step: scalars, and the addresses of arrays, of which those
 // of the active set depend on the number of exchanges.
-func (r *run) block(k *ir.Kernel) []uint32 {
+func (r *run) block(k *ir.Kernel) []uint32 { return r.blockBut(k, nil) }
+
+// blockBut is block with zeros in place of some parameters; nil: of none.
+func (r *run) blockBut(k *ir.Kernel, some func(parameter string) bool) []uint32 {
 	words, places := r.words(), maps.Clone(r.addresses)
 	for _, a := range r.set.Arrays() {
 		places[a.Role(r.exchanges)] = a.Addr
@@ -187,6 +190,9 @@ func (r *run) block(k *ir.Kernel) []uint32 {
 	}
 	block := make([]uint32, len(k.Params))
 	for i, p := range k.Params {
+		if some != nil && some(p.Name) {
+			continue
+		}
 		value, ok := words[p.Name]
 		if !ok {
 			value, ok = places[p.Name]

@@ -21,9 +21,8 @@ import (
 // between them, while lane 0 of warp 0 on core 0 ("the lane" below) exchanges the active set, decides the next step,
 // and writes the parameters that change.
 //
-// Argument blocks. Each call of a kernel has a block for every state of the arrays whose roles rotate with the active
-// set (phases states, stride bytes apart, from blocks on). The word at -4 of a block is the return site of the call.
-// The control word baseWord holds the address of the current state's blocks.
+// Argument blocks. Each call of a kernel has a block for every state of the arrays whose roles rotate with an active
+// set (see bank). The word at -4 of a block is the return site of the call.
 //
 // Registers. Kernels preserve nothing; mscratch holds the address of the argument block when a kernel is entered.
 // Between a call of singleLane and dispatch, only the lane runs, with
@@ -31,7 +30,7 @@ import (
 //	s0      address of the control words
 //	s1      loadAdded: number of vertices that were added; goingBack: depth; after decided: the next step
 //	s2, s3  loadAdded: end of the stack now and at the last exchange
-//	s4      address of the argument blocks of the next state (the next baseWord)
+//	s4      address of the argument blocks of the bank's next state (the next word at its base)
 //	s5      super-steps done, if they are counted
 //	s6      whether the last super-step changed no more than the tolerance, if the plan has a residual
 //	t0–t6, ft0, ft1  scratch: any helper may change them
@@ -42,21 +41,20 @@ import (
 type driver struct {
 	*run
 	shape    host.Shape
-	base     uint32 // address; the kernels follow
+	begins   uint32 // address; the kernels follow
 	bytes    int    // largest size
 	members  []member
 	programs map[*ir.Kernel]*codegen.Compiled
 	body     body              // all super-steps of a run, or the loop of a program
 	earlier  map[string]uint32 // addresses of its arrays from an earlier launch of the loop
 	text     strings.Builder
+	labels   int // numbered so far
 
 	calls   []*call
-	phases  int                 // number of states of the arrays whose roles rotate
-	stride  uint32              // bytes of the argument blocks of a state
-	blocks  uint32              // address of the argument blocks
-	changes map[string][]uint32 // offsets of each changing parameter in the blocks of a state
-	control uint32              // address of the control words
-	ends    uint32              // address of the ends of the super-steps' vertices on the stack, for the way back
+	*bank           // the one whose set's exchange is being written
+	banks   []*bank // a hybrid with two sets has two
+	control uint32  // address of the control words
+	ends    uint32  // address of the ends of the super-steps' vertices on the stack, for the way back
 
 	barrierID int  // a barrier of a core at which no thread block waits
 	limit     int  // largest number of super-steps; 0: no limit
@@ -64,6 +62,20 @@ type driver struct {
 	exported  bool // the program runs without a host, on a machine whose caches are coherent at fences only
 	verdict   verdict
 }
+
+// bank holds the argument blocks of the kernels that name arrays of an active set, in all states of those arrays, or of
+// kernels that name none. The control word at base holds the address of the current state's blocks.
+type bank struct {
+	of         *run                // whose active set it is
+	phases     int                 // number of states
+	stride     uint32              // bytes of the argument blocks of a state
+	blocks     uint32              // address of the argument blocks
+	changes    map[string][]uint32 // offsets of each changing parameter in the blocks of a state
+	base, step int                 // control words: the current state's blocks, and the parameter step
+}
+
+// use makes a bank the one whose set is exchanged.
+func (d *driver) use(b *bank) { d.bank, d.run = b, b.of }
 
 // body is the part of a driver between entry and dispatch: wholeRun or a *FusedLoop.
 type body interface {
@@ -74,6 +86,13 @@ type body interface {
 	refill(d *driver)              // writes the search for more vertices, after none was added to the active set
 	takes() bool                   // reports whether the lane takes buckets out of a queue
 	counts() bool                  // reports whether the number of super-steps is known in advance
+	controls() int                 // bytes of control words
+	control(words []uint32)        // sets control words of its own
+	// copies tells the parameters of a kernel that the lane copies from another bank, of which exports makes blocks;
+	// nil: none.
+	copies(k *ir.Kernel) func(parameter string) bool
+	exports(d *driver)
+	enters(d *driver) // writes the jumps to parts of its own
 }
 
 // wholeRun is the body of a driver that runs an algorithm from the init kernel to the way back.
@@ -83,6 +102,7 @@ type wholeRun struct{}
 type member struct {
 	run    *run // the source of its arguments
 	kernel *ir.Kernel
+	bank   int // of its arguments
 }
 
 // call is a launch of a kernel by the driver.
@@ -91,6 +111,7 @@ type call struct {
 	number int    // number of the launch, if the schedule has several for a gather
 	index  int    // index of the member
 	at     uint32 // offset of its argument block
+	bank   *bank
 }
 
 // name returns the name of the part of the program that ends after the call.
@@ -125,21 +146,29 @@ const (
 	toBack
 	unfinished // the end, after too many super-steps
 	toTake
+	toFirstSide // of a hybrid in a loop
+	toSecondSide
 )
 
 // layOut allocates and writes the driver's arrays. The first active set must have been made.
 func (d *driver) layOut() (err error) {
 	r := d.run
-	d.phases, d.changes = 1, map[string][]uint32{}
-	for _, a := range r.set.Arrays() {
-		d.phases = lcm(d.phases, len(a.Roles))
+	if d.banks == nil {
+		d.banks = []*bank{{of: r, base: baseWord, step: stepWord}}
 	}
+	d.use(d.banks[0])
 	d.listCalls()
-	if err := d.layBlocks(); err != nil {
-		return err
+	d.body.exports(d)
+	for _, b := range d.banks {
+		if err := d.layBlocks(b); err != nil {
+			return err
+		}
 	}
-	control := make([]uint32, controlWords/4)
-	control[baseWord/4], control[stepWord/4] = d.blocks, uint32(r.exchanges+1)
+	control := make([]uint32, max(controlWords, d.body.controls())/4)
+	for _, b := range d.banks {
+		control[b.base/4], control[b.step/4] = b.blocks, uint32(b.of.exchanges+1)
+	}
+	d.body.control(control)
 	if r.kernels.Back != nil {
 		if err := d.layEnds(control); err != nil {
 			return err
@@ -188,7 +217,7 @@ func (d *driver) listCalls() {
 			times = max(1, len(m.run.Plan.Schedule.Launches))
 		}
 		for n := range times {
-			d.calls = append(d.calls, &call{member: m, number: n, index: i})
+			d.calls = append(d.calls, &call{member: m, number: n, index: i, bank: d.banks[m.bank]})
 		}
 	}
 }
@@ -210,30 +239,44 @@ var changing = []string{
 	"far.period", "far.next", "far.queue",
 }
 
-// layBlocks writes the argument blocks for all states as the host would before each launch, with room for the return
-// site before each block.
-func (d *driver) layBlocks() (err error) {
-	r := d.run
+// layBlocks writes a bank's argument blocks for all states as the host would before each launch, with room for the
+// return site before each block.
+func (d *driver) layBlocks(b *bank) (err error) {
+	r := b.of
+	b.phases, b.changes = 1, map[string][]uint32{}
+	for _, a := range r.set.Arrays() {
+		b.phases = lcm(b.phases, len(a.Roles))
+	}
 	for _, c := range d.calls {
-		c.at = d.stride + 4
+		if c.bank != b {
+			continue
+		}
+		c.at = b.stride + 4
 		for i, p := range c.kernel.Params {
 			if slices.Contains(changing, p.Name) || d.body.changes(p.Name) {
-				d.changes[p.Name] = append(d.changes[p.Name], c.at+uint32(4*i))
+				b.changes[p.Name] = append(b.changes[p.Name], c.at+uint32(4*i))
 			}
 		}
-		d.stride += uint32(4 * (1 + len(c.kernel.Params)))
+		b.stride += uint32(4 * (1 + len(c.kernel.Params)))
 	}
 	var words []uint32
 	first := r.exchanges
-	for ; r.exchanges < first+d.phases; r.exchanges++ {
+	for ; r.exchanges < first+b.phases; r.exchanges++ {
 		for _, c := range d.calls {
+			if c.bank != b {
+				continue
+			}
 			c.run.launchNumber = uint32(c.number)
-			words = append(append(words, 0), c.run.block(c.kernel)...)
+			words = append(append(words, 0), c.run.blockBut(c.kernel, d.body.copies(c.kernel))...)
 			c.run.launchNumber = 0
 		}
 	}
 	r.exchanges = first
-	d.blocks, err = d.allocate("driver.arguments", words)
+	name := "driver.arguments"
+	if b != d.banks[0] {
+		name += "'"
+	}
+	b.blocks, err = d.allocate(name, words)
 	return err
 }
 
@@ -254,6 +297,9 @@ func lcm(a, b int) int {
 	return a / x * b
 }
 
+// label returns a number for labels.
+func (d *driver) label() int { d.labels++; return d.labels }
+
 func (d *driver) line(format string, args ...any) { fmt.Fprintf(&d.text, format+"\n", args...) }
 
 // assemble writes the text of the driver and assembles it. The first instructions are jumps at fixed addresses, to
@@ -266,7 +312,7 @@ func (d *driver) assemble() (*isa.Program, error) {
 	d.enter()
 	d.body.emit(d)
 	d.dispatch()
-	p, err := asm.Assemble("the driver of "+d.body.title(d), []byte(d.text.String()), asm.Options{Base: d.base})
+	p, err := asm.Assemble("the driver of "+d.body.title(d), []byte(d.text.String()), asm.Options{Base: d.begins})
 	if err == nil {
 		d.writeSites(p)
 	}
@@ -278,6 +324,12 @@ func (wholeRun) array(name string) string { return name }
 func (wholeRun) changes(string) bool      { return false }
 func (wholeRun) takes() bool              { return false }
 func (wholeRun) counts() bool             { return false }
+func (wholeRun) controls() int            { return controlWords }
+func (wholeRun) control([]uint32)         {}
+func (wholeRun) exports(*driver)          {}
+func (wholeRun) enters(*driver)           {}
+
+func (wholeRun) copies(*ir.Kernel) func(string) bool { return nil }
 
 func (wholeRun) emit(d *driver) {
 	ks := &d.kernels
@@ -342,7 +394,7 @@ func (d *driver) pass(list ...*ir.Kernel) {
 func (d *driver) runKernel(k *ir.Kernel) {
 	calls := d.callsOf(k)
 	for _, c := range calls {
-		d.line(" li t0, 0x%x\n lw t0, %d(t0)\n addi t0, t0, %d\n csrrw x0, mscratch, t0", d.control, baseWord, c.at)
+		d.line(" li t0, 0x%x\n lw t0, %d(t0)\n addi t0, t0, %d\n csrrw x0, mscratch, t0", d.control, c.bank.base, c.at)
 		d.line(" li t1, 0x%x\n jr t1", d.programs[k].Program.Entry)
 		if len(calls) == 1 {
 			d.line("returned%d:", c.index)
@@ -360,8 +412,8 @@ func (d *driver) runKernel(k *ir.Kernel) {
 func (d *driver) writeSites(p *isa.Program) {
 	for _, c := range d.calls {
 		site, _ := p.Symbol(fmt.Sprintf("site%d_%d", c.index, c.number))
-		for phase := range uint32(d.phases) {
-			d.WriteWords(d.blocks+phase*d.stride+c.at-4, []uint32{site})
+		for phase := range uint32(c.bank.phases) {
+			d.WriteWords(c.bank.blocks+phase*c.bank.stride+c.at-4, []uint32{site})
 		}
 	}
 }
@@ -494,36 +546,47 @@ const farthest = 2047
 
 // setAlways stores a register as a parameter in the blocks of all states.
 func (d *driver) setAlways(name, register string) {
-	if len(d.changes[name]) == 0 {
+	for _, b := range d.banks {
+		d.setIn(b, name, register)
+	}
+}
+
+func (d *driver) setIn(b *bank, name, register string) {
+	if len(b.changes[name]) == 0 {
 		return
 	}
-	d.line(" li t6, 0x%x", d.blocks)
+	d.line(" li t6, 0x%x", b.blocks)
 	base := uint32(0)
-	for phase := range uint32(d.phases) {
-		for _, at := range d.changes[name] {
-			offset := phase*d.stride + at
+	for phase := range uint32(b.phases) {
+		for _, at := range b.changes[name] {
+			offset := phase*b.stride + at
 			if offset-base > farthest {
 				base = offset
-				d.line(" li t6, 0x%x", d.blocks+base)
+				d.line(" li t6, 0x%x", b.blocks+base)
 			}
 			d.line(" sw %s, %d(t6)", register, offset-base)
 		}
 	}
 }
 
-// exchange makes the next active set the active one, and continues if it is not empty.
-func (d *driver) exchange() {
-	d.line("exchange:")
+// turn makes the next active set of the bank the active one. s1 tells how many vertices it has, or whether any.
+func (d *driver) turn() {
 	if d.phases > 1 {
 		d.line(" addi s4, s4, %d\n li t0, 0x%x\n bne s4, t0, 1f\n li s4, 0x%x\n1:\n sw s4, %d(s0)", d.stride,
-			d.blocks+uint32(d.phases)*d.stride, d.blocks, baseWord)
+			d.blocks+uint32(d.phases)*d.stride, d.blocks, d.base)
 	}
 	d.loadAdded()
 	if len(d.changes["step"]) > 0 {
-		d.line(" lw t0, %d(s0)\n addi t0, t0, 1\n sw t0, %d(s0)", stepWord, stepWord)
+		d.line(" lw t0, %d(s0)\n addi t0, t0, 1\n sw t0, %d(s0)", d.step, d.step)
 		d.set("step", "t0")
 	}
 	d.set("active.size", "s1")
+}
+
+// exchange makes the next active set the active one, and continues if it is not empty.
+func (d *driver) exchange() {
+	d.line("exchange:")
+	d.turn()
 	if stop := d.Plan.Algorithm.Stop; stop != "" {
 		d.line(" li t0, 0x%x\n lw t0, 0(t0)\n beqz t0, 1f\n j over\n1:", d.addresses[stop])
 	}
@@ -671,6 +734,7 @@ func (d *driver) dispatch() {
 	if d.body.takes() {
 		d.line(" li t0, %d\n bne s1, t0, 1f\n j take\n1:", toTake)
 	}
+	d.body.enters(d)
 	if d.exported {
 		d.check()
 		return

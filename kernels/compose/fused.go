@@ -40,9 +40,9 @@ func partOptions(base uint32, bytes int, s host.Shape) func(i int, before *codeg
 
 // newDriver returns the driver of a run's super-steps.
 func newDriver(r *run, c *Compiled) driver {
-	d := driver{run: r, body: wholeRun{}, shape: r.Shape(), base: emu.CodeBase, bytes: driverBytes, programs: c.programs}
+	d := driver{run: r, body: wholeRun{}, shape: r.Shape(), begins: emu.CodeBase, bytes: driverBytes, programs: c.programs}
 	for _, k := range c.Kernels.All() {
-		d.members = append(d.members, member{r, k})
+		d.members = append(d.members, member{run: r, kernel: k})
 	}
 	return d
 }
@@ -104,7 +104,7 @@ func (d *driver) link() (*isa.Program, error) {
 		return nil, err
 	}
 	p := &isa.Program{Name: d.body.title(d), Entry: code.Entry, Segments: code.Segments, Symbols: code.Symbols}
-	if n := end(p) - uint64(d.base); n > uint64(d.bytes) {
+	if n := end(p) - uint64(d.begins); n > uint64(d.bytes) {
 		return nil, fmt.Errorf("BUG: compose: the driver of %s has %d bytes", d.body.title(d), n)
 	}
 	for _, m := range d.members {

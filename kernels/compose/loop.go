@@ -31,8 +31,12 @@ type FusedLoop struct {
 	Counted bool
 	Buckets *Buckets // the queue that a round takes its set from; nil: Body makes the set, or there is none
 	Lists   []*List  // of sets, that a round appends a set to or pops one off
+	// AtLeast is the smallest number of vertices of a round's set for which its operator's Above runs.
+	AtLeast uint32
 
-	kernels  map[*VertexOperator]*ir.Kernel
+	sides    []*side
+	now      *side // that the current round runs, on the host
+	ran      int   // operators of Body that the current round has run, on the host
 	compiled map[*ir.Kernel]*codegen.Compiled
 	base     uint32
 	barrier  int
@@ -43,6 +47,7 @@ type FusedLoop struct {
 // LoopOperator is an operator of a loop: over edges or over vertices.
 type LoopOperator struct {
 	Edges    *EdgeOperator
+	Above    *EdgeOperator // runs in place of Edges, which reads the loop's set, if the set is large; nil: never
 	Vertices *VertexOperator
 	// Filled: Vertices walks the set that this round has made; otherwise, if it walks a set, the active one.
 	Filled bool
@@ -78,11 +83,13 @@ func (l *FusedLoop) main() (o *EdgeOperator) {
 func (l *FusedLoop) Main() *EdgeOperator { return l.main() }
 
 // Kernel builds the kernel of an operator over vertices within the loop, for cores with a number of warps; 0: all.
-func (l *FusedLoop) Kernel(x LoopOperator, warps int) (*ir.Kernel, error) { return l.kernel(x, warps) }
+func (l *FusedLoop) Kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
+	return l.kernel(x, l.main().Plan, warps)
+}
 
 // madeBy reports whether an edge operator makes the set of the next round.
 func (l *FusedLoop) madeBy(o *EdgeOperator) bool {
-	return o == l.main() && !o.Plan.Algorithm.Dense && !o.Plan.Algorithm.Silent
+	return l.isMain(o) && !o.Plan.Algorithm.Dense && !o.Plan.Algorithm.Silent
 }
 
 // edges returns the edge operators.
@@ -90,6 +97,9 @@ func (l *FusedLoop) edges() (list []*EdgeOperator) {
 	for _, x := range l.Body {
 		if x.Edges != nil {
 			list = append(list, x.Edges)
+		}
+		if x.Above != nil {
+			list = append(list, x.Above)
 		}
 	}
 	return list
@@ -116,7 +126,7 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 	reads := 0
 	for _, o := range l.edges() {
 		p := *o.Plan
-		p.Fused = true
+		p.Fused, p.inLoop = true, l.isMain(o)
 		if r := p.breaks(); r != nil {
 			return &Refused{Plan: o.Name, Why: r.why}
 		}
@@ -132,10 +142,16 @@ func (l *FusedLoop) Refused(s host.Shape) error {
 		return fmt.Errorf("it has no operator over edges")
 	case reads > 1:
 		return fmt.Errorf("several operators have the graph unit read edges, and the host sets it up for each")
+	case main.Plan.changes() && l.alternates():
+		return fmt.Errorf("%s has two schedules, one of which changes its direction", main.Name)
 	case slices.ContainsFunc(l.Body, func(x LoopOperator) bool { return x.Vertices != nil && x.Vertices.Listed }):
-		return main.Plan.once()
+		for _, o := range l.mains() {
+			if err := o.Plan.once(); err != nil {
+				return err
+			}
+		}
 	}
-	return nil
+	return l.main().Plan.decidable()
 }
 
 // once returns an error for an active set that vertex operators cannot walk, or that can hold a vertex several times.
@@ -152,14 +168,9 @@ func (p *Plan) once() error {
 
 // compile compiles the parts of the loop's program, at addresses from base on.
 func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region, error) {
-	l.base, l.placed = base, map[string]uint32{}
-	l.kernels, l.compiled = map[*VertexOperator]*ir.Kernel{}, map[*ir.Kernel]*codegen.Compiled{}
-	for _, x := range l.vertices() {
-		k, err := l.kernel(x, warps)
-		if err != nil {
-			return graph.Region{}, err
-		}
-		l.kernels[x.Vertices] = k
+	l.base, l.placed, l.compiled = base, map[string]uint32{}, map[*ir.Kernel]*codegen.Compiled{}
+	if err := l.makeSides(s, warps); err != nil {
+		return graph.Region{}, err
 	}
 	for _, o := range l.edges() {
 		p := *o.Plan
@@ -173,7 +184,7 @@ func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region,
 		}
 		l.barrier = max(l.barrier, n)
 	}
-	options := partOptions(base, driverBytes, s)
+	options := partOptions(base, l.driverBytes(), s)
 	var before *codegen.Compiled
 	for i, m := range l.members() {
 		o := options(i, before)
@@ -189,9 +200,9 @@ func (l *FusedLoop) compile(s host.Shape, base uint32, warps int) (graph.Region,
 	return graph.Region{Name: "program " + l.Name, Addr: base, Size: end(before.Program) - uint64(base)}, nil
 }
 
-// kernel builds the kernel of a vertex operator, with the loop's set in place of lists of its own.
-func (l *FusedLoop) kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
-	o, p := x.Vertices, l.main().Plan
+// kernel builds the kernel of a vertex operator, with the set of a plan in place of lists of its own.
+func (l *FusedLoop) kernel(x LoopOperator, p *Plan, warps int) (*ir.Kernel, error) {
+	o := x.Vertices
 	k := emit.New(o.Name)
 	k.Launch(warps, 0)
 	alone, err := activeset.DedupByName("none") // each vertex is visited once
@@ -233,29 +244,48 @@ func (l *FusedLoop) kernel(x LoopOperator, warps int) (*ir.Kernel, error) {
 	return k.Build()
 }
 
-// members returns the kernels of a round, and those that take a bucket and find the next. Vertex operators receive the
-// arguments of the main operator's run.
-func (l *FusedLoop) members() (list []member) {
-	main := l.main().run
-	for _, x := range l.Body {
-		if x.Edges != nil {
-			list = append(list, x.Edges.members()...)
-			continue
+// members returns the kernels of a round, those that take a bucket and find the next, and a hybrid's own. Vertex
+// operators receive the arguments of the main operator's run.
+func (l *FusedLoop) members() []member {
+	var all []member
+	for i := range l.Body {
+		for _, s := range l.sides {
+			all = append(all, l.membersOf(&l.Body[i], s)...)
 		}
-		list = append(list, member{main, l.kernels[x.Vertices]})
 	}
 	if q := l.Buckets; q != nil {
-		list = append(list, member{main, l.kernels[q.Takes]}, member{main, l.kernels[q.Finds]})
+		all = append(all, l.membersOf(&LoopOperator{Vertices: q.Takes}, l.sides[0])...)
+		all = append(all, l.membersOf(&LoopOperator{Vertices: q.Finds}, l.sides[0])...)
 	}
-	return list
+	for _, s := range l.sides {
+		all = append(all, s.own()...)
+	}
+	var once []member
+	seen := map[*ir.Kernel]bool{}
+	for _, m := range all {
+		if !seen[m.kernel] {
+			once = append(once, m)
+		}
+		seen[m.kernel] = true
+	}
+	return once
 }
 
-// members returns an operator's kernels in order.
-func (o *EdgeOperator) members() (list []member) {
-	d := o.Plan.Direction.Uses[0]
+// membersOf returns the kernels of an operator on one side.
+func (l *FusedLoop) membersOf(x *LoopOperator, s *side) (list []member) {
+	if v := x.Vertices; v != nil {
+		if k := s.kernels[v]; k != l.sides[0].kernels[v] {
+			return []member{{s.main.run, k, s.bank}}
+		}
+		return []member{{l.main().run, s.kernels[v], 0}}
+	}
+	o, d, bank := x.Edges, x.Edges.Plan.Direction.Uses[0], 0
+	if o == l.main() {
+		o, d, bank = s.main, s.direction, s.bank
+	}
 	for _, k := range []*ir.Kernel{o.kernels.Topology[d], o.kernels.Lists[d], o.kernels.Gather[d]} {
 		if k != nil {
-			list = append(list, member{o.run, k})
+			list = append(list, member{o.run, k, bank})
 		}
 	}
 	return list
@@ -270,7 +300,8 @@ func (l *FusedLoop) changes(parameter string) bool {
 // are those after which it ends even if its set is not empty; 0: there is no such number. Operators that the
 // session runs next are the loop's, until End or Close.
 func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
-	main := l.main()
+	l.now, l.ran = l.first(in), 0
+	main := l.now.main
 	for _, o := range l.edges() {
 		s.takeUnits(o)
 	}
@@ -280,12 +311,15 @@ func (s *Session) Begin(l *FusedLoop, in *Frontier, rounds int) error {
 		}
 		main.onDevice = in
 	}
-	r := main.run
+	r := l.main().run
 	d := driver{
-		run: r, shape: r.Shape(), base: l.base, bytes: driverBytes, members: l.members(), programs: l.compiled,
+		run: r, shape: r.Shape(), begins: l.base, bytes: l.driverBytes(), members: l.members(), programs: l.compiled,
 		body: l, earlier: l.placed, barrierID: l.barrier,
 	}
 	d.limit = rounds
+	if err := l.begin(&d); err != nil {
+		return err
+	}
 	if q := l.Buckets; q != nil {
 		s.Write(q.Least, 0, q.Greatest)
 		s.Write(q.Least, 1, 0)
@@ -362,20 +396,46 @@ func (l *FusedLoop) between(s *Session, step int) {
 
 // runVertices awaits a vertex operator. The vertices that it keeps form the set of the next round.
 func (l *FusedLoop) runVertices(ctx context.Context, s *Session, o *VertexOperator, _ *Frontier) (*Frontier, error) {
-	main := l.main()
-	res, err := main.run.launch(ctx, l.kernels[o])
-	l.between(s, s.Steps)
-	if err != nil {
+	q := l.Buckets
+	queues := q != nil && (o == q.Takes || o == q.Finds)
+	here := l.sides[0]
+	if !queues {
+		if err := l.enter(ctx, s); err != nil {
+			return nil, err
+		}
+		here = l.now
+	}
+	m := l.membersOf(&LoopOperator{Vertices: o}, here)[0]
+	if err := l.awaited(ctx, s, o.Name, m); err != nil {
 		return nil, err
 	}
-	s.Launched = append(s.Launched, Launched{Step: s.Steps, Kernel: o.Name, Result: res, Part: true})
 	if err := l.sameBucket(s, o); err != nil {
 		return nil, err
 	}
-	if !o.Keeps {
-		return nil, nil
+	var out *Frontier
+	if o.Keeps {
+		var err error
+		if out, err = s.exchange(here.main); err != nil {
+			return nil, err
+		}
 	}
-	return s.exchange(main)
+	switch {
+	case !queues:
+		return out, l.after(ctx, s)
+	case o == q.Takes && here.count != nil:
+		return out, l.awaited(ctx, s, here.count.Name, here.counts())
+	}
+	return out, nil
+}
+
+// awaited awaits a kernel, and lists it as a part of the launch.
+func (l *FusedLoop) awaited(ctx context.Context, s *Session, name string, m member) error {
+	res, err := m.run.launch(ctx, m.kernel)
+	l.between(s, s.Steps)
+	if err == nil {
+		s.Launched = append(s.Launched, Launched{Step: s.Steps, Kernel: name, Result: res, Part: true})
+	}
+	return err
 }
 
 // sameBucket fails unless the device takes the same bucket out of a queue as the host.
@@ -386,9 +446,9 @@ func (l *FusedLoop) sameBucket(s *Session, o *VertexOperator) error {
 	}
 	d, words := &l.fused.driver, s.words()
 	for _, name := range []string{q.Priority, q.Below} {
-		for _, at := range d.changes[name] {
+		for _, at := range d.banks[0].changes[name] {
 			word := []uint32{0}
-			if s.device.ReadWords(d.blocks+at, word); word[0] != words[name] {
+			if s.device.ReadWords(d.banks[0].blocks+at, word); word[0] != words[name] {
 				return fmt.Errorf("%w: the device's bucket has %s = %d where the host's has %d",
 					reference.ErrWrong, name, int32(word[0]), int32(words[name]))
 			}
@@ -405,25 +465,32 @@ func (l *FusedLoop) counts() bool             { return l.Counted }
 // emit writes a round, with the decision whether there is another one.
 func (l *FusedLoop) emit(d *driver) {
 	d.line("superstep:")
-	for _, m := range d.members {
-		switch q := l.Buckets; {
-		case q != nil && m.kernel == l.kernels[q.Finds]:
-			continue
-		case q != nil && m.kernel == l.kernels[q.Takes]:
-			d.line("take:")
-		}
-		d.runKernel(m.kernel)
+	for i := range l.Body {
+		l.bySide(d, func(s *side) []member { return l.membersOf(&l.Body[i], s) })
 	}
+	takes, finds := []member(nil), []member(nil)
+	if q := l.Buckets; q != nil {
+		takes = l.membersOf(&LoopOperator{Vertices: q.Takes}, l.sides[0])
+		finds = l.membersOf(&LoopOperator{Vertices: q.Finds}, l.sides[0])
+		d.line("take:")
+		d.runAll(takes)
+	}
+	l.emitCount(d)
 	d.singleLane("advanced")
 	l.settleLists(d)
-	d.advance()
+	if len(l.sides) > 1 {
+		l.advance(d)
+	} else {
+		d.advance()
+	}
 	if l.takes() {
 		d.line("sift:")
-		d.runKernel(l.kernels[l.Buckets.Finds])
+		d.runAll(finds)
 		d.singleLane("advanced")
 		d.line(" li s0, 0x%x\n lw s4, %d(s0)", d.control, baseWord)
 		d.bucket(l.Buckets)
 	}
+	l.emitEnters(d)
 }
 
 // untilCounted ends a loop after the known number of rounds.

@@ -152,6 +152,10 @@ type Session struct {
 
 // mode is the way in which a session's operators run: byLaunch, or a *FusedLoop between Begin and End.
 type mode interface {
+	// operator returns the operator over edges that runs in place of one, before which it may run kernels.
+	operator(ctx context.Context, s *Session, o *EdgeOperator) (*EdgeOperator, error)
+	// after is called after an operator over edges.
+	after(ctx context.Context, s *Session) error
 	// start writes a frontier as an operator's active set.
 	start(s *Session, o *EdgeOperator, in *Frontier) error
 	// exchanges reports whether the set that an operator makes is exchanged after it.
@@ -176,6 +180,11 @@ func (byLaunch) exchanges(*EdgeOperator) bool                          { return 
 func (byLaunch) between(*Session, int)                                 {}
 func (byLaunch) parts() bool                                           { return false }
 func (byLaunch) abort(*Session)                                        {}
+func (byLaunch) after(context.Context, *Session) error                 { return nil }
+
+func (byLaunch) operator(_ context.Context, _ *Session, o *EdgeOperator) (*EdgeOperator, error) {
+	return o, nil
+}
 
 func (byLaunch) write(s *Session, array string, n int, word uint32) {
 	s.device.WriteWords(s.places[array]+uint32(4*n), []uint32{word})
@@ -229,6 +238,11 @@ func NewSession(d host.Device, g *graph.Graph, w workload.Workload, parts Parts)
 	}
 	for _, o := range s.vertices {
 		if err := s.placeVertices(o); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range s.loops {
+		if err := l.place(); err != nil {
 			return nil, err
 		}
 	}
@@ -345,6 +359,18 @@ func (s *Session) placeVertices(o *VertexOperator) error {
 // Edges runs an operator over the edges that leave a frontier; nil: over all edges. It returns the next frontier if the
 // operator makes one.
 func (s *Session) Edges(ctx context.Context, o *EdgeOperator, in *Frontier) (*Frontier, error) {
+	o, err := s.mode.operator(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.traverse(ctx, o, in)
+	if err == nil {
+		err = s.mode.after(ctx, s)
+	}
+	return out, err
+}
+
+func (s *Session) traverse(ctx context.Context, o *EdgeOperator, in *Frontier) (*Frontier, error) {
 	r := o.run
 	s.takeUnits(o)
 	dense := o.Plan.Algorithm.Dense

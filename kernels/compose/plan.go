@@ -45,9 +45,11 @@ type Plan struct {
 
 	Buckets int // number of open buckets, if the order has buckets
 
-	Rule direction.Rule // of hybrid
+	Rule  direction.Rule // of hybrid
+	alpha float64        // its threshold
 
-	Fused bool // the device loops over super-steps, and a run is one launch
+	Fused  bool // the device loops over super-steps, and a run is one launch
+	inLoop bool // it is the operator of a fused loop that reads the loop's set
 
 	Warps        int // warps of each core that run the kernels; 0: all
 	BlockThreads int // threads of a thread block; 0: those of all these warps
@@ -83,7 +85,7 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	w = resolveFor(a, w)
 	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled,
 		Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Spill: Spill(w.Spill), Width: w.Width,
-		Rule: direction.Rule(w.HybridRule), Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore,
+		Rule: direction.Rule(w.HybridRule), alpha: w.Alpha, Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore,
 		BlockThreads: w.CTAThreads}
 	for _, err := range []error{
 		find(&p.Schedule, schedule.ByName, string(w.Schedule)),

@@ -55,6 +55,7 @@ const (
 	buckets
 
 	hybrid // direction: it changes between super-steps
+	counts // by what the device counts
 	oneWay // all edges are walked from the same end, on the way back too
 	pushes
 	pulls
@@ -161,7 +162,7 @@ var unfused = []rule{
 			"bytemap"},
 	{fillsLists, 0, "fusion: the host exchanges and empties the graph units' vertex-lists between launches"},
 	{settles, 0, "fusion: the host looks up which destinations are settled, over all active vertices"},
-	{hybrid, 0,
+	{hybrid, counts,
 		"fusion: the host counts the edges of active vertices to decide between push and pull: give push or pull"},
 	{seeded, listed,
 		"fusion: rounds end when every vertex has been active, and a map does not count them: frontier queue"},
@@ -218,7 +219,8 @@ func (f fact) when(holds bool) fact {
 // facts returns the plan's properties.
 func (p *Plan) facts() fact {
 	f := factsOfAlgorithm(p.Algorithm) | factsOfSchedule(p.Schedule) | factsOfLayout(p.Layout) | p.factsOfFrontier() |
-		hybrid.when(p.changes()) | oneWay.when(len(p.directions()) == 1) | pushes.when(p.pushes()) | pulls.when(p.pulls()) |
+		hybrid.when(p.changes()) | counts.when(p.inLoop) | oneWay.when(len(p.directions()) == 1) |
+		pushes.when(p.pushes()) | pulls.when(p.pulls()) |
 		scansOther.when(p.Scan != schedule.Shuffle) | skipsLate.when(p.Skip == schedule.Filtered) |
 		settles.when(p.Settled) | sumsOther.when(p.Sum != emit.InRegister) | readsLate.when(!p.Ahead) |
 		coefficient.when(p.Coefficient != algorithm.Hardware)

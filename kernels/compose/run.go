@@ -553,8 +553,25 @@ func (r *run) apply(ctx context.Context, s *Step) (err error) {
 
 // frontier begins a super-step: it counts the active vertices and their edges, and decides the direction.
 func (r *run) frontier() Step {
-	s, g := Step{Splits: r.Splits}, r.problem.Graph
+	s, f := r.look()
 	r.Splits = nil
+	r.reached += s.Edges
+	if !r.Plan.Algorithm.CountsFirst || len(r.Steps) > 0 {
+		r.unvisited -= min(r.unvisited, s.Frontier)
+	}
+	if r.Plan.Settled {
+		r.bound = r.contributionBound()
+	}
+	s.Direction = r.decide(&f)
+	if s.Direction == direction.Push {
+		r.pushed += s.Edges
+	}
+	return s
+}
+
+// look counts the active vertices of the coming super-step and their edges.
+func (r *run) look() (Step, direction.Frontier) {
+	s, g := Step{Splits: r.Splits}, r.problem.Graph
 	all := uint64(g.Edges())
 	if s.Known = !r.Plan.Set.Sized; s.Known {
 		for _, v := range r.set.Active(r) {
@@ -574,19 +591,13 @@ func (r *run) frontier() Step {
 	if n := len(r.Steps); n > 0 {
 		f.Before, f.Growing = r.Steps[n-1].Direction, s.Frontier > r.Steps[n-1].Frontier
 	}
-	r.reached += s.Edges
-	if !r.Plan.Algorithm.CountsFirst || len(r.Steps) > 0 {
-		r.unvisited -= min(r.unvisited, s.Frontier)
-	}
-	if r.Plan.Settled {
-		r.bound = r.contributionBound()
-	}
-	s.Direction = r.Plan.Direction.Next(&f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta,
+	return s, f
+}
+
+// decide returns the direction of the coming super-step.
+func (r *run) decide(f *direction.Frontier) direction.Direction {
+	return r.Plan.Direction.Next(f, direction.Thresholds{Alpha: r.workload.Alpha, Beta: r.workload.Beta,
 		Rule: r.Plan.Rule})
-	if s.Direction == direction.Push {
-		r.pushed += s.Edges
-	}
-	return s
 }
 
 // contributionBound returns a lower bound of the contributions in the next super-step, at no simulated cost.

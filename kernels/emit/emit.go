@@ -126,11 +126,11 @@ func (k *Kernel) LastNotAbove(key, n ir.Value, at func(i ir.Value) ir.Value) ir.
 	return lo.Get()
 }
 
-// WarpSum sums a float over the warp's lanes; lane 0 has the sum. All lanes must be active.
+// WarpSum sums a number over the warp's lanes; lane 0 has the sum. All lanes must be active.
 func (k *Kernel) WarpSum(x ir.Value, lanes int) ir.Value {
 	for d := 1; d < lanes; d *= 2 {
 		there := k.Lt(k.Add(k.LaneID(), k.U32(uint32(d))), k.NumLanes())
-		x = k.Add(x, k.Select(there, k.ShflDown(x, k.U32(uint32(d))), k.F32(0)))
+		x = k.Add(x, k.Select(there, k.ShflDown(x, k.U32(uint32(d))), k.Zero(x.Type)))
 	}
 	return x
 }
