@@ -136,7 +136,8 @@ func buildPEG(t testing.TB, configs []pegConfig, flags string, mutate func(name,
 // pegBench returns a module with an instance for each configuration; sel_i chooses the one whose clock runs.
 func pegBench(t testing.TB, configs []pegConfig) string {
 	var b strings.Builder
-	b.WriteString(`module lockstep (
+	b.WriteString(`/*verilator coverage_off*/
+module lockstep (
   input logic clk_i, input logic rst_ni, input logic [7:0] sel_i, input logic launch_i, input logic forsaken_i,
   input graphpeg_pkg::host_e host_i, input logic [31:0] setup_i [11], input logic [3:0] host_list_i, input logic [3:0] host_other_i,
   input logic [31:0] host_vertex_i, input logic head_valid_i, input logic [3:0] head_fn_i, input logic [7:0] head_warp_i,

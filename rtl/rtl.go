@@ -16,11 +16,12 @@ import (
 	"strconv"
 	"strings"
 
+	"heddle/components/ctrlproc"
 	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 )
 
-//go:embed weaver/*.sv graphpeg/*.sv
+//go:embed weaver/*.sv graphpeg/*.sv ctrlproc/*.sv
 var sources embed.FS
 
 // Unit is a unit in SystemVerilog, with the parameters of a configuration.
@@ -105,6 +106,21 @@ func GraphPEG(s graphpeg.Spec, at graphpeg.Shape) (Unit, error) {
 		number("BufferLatency", s.BufferLatency), bit("ReleaseAtReturn", s.FERelease == "return"),
 		bit("SpillByVertex", s.Spill == "vertex"), bit("DonationFirst", s.DonationPriority == "donation"),
 		number("TagW", TagBits),
+	}}, nil
+}
+
+// ControlProcessor returns the part of the control processor that balances the units of that many cores. The way between
+// it and them is not in it.
+func ControlProcessor(s ctrlproc.Spec, cores int) (Unit, error) {
+	if s.Policy == ctrlproc.PolicyIdeal {
+		return Unit{}, fmt.Errorf("ctrlproc.policy = %s: %w, since no hardware moves work in zero time: expected none, ef, "+
+			"vl or ef+vl", s.Policy, ErrNone)
+	}
+	edges, vertices := s.Balances()
+	return Unit{Top: "ctrlproc", Parameters: []Parameter{
+		number("Cores", cores), number("Group", s.GroupOf(cores)), number("Interval", s.Interval),
+		number("ThresholdShift", s.ThresholdShift), number("Threshold", s.Threshold), bit("BalanceEdges", edges),
+		bit("BalanceVertices", vertices),
 	}}, nil
 }
 

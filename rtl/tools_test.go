@@ -115,70 +115,79 @@ func TestMutationsAreFound(t *testing.T) {
 	}
 }
 
-// coverPoint finds the kind of a point; inPlace, what is of one instance.
+// coverPoint finds the kind of a point, and its module; inPlace, what is of one instance.
 var (
-	coverPoint = regexp.MustCompile(`\x01page\x02v_(\w+)/(weaver\w*)`)
+	coverPoint = regexp.MustCompile(`\x01page\x02v_(\w+?)/(\w+?)(?:__pi\d+)?\x01`)
 	inPlace    = regexp.MustCompile(`\x01(h\x02[^\x01']*|page\x02[^\x01']*)`)
 )
 
-// TestCoverage reports which lines and branches the campaigns execute and which signals they toggle, as Verilator
-// counts them.
+// coverage are the counts of points by kind, module and place in the sources, instances together.
+type coverage map[coverPlace]int
+
+type coverPlace struct{ kind, module, place string }
+
+// add adds the counts of the program's last run.
+func (c coverage) add(t *testing.T, program, unit string) {
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(program), "coverage.dat"))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		at := strings.LastIndexByte(line, ' ')
+		if at < 0 || line[0] != 'C' {
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(line[at:]))
+		require.NoError(t, err)
+		if m := coverPoint.FindStringSubmatch(line[:at]); m != nil && strings.HasPrefix(m[2], unit) { // not of the bench
+			c[coverPlace{m[1], m[2], inPlace.ReplaceAllString(line[:at], "")}] += n
+		}
+	}
+}
+
+// report logs the shares of points that have been reached by module, and the lines and branches that have not. Of all
+// lines and branches, least have to be, and of toggles nine of ten.
+func (c coverage) report(t *testing.T, least float64) {
+	type sum struct{ hit, all int }
+	sums := map[coverPlace]*sum{} // without a place
+	var missed []string
+	for p, n := range c {
+		for _, module := range []string{p.module, "all modules"} {
+			of := coverPlace{kind: p.kind, module: module}
+			if sums[of] == nil {
+				sums[of] = &sum{}
+			}
+			sums[of].all++
+			sums[of].hit += min(n, 1)
+		}
+		if n == 0 && p.kind != "toggle" {
+			missed = append(missed, strings.NewReplacer("\x01", " ", "\x02", "=").Replace(p.place))
+		}
+	}
+	var table []string
+	for of, s := range sums {
+		share := float64(s.hit) / float64(s.all)
+		table = append(table, fmt.Sprintf("%s, %s: %d of %d, %.1f %%", of.module, of.kind, s.hit, s.all, 100*share))
+		if of.module == "all modules" {
+			assert.GreaterOrEqual(t, share, map[string]float64{"toggle": 0.9, "line": least, "branch": least}[of.kind], of.kind)
+		}
+	}
+	require.NotEmpty(t, table)
+	slices.Sort(table)
+	slices.Sort(missed)
+	t.Logf("reached:\n%s\nmissed:\n%s", strings.Join(table, "\n"), strings.Join(missed, "\n"))
+}
+
+// TestCoverage reports which lines and branches of the Weaver the campaigns execute and which signals they toggle, as
+// Verilator counts them.
 func TestCoverage(t *testing.T) {
-	testenv.NeedLong(t, "a build with counters, half a minute of processor time")
+	testenv.NeedLong(t, "a build with counters, minutes of processor time")
 	program := build(t, chosen, "--coverage-line --coverage-toggle", nil)
-	counts := map[string]int{}
+	counts := coverage{}
 	for i, c := range chosen {
 		for seed := range uint64(12) {
 			ins, outs := record(t, c, newCampaign(seed, 1500))
 			require.NoError(t, compare(program, i, c, ins, outs))
-			text, err := os.ReadFile(filepath.Join(filepath.Dir(program), "coverage.dat"))
-			require.NoError(t, err)
-			for line := range strings.Lines(string(text)) {
-				if at := strings.LastIndexByte(line, ' '); at > 0 && line[0] == 'C' {
-					n, err := strconv.Atoi(strings.TrimSpace(line[at:]))
-					require.NoError(t, err)
-					counts[line[:at]] += n
-				}
-			}
+			counts.add(t, program, "weaver")
 		}
 	}
-	reportCoverage(t, "by instance", counts, 0.95) // a configuration's constants leave some out
-	merged := map[string]int{}
-	for point, n := range counts {
-		if m := coverPoint.FindStringSubmatch(point); m != nil {
-			merged["\x01page\x02v_"+m[1]+"/weaver"+inPlace.ReplaceAllString(point, "")] += n
-		}
-	}
-	reportCoverage(t, "by place in the sources", merged, 1)
-}
-
-// reportCoverage logs the shares of points that have been reached, and the lines and branches that have not. Of these,
-// least have to be.
-func reportCoverage(t *testing.T, by string, counts map[string]int, least float64) {
-	type sum struct{ hit, all int }
-	sums := map[string]*sum{}
-	var missed []string
-	for point, n := range counts {
-		m := coverPoint.FindStringSubmatch(point)
-		if m == nil {
-			continue // of the bench
-		}
-		if sums[m[1]] == nil {
-			sums[m[1]] = &sum{}
-		}
-		sums[m[1]].all++
-		if n > 0 {
-			sums[m[1]].hit++
-		} else if m[1] != "toggle" {
-			missed = append(missed, strings.NewReplacer("\x01", " ", "\x02", "=").Replace(point))
-		}
-	}
-	require.NotEmpty(t, sums["line"])
-	for kind, s := range sums {
-		t.Logf("%s, %s: %d of %d, %.1f %%", by, kind, s.hit, s.all, 100*float64(s.hit)/float64(s.all))
-		share := map[string]float64{"toggle": 0.9, "line": least, "branch": least}[kind]
-		assert.GreaterOrEqual(t, float64(s.hit)/float64(s.all), share, kind)
-	}
-	slices.Sort(missed)
-	t.Logf("missed:\n%s", strings.Join(missed, "\n"))
+	counts.report(t, 1)
 }

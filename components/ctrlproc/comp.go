@@ -48,9 +48,9 @@ func (c *Control) Tick(now clock.Cycle) bool {
 		c.ClockHandle().WakeAt(at)
 	}
 	for i, out := range c.out {
-		if q := &c.processor.cores[i].out; len(*q) > 0 && !out.Full() {
-			out.Push((*q)[0])
-			*q = (*q)[:copy(*q, (*q)[1:])]
+		if order, ok := c.processor.Next(i); ok && !out.Full() {
+			out.Push(order)
+			c.processor.Left(i)
 			moved = true
 		}
 	}

@@ -52,7 +52,7 @@ type core struct {
 
 // NewProcessor returns the control processor of that many cores.
 func NewProcessor(s Spec, cores int) *Processor {
-	return &Processor{spec: s, group: min(max(1, s.Group), cores), moves: policies[s.Policy],
+	return &Processor{spec: s, group: s.GroupOf(cores), moves: policies[s.Policy],
 		cores: make([]core, cores), done: true}
 }
 
@@ -133,6 +133,20 @@ func (p *Processor) order(i int, c balance.Command) {
 	c.Epoch = p.epoch
 	p.Commands++
 	p.cores[i].out = append(p.cores[i].out, c)
+}
+
+// Next returns the oldest command to core i that has not left.
+func (p *Processor) Next(i int) (c balance.Command, ok bool) {
+	if q := p.cores[i].out; len(q) > 0 {
+		return q[0], true
+	}
+	return c, false
+}
+
+// Left removes the oldest command to core i.
+func (p *Processor) Left(i int) {
+	q := &p.cores[i].out
+	*q = (*q)[:copy(*q, (*q)[1:])]
 }
 
 // Cycle runs one cycle, after its reports. It returns the next cycle in which something happens without a report; 0:

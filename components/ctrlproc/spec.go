@@ -35,6 +35,15 @@ func (Spec) Docs() map[string]string {
 	}
 }
 
+// Balances reports which kinds of work the policy balances by polling.
+func (s *Spec) Balances() (edgeFrontiers, outputLists bool) {
+	moves := policies[s.Policy]
+	return moves[edges], moves[vertices]
+}
+
+// GroupOf returns the cores per group in a machine of that many.
+func (s *Spec) GroupOf(cores int) int { return min(max(1, s.Group), cores) }
+
 // DefaultSpec returns the configuration of the paper.
 func DefaultSpec() Spec {
 	return Spec{Policy: "ef", Interval: 512, ThresholdShift: 4, Group: 1, Latency: 12}
