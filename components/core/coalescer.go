@@ -228,7 +228,7 @@ func (l *lsu) leave(in inst, now uint64) {
 		if l.acquires(in) {
 			l.atomics.acquires[in.warp]--
 		}
-		l.stored.Push(l.settled(in), now+resultDelay)
+		l.stored.Push(l.resultOf(l.settled(in)), now+resultDelay)
 	}
 	last := posted || in.op.LatencyClass() == isa.ClassStore
 	l.deferEffect(effect{in.access, last, l.accesses[in.access].Mask &^ l.scratchpadLanes[in.access]})

@@ -53,9 +53,10 @@ type lsu struct {
 	coalescer         coalescer
 	whole             queue.Queue[inst]   // with gather_answers: loads of which memory has answered the last lanes
 	back              queue.Timed[answer] // the switch's register
-	loaded            queue.Timed[inst]   // partial loads, and fences
-	stored            queue.Timed[inst]   // stores: done when they are accepted
-	done              queue.Timed[inst]   // loaded before stored, on the way to their slices
+	loaded            line                // loads, partial ones too, and fences
+	stored            line                // stores: done when they are accepted
+	done              line                // loaded before stored, on the way to their slices
+	express           express             // the way of results that nothing holds up
 	pendingLanes      []int16             // by access: lanes without an answer
 	scratchpadLanes   []uint32            // by access: lanes that address the scratchpad
 	scratchpadLoads   []inst              // by access: the load that the scratchpad answers
@@ -96,8 +97,9 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 		pad:    newScratchpad(s.LSULanes, of),
 		back:   queue.NewTimed[answer](1, of, "LSU switch, back"),
 		whole:  queue.New[inst](s.LSUQueue, of, "LSU loads answered"),
-		loaded: queue.NewTimed[inst](2, of, "LSU loaded"), stored: queue.NewTimed[inst](2, of, "LSU stored"),
-		done: queue.NewTimed[inst](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad,
+		loaded: queue.NewTimed[flightID](2, of, "LSU loaded"), stored: queue.NewTimed[flightID](2, of, "LSU stored"),
+		done: queue.NewTimed[flightID](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad,
+		express:      newExpress(s, of),
 		coalescer:    newCoalescer(s),
 		pendingLanes: make([]int16, s.accesses()), scratchpadLanes: make([]uint32, s.accesses()),
 		scratchpadLoads: make([]inst, s.accesses()),
@@ -176,6 +178,9 @@ func (l *lsu) tick(now uint64) {
 
 // move runs the stages that have an entry ready, back to front.
 func (l *lsu) move(now uint64) {
+	if l.express.way.First() <= now {
+		l.deliver(now)
+	}
 	if min(l.done.First(), l.loaded.First(), l.stored.First()) <= now {
 		l.gather(now)
 	}
@@ -264,7 +269,7 @@ func (l *lsu) accept(now uint64) {
 			return
 		}
 		in.access, last = l.packet(in.access)
-		l.stored.Push(l.settled(in), now+resultDelay)
+		l.store(l.resultOf(l.settled(in)), now)
 	case k == isa.ClassFence:
 		l.fence = true
 	case l.posts(in): // commits when it leaves, with its result
@@ -314,15 +319,30 @@ func (l *lsu) settled(in inst) inst {
 	return in
 }
 
+// resultOf returns what takes an instruction's turn at commit: itself, or a packet for a part of it.
+func (l *lsu) resultOf(in inst) flightID {
+	if in.op == nil {
+		return l.flights.newPacket(in.warp)
+	}
+	return in.id
+}
+
+// results returns the queue of the LSU's results in the slice of a result.
+func (l *lsu) results(id flightID) *line {
+	return &l.slices[l.warps[l.all[id].warp].slice].result[isa.LSU]
+}
+
 // gather moves results to their slices in order, one per cycle: partial loads and fences before stores.
 func (l *lsu) gather(now uint64) {
 	if l.done.Ready(now) {
-		sl := &l.slices[l.warps[l.done.Front().warp].slice]
-		switch out := &sl.result[isa.LSU]; {
+		switch out := l.results(*l.done.Front()); {
 		case !out.Closed(now):
-			l.result(sl, l.done.Take(now), now+resultDelay)
-		case !out.Full():
-			l.due = now + 1 // the slot is free in the next cycle
+			l.result(out, l.done.Take(now), now+resultDelay)
+		default:
+			l.inStages(now)
+			if !out.Full() {
+				l.due = now + 1 // the slot is free in the next cycle
+			}
 		}
 	}
 	from := &l.loaded
@@ -330,18 +350,18 @@ func (l *lsu) gather(now uint64) {
 		from = &l.stored
 	}
 	if from.Ready(now) && !l.done.Closed(now) {
+		if l.express.moves(now) {
+			l.due = now + 1
+			return
+		}
 		l.done.Push(from.Take(now), now+resultDelay)
 		l.moved = true
 	}
 }
 
 // result passes a result to its slice, which can commit it from cycle at on.
-func (l *lsu) result(sl *slice, in inst, at uint64) {
-	id := in.id
-	if in.op == nil {
-		id = l.flights.newPacket(in.warp)
-	}
-	sl.result[isa.LSU].Push(id, at)
+func (l *lsu) result(out *line, id flightID, at uint64) {
+	out.Push(id, at)
 	l.backDue = min(l.backDue, at)
 	l.moved = true
 }
@@ -440,7 +460,7 @@ func (l *lsu) receive(now uint64) {
 	if l.back.Full() {
 		return
 	}
-	first := -1
+	first, left := -1, false
 	var got answer
 	for m := l.arrived; m != 0; m &= m - 1 {
 		ch := bits.TrailingZeros64(m)
@@ -451,19 +471,23 @@ func (l *lsu) receive(now uint64) {
 		}
 		id := int(link.Front().Tag)
 		if first >= 0 && id != first || l.blocked(id) {
+			left = true
 			continue
 		}
 		link.Pop()
-		l.moved = true
-		first = id
+		first, left = id, left || link.From() <= now
 		got.inst = l.coalescer.tags[id].inst
 		got.lanes += l.answer(id, ch)
 	}
 	switch {
 	case first < 0:
 	case got.op.LatencyClass() == isa.ClassFence:
+		l.moved = true
 		l.endFence(got.inst, now)
+	case l.express.partial && l.passAnswer(&got, now):
+		l.moved = l.moved || left || l.awaitsAnswer(got.op)
 	default:
+		l.moved = true
 		l.back.Push(got, l.through(now, answerDelay))
 	}
 }
@@ -506,6 +530,10 @@ func (l *lsu) receiveAll(now uint64) {
 // merge moves the scratchpad's answer into the switch's register, if memory's has left it free.
 func (l *lsu) merge(now uint64) {
 	if l.back.Full() {
+		return
+	}
+	if l.express.answered == now { // an answer occupies the register
+		l.due = now + 1
 		return
 	}
 	p := l.pad.packed.Take(now)
@@ -559,7 +587,7 @@ func (l *lsu) finish(now uint64) {
 		}
 		a.inst = l.settled(a.inst)
 	}
-	l.loaded.Push(a.inst, now+resultDelay)
+	l.load(l.resultOf(a.inst), now)
 }
 
 // partial books an answer, and reports whether lanes are still missing.

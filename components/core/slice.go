@@ -363,8 +363,9 @@ func (sl *slice) nextResult(now, at uint64) uint64 {
 	return at
 }
 
-// buffers reports the occupancy of the slice's buffers after cycle now.
-func (sl *slice) buffers(now uint64, see func(string, int, int)) {
+// buffers reports the occupancy of the slice's buffers after cycle now; loads is the number of the LSU's results on its
+// express way that have reached the slice.
+func (sl *slice) buffers(now uint64, loads int, see func(string, int, int)) {
 	x := sl.bypassOccupancy(now)
 	see(sl.issued.Name(), sl.issued.Len()+x.issued, sl.issued.Capacity())
 	sl.collect.buffers(x.stages, see)
@@ -384,7 +385,11 @@ func (sl *slice) buffers(now uint64, see func(string, int, int)) {
 	}
 	see(sl.computed.Name(), sl.computed.Len()+x.computed, sl.computed.Capacity())
 	for _, u := range commitOrder {
-		sl.result[u].Level(see)
+		q, more := &sl.result[u], 0
+		if u == isa.LSU {
+			more = loads
+		}
+		see(q.Name(), q.Len()+more, q.Capacity())
 	}
 	for _, u := range sliceUnits {
 		if sl.lanes[u] == 0 {
