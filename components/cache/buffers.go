@@ -4,6 +4,7 @@ import "fmt"
 
 // Buffers calls see with the name, occupancy and capacity of every buffer. It must be called between two instants.
 func (c *Cache) Buffers(see func(name string, n, capacity int)) {
+	c.trailing.Observe()
 	for _, in := range c.shared {
 		in.buf.Level(see)
 	}

@@ -19,11 +19,12 @@ type Cache struct {
 
 	lineShift int
 	names     bankNames
-	buffered  bool      // the crossbar has buffers, as there are more than 2 inputs
-	direct    bool      // banks have no response queue of their own
-	resend    bool      // replays of writes wait for memory
-	samples   bool      // banks have inputs that depend on free link slots: direct or resend
-	fastPath  *fastPath // nil: every cycle is a full cycle
+	buffered  bool            // the crossbar has buffers, as there are more than 2 inputs
+	direct    bool            // banks have no response queue of their own
+	resend    bool            // replays of writes wait for memory
+	samples   bool            // banks have inputs that depend on free link slots: direct or resend
+	fastPath  *fastPath       // nil: every cycle is a full cycle
+	trailing  *clock.Trailing // nil: the cache does not trail its requester
 
 	moved  bool // something moved in this cycle
 	sets   sets
@@ -138,6 +139,7 @@ func (c *Cache) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clock.Link
 	c.ports[i].req, c.ports[i].rsp = req, rsp
 	if c.fastPath != nil {
 		c.fastPath.req, c.fastPath.rsp = req, rsp
+		c.trailing = clock.NewTrailing(c, req, rsp)
 	}
 	if in := int(c.ports[i].in); c.inputs[in].one {
 		req.Flag(&c.sets.arrived, in)
@@ -183,6 +185,7 @@ func (c *Cache) Spec() Spec { return c.spec }
 // Stats returns the counts up to the clock's last cycle. It may be called between runs, not during other units' ticks.
 func (c *Cache) Stats() Stats {
 	now := c.ClockHandle().Domain().Cycle()
+	c.trailing.Settle()
 	c.settle(now)
 	var sum Stats
 	for _, s := range c.counts() {
@@ -195,6 +198,7 @@ func (c *Cache) Stats() Stats {
 // Counts returns the counts without changing any state, so it may be called during a cycle. Cycles that the cache is
 // sleeping through are missing.
 func (c *Cache) Counts() (sum Stats) {
+	c.trailing.Settle()
 	now := c.ClockHandle().Domain().Cycle()
 	for _, s := range c.counts() {
 		s := *s
@@ -215,6 +219,7 @@ func (c *Cache) counts() []*Stats {
 
 // Pending returns the number of accepted requests that have not ended and of messages in the cache; 0: it is at rest.
 func (c *Cache) Pending() (n int) {
+	c.trailing.End()
 	for _, in := range c.shared {
 		n += in.buf.Len()
 	}
@@ -231,6 +236,9 @@ func (c *Cache) Pending() (n int) {
 // Tick runs a cycle. A cycle in which nothing moved would be repeated until a link delivers or has a slot again, so the
 // cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
+	if c.trailing != nil && c.trailing.On {
+		return false
+	}
 	c.self.Now = now
 	if now < c.initEnd {
 		return c.beforeInit(now)
@@ -240,7 +248,7 @@ func (c *Cache) Tick(now clock.Cycle) bool {
 	}
 	if c.fastPath != nil {
 		if again, ok := c.fastCycle(c.fastPath); ok {
-			return again
+			return !c.trail(now) && again
 		}
 	}
 	return c.fullCycle(now)

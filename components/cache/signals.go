@@ -17,6 +17,7 @@ var (
 
 // Signals returns the signals of the cache: pending requests, and each bank's stages and queues.
 func (c *Cache) Signals() (l probe.List) {
+	c.trailing.Observe()
 	most := arbiterEntries*len(c.shared) + 4*c.spec.Banks*(c.spec.MSHRs+c.spec.RequestQueue+
 		c.spec.ResponseQueue+c.spec.MemoryQueue+1)
 	l.Count("pending", most, c.Pending)

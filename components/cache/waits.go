@@ -5,6 +5,7 @@ import "fmt"
 // Waits describes the contents of the cache for reports of stuck machines: for each bank that is not at rest, the
 // occupancy of its queues, and each MSHR in use with the reason of its wait.
 func (c *Cache) Waits() (out []string) {
+	c.trailing.End()
 	if c.flush.state != noFlush {
 		out = append(out, fmt.Sprintf("%s: a flush, banks done %b of %b", c.Name(), c.flush.done, c.allBanks))
 	}

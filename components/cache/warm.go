@@ -44,6 +44,7 @@ func (c *Cache) WarmInto(next mem.Warmer, p mem.Performer) {
 
 // Hold makes the cache accept no request, so that accepted ones end.
 func (c *Cache) Hold() {
+	c.trailing.End()
 	c.flush.closed = true
 	c.functional.single, c.fastPath = c.fastPath, nil
 	c.ClockHandle().Wake()
@@ -51,6 +52,7 @@ func (c *Cache) Hold() {
 
 // AtRest reports whether no accepted request is left, in the cache or on its way to the next level.
 func (c *Cache) AtRest() bool {
+	c.trailing.End()
 	for _, b := range c.banks {
 		if b.front.buffer.Len()+b.mshr.used+b.rsp.Len()+b.mreq.Len() > 0 || b.busy() || b.performing() {
 			return false
@@ -74,6 +76,7 @@ func (c *Cache) forget() {
 
 // SetFunctional switches the cache, which must be at rest, to functional or back to timed execution.
 func (c *Cache) SetFunctional(on bool) {
+	c.trailing.End()
 	u := &c.functional
 	if c.flush.closed {
 		c.flush.closed, c.fastPath, u.single = false, u.single, nil

@@ -31,6 +31,9 @@ func (l *Link[T]) Push(v T) {
 	l.push()
 }
 
+// At returns the i-th value, readable or not.
+func (l *Link[T]) At(i int) *T { return &l.ring[(l.head+i)&(len(l.ring)-1)] }
+
 // Front returns the first value, which must be ready, without removing it.
 func (l *Link[T]) Front() *T { return &l.ring[l.head] }
 
@@ -44,6 +47,7 @@ func (l *Link[T]) Pop() T {
 // Observe makes the link call f with every pushed value. f must not change it.
 func (l *Link[T]) Observe(f func(*T)) {
 	l.observe = nil
+	l.trailing.Observe()
 	if f != nil {
 		l.s.Alone()
 		l.observe = func(slot int) { f(&l.ring[slot]) }
@@ -87,6 +91,10 @@ type linkState struct {
 	filledBit          uint64
 
 	observe func(slot int) // nil: no observer
+
+	trailing *Trailing // of an end that can trail; nil: both always tick
+	leads    bool      // the producer runs the consumer's cycles if that trails
+	freedIn  Cycle     // trailing: the consumer's cycle of the last pop
 
 	across bool    // the ends tick concurrently: each sees the other's actions after the instant
 	seen   uint64  // across: pushed, as of the last meet

@@ -97,6 +97,9 @@ func (s *Spec) accesses() int { return 2*s.Issue.Slices + 10 + s.LSUQueue }
 // Connect gives the core its links to the instruction cache, one pair for each warp fetched per cycle.
 func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Response]) {
 	c.front.out, c.front.in = out, in
+	if len(out) == 1 {
+		out[0].Lead()
+	}
 	for i, link := range in {
 		link.Flag(&c.front.arrived, i)
 	}
@@ -302,11 +305,18 @@ func (c *Core) advance(now uint64) {
 // tickFront runs the front end's stages, last first.
 func (c *Core) tickFront(now uint64) {
 	undecoded, unscheduled := false, true
+	near := c.front.out[0].Trailing()
+	if near != nil && near.On {
+		near.CatchUp(now - 1)
+	}
 	if c.front.arrived != 0 {
 		undecoded = c.decode(now)
 	}
 	if !c.front.scheduled.Empty() {
 		c.fetch(now)
+	}
+	if near != nil && near.On {
+		c.due = min(c.due, near.Next(now, !c.front.scheduled.Empty()))
 	}
 	if c.active&^c.stalled != 0 {
 		unscheduled = c.schedule(now)

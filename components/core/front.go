@@ -57,6 +57,21 @@ func (c *Core) scheduleOne(ready uint64) bool {
 func (c *Core) fetch(now uint64) {
 	f := &c.front
 	for _, out := range f.out {
+		if near := out.Trailing(); near != nil && near.On {
+			if out.FullAt(now) {
+				continue
+			}
+			i := int(f.scheduled.Take(now))
+			c.moved = true
+			r := mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read}
+			if near.Holds(r.Addr) {
+				out.PushAt(r, now)
+				continue
+			}
+			near.End()
+			out.Push(r)
+			continue
+		}
 		if out.Full() {
 			continue
 		}
@@ -91,7 +106,11 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	if w.ibuffer.Closed(now) {
 		return false
 	}
-	from.Pop()
+	if near := c.front.out[0].Trailing(); near != nil && near.On {
+		from.DropAt(now)
+	} else {
+		from.Drop()
+	}
 	c.moved = true
 	op, err := w.trace.Decode(w.fetching)
 	if err != nil { // fetched ahead: the warp may never get here

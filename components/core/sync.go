@@ -83,6 +83,7 @@ func (c *Core) synchronize() {
 func (c *Core) invalidate() syncState {
 	r := mem.Request{Op: mem.Invalidate, Tag: syncTag}
 	if c.sync.waits&toL1I != 0 {
+		c.front.out[0].Trailing().End()
 		c.front.out[0].Push(r)
 	}
 	c.lsu.out[0].Push(r)

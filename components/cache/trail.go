@@ -1,0 +1,117 @@
+package cache
+
+import (
+	"github.com/sarchlab/akita/v3/sim"
+
+	"heddle/components/clock"
+	"heddle/components/mem"
+)
+
+// A cache with a fast path, whose pipeline holds nothing but reads that hit, trails its requester: no message moves and
+// nothing ticks for an instruction of a loop that the L1I holds. The requester asks Resident before it sends a read, and
+// ends the trailing if the line is not there: the cache's stages then hold what they would, and it ticks again.
+
+// Resident reports whether a read of an address would hit.
+func (c *Cache) Resident(addr uint32) bool {
+	return c.fastPath.tags.find(addr>>(c.lineShift&31)) >= 0
+}
+
+// Trails implements clock.Trailer.
+func (c *Cache) Trails() bool {
+	s, w := c.fastPath, &c.sets
+	if s == nil || !c.direct || c.NumHooks() != 0 || s.watch != nil || c.flush.state != noFlush || c.untimed.on || !s.calm() ||
+		w.seen|w.answered|w.answers|w.asks != 0 || s.waiting != 0 || len(s.mshr.entries) < trailMSHRs || len(c.untimed.late) > 0 {
+		return false
+	}
+	held := 0
+	for _, op := range [...]*operation{s.st0, s.st1} {
+		if op.kind != bubble {
+			held++
+		}
+		if op.kind != bubble && (op.kind != creq || op.mem.Op != mem.Read || s.tags.find(op.line) < 0) {
+			return false
+		}
+	}
+	for i := range s.req.Len() {
+		if r := s.req.At(i); r.Op != mem.Read || !c.Resident(r.Addr) {
+			return false
+		}
+	}
+	return s.mshr.used == held
+}
+
+// trailMSHRs is the least number of MSHRs with which a pipeline of reads that hit never waits for one.
+const trailMSHRs = 4
+
+// Trail implements clock.Trailer: a cycle of the fast path. Reads have no MSHRs meanwhile, which nothing looks at.
+func (c *Cache) Trail(now clock.Cycle) (again bool) {
+	s := c.fastPath
+	if s.st1.kind != bubble {
+		if s.tags.policy == LRU {
+			s.tags.touch(s.tags.find(s.st1.line))
+		}
+		if s.rsp.FullAt(now) {
+			if s.waiting == 0 {
+				s.wait(now, responseQueueFull)
+			}
+			return !s.rsp.FullAt(now + 1)
+		}
+		s.endWait(now)
+		s.rsp.PushAt(mem.Response{Tag: s.st1.mem.Tag}, now)
+		s.stats.ReadHits++
+		s.st1.kind = bubble
+	}
+	s.st0, s.st1 = s.st1, s.st0
+	if s.req.From() <= now {
+		s.stats.Reads++
+		s.st0.request.set(s.req.Front(), c.lineShift, 0)
+		s.st0.kind = creq
+		s.req.DropAt(now)
+	}
+	return s.busy() || s.req.Len() != 0
+}
+
+// Ahead implements clock.Trailer.
+func (c *Cache) Ahead() clock.Cycle {
+	switch s := c.fastPath; {
+	case s.st1.kind != bubble:
+		return 0
+	case s.st0.kind != bubble:
+		return 1
+	}
+	return clock.Never
+}
+
+// Through implements clock.Trailer.
+func (c *Cache) Through() clock.Cycle { return 2 }
+
+// trail begins to trail after the cycle.
+func (c *Cache) trail(now clock.Cycle) bool {
+	s := c.fastPath
+	if !c.trailing.Begin(now) {
+		return false
+	}
+	for _, op := range [...]*operation{s.st0, s.st1} {
+		if op.kind != bubble {
+			s.mshr.release(op.id)
+		}
+	}
+	return true
+}
+
+// TrailEnds implements clock.Trailer: the reads in the pipeline get MSHRs.
+func (c *Cache) TrailEnds() {
+	s := c.fastPath
+	for _, op := range [...]*operation{s.st1, s.st0} {
+		if op.kind != bubble {
+			op.id = s.mshr.allocate(&op.request)
+		}
+	}
+	c.sets.awake = c.allBanks
+}
+
+// AcceptHook registers a hook at the positions of the cache, which sees every cycle from now on.
+func (c *Cache) AcceptHook(h sim.Hook) {
+	c.trailing.Observe()
+	c.Base.AcceptHook(h)
+}
