@@ -19,8 +19,9 @@ func (c *Cache) Resident(addr uint32) bool {
 // Trails implements clock.Trailer.
 func (c *Cache) Trails() bool {
 	s, w := c.fastPath, &c.sets
-	if s == nil || !c.direct || c.NumHooks() != 0 || s.watch != nil || c.flush.state != noFlush || c.untimed.on || !s.calm() ||
-		w.seen|w.answered|w.answers|w.asks != 0 || s.waiting != 0 || len(s.mshr.entries) < trailMSHRs || len(c.untimed.late) > 0 {
+	if s == nil || !c.direct || c.NumHooks() != 0 || s.watch != nil || c.flush.state != noFlush || c.functional.on ||
+		!s.calm() || w.seen|w.answered|w.answers|w.asks != 0 || s.waiting != 0 || len(s.mshr.entries) < trailMSHRs ||
+		len(c.functional.late) > 0 {
 		return false
 	}
 	held := 0

@@ -13,12 +13,12 @@ type Trailing struct {
 
 	unit     Trailer
 	in, out  *linkState // from the leader, and to it
-	observed bool       // somebody looks at the unit between cycles
+	observed bool       // the unit is observed between cycles
 }
 
 // Trailer is a unit that can trail.
 type Trailer interface {
-	// Trail runs a cycle. It reports whether the next one could differ if nobody acts until then.
+	// Trail runs a cycle. It reports whether the next one could differ if neither side acts until then.
 	Trail(now Cycle) (again bool)
 	// Trails reports whether the unit holds nothing but values from and for the links, in the cycle that has begun.
 	Trails() bool
@@ -42,10 +42,10 @@ func NewTrailing[In, Out any](u Trailer, in *Link[In], out *Link[Out]) *Trailing
 // Trailing returns what a unit at an end of the link has made of it; nil: both ends always tick.
 func (l *linkState) Trailing() *Trailing { return l.trailing }
 
-// Lead tells that the link's producer runs the consumer's cycles if that trails.
+// Lead declares that the link's producer runs the consumer's cycles if that trails.
 func (l *linkState) Lead() { l.leads = true }
 
-// Observe keeps the unit from trailing from now on, as somebody looks at it between cycles.
+// Observe keeps the unit from trailing from now on, as it is observed between cycles.
 func (t *Trailing) Observe() {
 	if t != nil {
 		t.observed = true
@@ -55,8 +55,8 @@ func (t *Trailing) Observe() {
 
 // Begin lets the unit trail after its tick in cycle now, if it can, and wakes the other side to take over.
 func (t *Trailing) Begin(now Cycle) bool {
-	if t == nil || t.observed || !t.in.leads || t.in.cycles == 0 || t.out.cycles == 0 || t.in.observe != nil || t.out.observe != nil ||
-		t.in.across || !t.unit.Trails() {
+	if t == nil || t.observed || !t.in.leads || t.in.cycles == 0 || t.out.cycles == 0 || t.in.observe != nil ||
+		t.out.observe != nil || t.in.across || !t.unit.Trails() {
 		return false
 	}
 	t.On, t.last = true, now
