@@ -64,7 +64,7 @@ has the reasons in full, and --markdown is a table for each folder.`,
 	fl.BoolVar(&f.json, "json", false, "print the outcomes as JSON")
 	fl.BoolVar(&f.markdown, "markdown", false, "print tables in Markdown, as at the end of docs/guide/graphit.md")
 	fl.BoolVar(&f.float, "float", false, "compute double as float, which is faster: doubles are computed in software")
-	fl.DurationVar(&f.limit, "limit", 20*time.Second, "time for one program, after which it counts as one that "+
+	fl.DurationVar(&f.limit, "limit", time.Minute, "time for one program, after which it counts as one that "+
 		"does not run")
 	fl.IntVar(&f.draw, "draw", 0, "run each program under so many schedules for GPUs, drawn for its labels, in place of "+
 		"its own")

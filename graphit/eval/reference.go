@@ -30,6 +30,7 @@ type Reference struct {
 	falls   *falling // of the operator that runs; nil: nothing can fall for ever
 	falling map[*graphit.Var]*falling
 	signs   signs
+	racy    *racy // the first filter that depends on the order of edges; nil: none does
 
 	// Decide is called where rounding determines whether a filter keeps a vertex, with the operator's number, from 0,
 	// and the vertex. nil: the reference decides.
@@ -197,6 +198,7 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 	args := make([]Value, len(op.Apply.Params))
 	var to uint32
 	tells := func() { out[to] = true }
+	changed := []func(){r.watch(op, op.SrcFilter, true), r.watch(op, op.DstFilter, false)}
 	r.tracked, r.racing = op.Tracked, true
 	if op.Output == graphir.Priority {
 		r.update = r.updates(op)
@@ -231,6 +233,10 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 		for _, v := range in.Vertices {
 			visit(v)
 		}
+	}
+	r.racing = false
+	for _, note := range changed {
+		note()
 	}
 	r.settle()
 	if op.Output != graphir.Modified {
@@ -459,7 +465,7 @@ func (r *Reference) Compare(v *graphit.Var, words, high []uint32) error {
 		return nil
 	}
 	if len(words) != d.len() {
-		return fmt.Errorf("%w: %s has %d elements: expected %d", ErrCheck, v.Name, len(words), d.len())
+		return r.wrong("%s has %d elements: expected %d", v.Name, len(words), d.len())
 	}
 	for n, w := range words {
 		if d.f != nil {
@@ -468,7 +474,7 @@ func (r *Reference) Compare(v *graphit.Var, words, high []uint32) error {
 				got = math.Float64frombits(uint64(high[n])<<32 | uint64(w))
 			}
 			if want := d.f[n]; !tolerance.Within(got, want, d.e[n]) {
-				return fmt.Errorf("%w: %s[%d] = %v: expected %v, %s", ErrCheck, v.Name, n, got, want, reach(d.e[n]))
+				return r.wrong("%s[%d] = %v: expected %v, %s", v.Name, n, got, want, reach(d.e[n]))
 			}
 			continue
 		}
@@ -481,10 +487,10 @@ func (r *Reference) Compare(v *graphit.Var, words, high []uint32) error {
 		}
 		if any := all(d.get(n)); !slices.Contains(any, got) {
 			if len(any) > 1 {
-				return fmt.Errorf("%w: %s[%d] = %d: expected one of %v, which edges race for", ErrCheck, v.Name, n, got,
+				return r.wrong("%s[%d] = %d: expected one of %v, which edges race for", v.Name, n, got,
 					any)
 			}
-			return fmt.Errorf("%w: %s[%d] = %d: expected %d", ErrCheck, v.Name, n, got, any[0])
+			return r.wrong("%s[%d] = %d: expected %d", v.Name, n, got, any[0])
 		}
 	}
 	return nil
