@@ -612,7 +612,7 @@ func (e *edges) ordered(o *graphir.Ordered, name string) {
 			taken = "takeAlone"
 		}
 		w.line("for _, s := range part {\nif !%s(waits, s) {\ncontinue\n}", taken)
-		w.line("row := a.ids[a.offsets[s]:a.offsets[s+1]]")
+		w.line("row := a.ids[a.offsets[s]:a.offsets[s+1]]\nb.taken++\nb.walked += len(row)")
 		index := "_"
 		if weighted {
 			field := "ints"

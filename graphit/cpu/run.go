@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -37,10 +38,16 @@ type Options struct {
 
 // Result is the result of a run.
 type Result struct {
-	Program  *graphir.Program
-	Vectors  []Vector
-	Summary  string        // the program's own, with its time
-	CPU      time.Duration // of all of the process
+	Program *graphir.Program
+	Vectors []Vector
+	Summary string        // the program's own, with its time
+	CPU     time.Duration // of all of the process
+
+	Rounds uint64 // operators over edges, and buckets
+
+	// Taken and Walked are numbers of vertices that loops over buckets have taken out, and of edges that they have walked.
+	Taken, Walked uint64
+
 	Verified bool
 }
 
@@ -256,11 +263,18 @@ func (j *judge) compare(ctx context.Context, vectors []Vector, kept []map[uint32
 	return nil
 }
 
+var walked = regexp.MustCompile(`(\d+) vertices have been taken out of buckets, and (\d+) edges walked`)
+
 func (r *Result) execute(ctx context.Context, c *exec.Cmd, output io.Writer) error {
 	var log bytes.Buffer
 	c.Stdout, c.Stderr = output, &log
 	err := c.Run()
 	r.Summary = strings.TrimPrefix(strings.TrimSpace(log.String()), "heddle: ")
+	fmt.Sscan(r.Summary, &r.Rounds) //nolint:errcheck // 0, of a run that fails
+	if m := walked.FindStringSubmatch(r.Summary); m != nil {
+		r.Taken, _ = strconv.ParseUint(m[1], 10, 64)  // digits
+		r.Walked, _ = strconv.ParseUint(m[2], 10, 64) //
+	}
 	if c.ProcessState != nil {
 		r.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	}

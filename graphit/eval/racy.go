@@ -7,10 +7,10 @@ import (
 	"heddle/graphit/graphir"
 )
 
-// A filter of edges may read a vector that its operator's function changes. GraphIt asks it edge by edge, some schedules
-// once for a vertex: which edges still pass then depends on their order. The reference asks once for a vertex. Programs
-// that come to the same result in every order are right, such as one that claims vertices by assignment, or one that
-// goes on until nothing changes; results of others cannot be judged.
+// A filter of edges may read a vector that its operator's function changes. GraphIt asks it edge by edge, some
+// schedules once for a vertex: which edges still pass then depends on their order. The reference asks once for a
+// vertex. Programs that come to the same result in every order are right, such as one that claims vertices by
+// assignment, or one that goes on until nothing changes; results of others cannot be judged.
 
 // racy is a filter whose answer for a vertex has changed within an operator.
 type racy struct {
@@ -19,8 +19,8 @@ type racy struct {
 	reads  *graphit.Var
 }
 
-// watch returns a function that, when an operator is through, notes whether a filter's answers have changed: a filter of
-// destinations by more than assignments, of which any may win.
+// watch returns a function that, when an operator is through, notes whether a filter's answers have changed: those of a
+// filter of destinations by more than assignments, of which any may win.
 func (r *Reference) watch(op *graphir.EdgeSetIterator, f *graphit.Func, ofSources bool) func() {
 	var shared *graphit.Var
 	if f != nil && r.racy == nil {
@@ -76,8 +76,8 @@ func changedBy(op *graphir.EdgeSetIterator, f *graphit.Func, ofSources bool) (sh
 	return shared
 }
 
-// wrong returns the error of an element that another backend has computed otherwise: if a filter's answers have depended
-// on the order of edges, nobody knows what is right.
+// wrong returns the error of an element that another backend has computed otherwise: if a filter's answers have
+// depended on the order of edges, nobody knows what is right.
 func (r *Reference) wrong(format string, args ...any) error {
 	says := fmt.Sprintf(format, args...)
 	if x := r.racy; x != nil {

@@ -52,7 +52,8 @@ func TestRacyFilters(t *testing.T) {
 		{"for i in 0:100 edges.srcFilter(low).apply(least); end", ""},
 	} {
 		w := testWorkload(t, "schedule=edge", "direction=push")
-		_, err := lower.Run(context.Background(), device(t, w), g, parse(t, "p.gt", strings.Replace(racing, "BODY", c.body, 1)),
+		f := parse(t, "p.gt", strings.Replace(racing, "BODY", c.body, 1))
+		_, err := lower.Run(context.Background(), device(t, w), g, f,
 			lower.Options{Args: []string{"p", "g"}, Output: io.Discard, Workload: w})
 		if c.says == "" {
 			require.NoError(t, err)

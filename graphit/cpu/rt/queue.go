@@ -34,7 +34,9 @@ type buckets struct {
 	low   int // no bucket before it has any
 	later []uint32
 	lower bool // some of later come before the first bucket
-	_     [4]uint64
+
+	taken, walked int // vertices, and edges along which their priorities have been passed on
+	_             [2]uint64
 }
 
 // How many buckets are open, and how many vertices a worker goes on with, if a schedule says nothing (GraphIt's runtime
@@ -265,6 +267,7 @@ type relaxing[T int32 | uint32] func(q *queue[T], list []uint32, b *buckets)
 // ordered runs a loop over all buckets. A worker that has done its part of one goes on with what it has put into it
 // itself, as long as that is little, and only then waits for the others.
 func (q *queue[T]) ordered(at string, alone, together relaxing[T]) {
+	defer q.count()
 	for {
 		n, ok := q.next()
 		if !ok {
@@ -279,6 +282,18 @@ func (q *queue[T]) ordered(at string, alone, together relaxing[T]) {
 			continue
 		}
 		q.together(at, list, n, together)
+	}
+}
+
+// count adds what the loop has done to the program's counts.
+func (q *queue[T]) count() {
+	add := func(b *buckets) {
+		q.m.taken, q.m.walked = q.m.taken+b.taken, q.m.walked+b.walked
+		b.taken, b.walked = 0, 0
+	}
+	add(&q.rest)
+	for w := range q.own {
+		add(&q.own[w])
 	}
 }
 

@@ -218,6 +218,8 @@ type machine struct {
 	out, in  *adjacency
 	output   *bufio.Writer
 	steps    int
+	taken    int // vertices, out of buckets of fused loops
+	walked   int // edges that leave them
 	maxSteps int
 	started  time.Time
 
@@ -1064,6 +1066,9 @@ func (o *options) run(p *program, args []string, log io.Writer) (err error) {
 	}
 	fmt.Fprintf(log, "heddle: %d operators over edges in %.6f s on %d processors; the graph was read in %.6f s\n",
 		m.steps, time.Since(began).Seconds()/float64(o.repeat), o.threads, read.Seconds())
+	if m.taken > 0 {
+		fmt.Fprintf(log, "  %d vertices have been taken out of buckets, and %d edges walked\n", m.taken, m.walked)
+	}
 	if o.result == "" {
 		return nil
 	}
