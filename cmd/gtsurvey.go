@@ -54,7 +54,8 @@ the file that it names, looked for by name in the folder, or 4.wel with weights 
 with the programs that the folder's tests (*.py) name together with them. Extern
 functions are taken from a file beside the program (NAME.extern.gt), or are heddle's
 own. A table goes to stdout, and below it why programs did not come further; --json
-has the reasons in full, and --markdown is a table for each folder.`,
+has the reasons in full, and --markdown is a table for each folder. With --draw, test_NAME.wel is the graph
+of NAME.gt, if there is one.`,
 		Example: "  heddle gt survey graphit\n  heddle gt survey graphit --match '^apps/' --json\n  " +
 			"heddle gt survey graphit --markdown",
 		Args: cobra.ExactArgs(1),
@@ -413,6 +414,9 @@ func (f *gtSurvey) inputs(file *graphit.File, files []string) (*graph.Graph, []s
 		if weighted {
 			name = "4.wel"
 		}
+		if own := f.ownGraph(file, files); own != "" {
+			name = own
+		}
 	}
 	if at < 0 && name == "4.el" {
 		g, err := isolated(file)
@@ -432,6 +436,16 @@ func (f *gtSurvey) inputs(file *graphit.File, files []string) (*graph.Graph, []s
 
 // largerGraph is the graph of a program that names a vertex which its own does not have.
 const largerGraph = "rmat10.el"
+
+// ownGraph returns the graph that GraphIt's tests have for a program alone, which is smaller, when it runs under many
+// schedules (cf: test_cf.wel); "": there is none.
+func (f *gtSurvey) ownGraph(file *graphit.File, files []string) string {
+	name := "test_" + strings.TrimSuffix(filepath.Base(file.Name), ".gt") + ".wel"
+	if f.draw == 0 || !slices.ContainsFunc(files, func(x string) bool { return filepath.Base(x) == name }) {
+		return ""
+	}
+	return name
+}
 
 // graph reads a graph of the folder, by its file's name.
 func (f *gtSurvey) graph(name string, files []string) (*graph.Graph, error) {
