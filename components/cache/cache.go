@@ -25,6 +25,7 @@ type Cache struct {
 	samples   bool            // banks have inputs that depend on free link slots: direct or resend
 	fastPath  *fastPath       // nil: every cycle is a full cycle
 	trailing  *clock.Trailing // nil: the cache does not trail its requester
+	resident  uint32          // trailing: a line that is there, which was found last; else invalid
 
 	moved  bool // something moved in this cycle
 	sets   sets
@@ -104,7 +105,7 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 	c := &Cache{
 		Base: clock.NewBase(name), self: queue.Owner{Unit: name}, spec: s, lineShift: s.lineShift(),
 		allBanks: ^uint64(0) >> (64 - s.Banks), allPorts: ^uint64(0) >> (64 - s.MemoryPorts),
-		direct:  s.ResponseQueue == 0,
+		direct: s.ResponseQueue == 0, resident: invalid,
 		initEnd: d.After() + clock.Cycle(s.InitCycles()),
 	}
 	c.names = c.spec.bankNames()
@@ -236,7 +237,7 @@ func (c *Cache) Pending() (n int) {
 // Tick runs a cycle. A cycle in which nothing moved would be repeated until a link delivers or has a slot again, so the
 // cache sleeps then.
 func (c *Cache) Tick(now clock.Cycle) bool {
-	if c.trailing != nil && c.trailing.On {
+	if c.trailing != nil && c.trailing.Has(now) {
 		return false
 	}
 	c.self.Now = now

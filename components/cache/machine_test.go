@@ -36,9 +36,52 @@ type source struct {
 	sent []clock.Cycle
 	got  []arrival
 	deaf func(now clock.Cycle) bool // takes no answer in this cycle
+	lead bool                       // the cache may trail it
+	led  int                        // cycles in which it did
+}
+
+// leads is Tick while the cache trails.
+func (s *source) leads(now clock.Cycle) bool {
+	s.led++
+	near := s.req.Trailing()
+	near.CatchUp(now - 1)
+	deaf := s.deaf != nil && s.deaf(now)
+	if s.rsp.From() <= now && !deaf {
+		s.got = append(s.got, arrival{s.rsp.Front().Tag, now})
+		s.rsp.DropAt(now)
+	}
+	n, awaits := len(s.sent), false
+	if n < len(s.todo) && s.todo[n].at <= now {
+		if awaits = s.req.FullAt(now); !awaits {
+			if r := s.todo[n].r; r.Op == mem.Read && near.Holds(r.Addr) {
+				s.req.PushAt(r, now)
+			} else {
+				near.End()
+				s.req.Push(r)
+			}
+			s.sent = append(s.sent, now)
+		}
+	}
+	at := clock.Never
+	if near.On {
+		at = near.Next(now, awaits)
+	}
+	if n = len(s.sent); n < len(s.todo) && !awaits {
+		at = min(at, max(now+1, s.todo[n].at))
+	}
+	if !near.On || s.rsp.From() <= now {
+		at = now + 1
+	}
+	if at != clock.Never {
+		s.at.WakeAt(at)
+	}
+	return false
 }
 
 func (s *source) Tick(now clock.Cycle) bool {
+	if s.lead && s.req.Trailing().On {
+		return s.leads(now)
+	}
 	if s.rsp.Ready() && (s.deaf == nil || !s.deaf(now)) {
 		s.got = append(s.got, arrival{s.rsp.Pop().Tag, now})
 	}
@@ -150,6 +193,7 @@ type plan struct {
 	order    func(n int) []int
 	forced   bool
 	long     bool // no cache goes the short way
+	lead     bool // the first level may trail its source
 	deaf     func(now clock.Cycle) bool
 
 	meet, interval int // the level that performs atomics
@@ -219,6 +263,10 @@ func (m *machine) connect(t testing.TB, p plan) {
 	for i, src := range m.sources {
 		src.req, src.rsp = link(src.at, m.levels[0].ClockHandle())
 		m.levels[0].ConnectPort(i, src.req, src.rsp)
+		if p.lead {
+			src.lead = true
+			src.req.Lead()
+		}
 	}
 	if len(m.sources) == 0 {
 		return // a benchmark connects its own

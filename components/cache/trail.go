@@ -7,29 +7,39 @@ import (
 	"heddle/components/mem"
 )
 
-// A cache with a fast path, whose pipeline holds nothing but reads that hit, trails its requester: no message moves and
-// nothing ticks for an instruction of a loop that the L1I holds. The requester asks Resident before it sends a read, and
-// ends the trailing if the line is not there: the cache's stages then hold what they would, and it ticks again.
+// A cache with a fast path trails its requester while its pipeline holds nothing but reads that hit: no message moves
+// and nothing ticks for an instruction of a loop that the L1I holds. The requester asks Resident before it sends a read,
+// and ends the trailing if the line is not there: the stages then hold what they would, and the cache ticks again.
 
 // Resident reports whether a read of an address would hit.
 func (c *Cache) Resident(addr uint32) bool {
-	return c.fastPath.tags.find(addr>>(c.lineShift&31)) >= 0
+	line := addr >> (c.lineShift & 31)
+	if line == c.resident {
+		return true
+	}
+	hit := c.fastPath.tags.find(line) >= 0
+	if hit && c.trailing.On {
+		c.resident = line
+	}
+	return hit
 }
 
 // Trails implements clock.Trailer.
 func (c *Cache) Trails() bool {
 	s, w := c.fastPath, &c.sets
-	if s == nil || !c.direct || c.NumHooks() != 0 || s.watch != nil || c.flush.state != noFlush || c.functional.on ||
-		!s.calm() || w.seen|w.answered|w.answers|w.asks != 0 || s.waiting != 0 || len(s.mshr.entries) < trailMSHRs ||
-		len(c.functional.late) > 0 {
+	if s == nil || !c.direct || len(s.mshr.entries) < trailMSHRs || c.functional.on || len(c.functional.late) > 0 ||
+		c.NumHooks() != 0 || s.watch != nil {
+		return false
+	}
+	if w.seen|w.answered|w.answers|w.asks != 0 || c.flush.state != noFlush || !s.calm() || s.waiting != 0 {
 		return false
 	}
 	held := 0
 	for _, op := range [...]*operation{s.st0, s.st1} {
-		if op.kind != bubble {
-			held++
+		if op.kind == bubble {
+			continue
 		}
-		if op.kind != bubble && (op.kind != creq || op.mem.Op != mem.Read || s.tags.find(op.line) < 0) {
+		if held++; op.kind != creq || op.mem.Op != mem.Read || s.tags.find(op.line) < 0 {
 			return false
 		}
 	}
@@ -108,7 +118,7 @@ func (c *Cache) TrailEnds() {
 			op.id = s.mshr.allocate(&op.request)
 		}
 	}
-	c.sets.awake = c.allBanks
+	c.sets.awake, c.resident = c.allBanks, invalid
 }
 
 // AcceptHook registers a hook at the positions of the cache, which sees every cycle from now on.

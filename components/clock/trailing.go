@@ -55,8 +55,7 @@ func (t *Trailing) Observe() {
 
 // Begin lets the unit trail after its tick in cycle now, if it can, and wakes the other side to take over.
 func (t *Trailing) Begin(now Cycle) bool {
-	if t == nil || t.observed || !t.in.leads || t.in.cycles == 0 || t.out.cycles == 0 || t.in.observe != nil ||
-		t.out.observe != nil || t.in.across || !t.unit.Trails() {
+	if t == nil || t.observed || !t.in.trails() || !t.out.trails() || !t.in.leads || !t.unit.Trails() {
 		return false
 	}
 	t.On, t.last = true, now
@@ -66,6 +65,10 @@ func (t *Trailing) Begin(now Cycle) bool {
 	return true
 }
 
+// trails reports whether a unit at one end of the link can trail the other: both tick together, and nobody observes the
+// link.
+func (l *linkState) trails() bool { return l.cycles != 0 && !l.across && l.observe == nil }
+
 // remember notes whether a value has been taken in this very instant, before the link was used by a trailing unit.
 func (l *linkState) remember(now Cycle) {
 	l.freedIn = Never
@@ -73,6 +76,10 @@ func (l *linkState) remember(now Cycle) {
 		l.freedIn = now
 	}
 }
+
+// Has reports whether the unit's cycle has been run, or will be by the other side: its tick is then left out. After End
+// a tick can follow in the same cycle that was asked for before.
+func (t *Trailing) Has(now Cycle) bool { return t.On || now <= t.last }
 
 // CatchUp runs the unit's cycles up to a cycle.
 func (t *Trailing) CatchUp(upTo Cycle) {

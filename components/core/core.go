@@ -305,8 +305,7 @@ func (c *Core) advance(now uint64) {
 // tickFront runs the front end's stages, last first.
 func (c *Core) tickFront(now uint64) {
 	undecoded, unscheduled := false, true
-	near := c.front.out[0].Trailing()
-	if near != nil && near.On {
+	if near := c.front.near(); near != nil {
 		near.CatchUp(now - 1)
 	}
 	if c.front.arrived != 0 {
@@ -315,7 +314,7 @@ func (c *Core) tickFront(now uint64) {
 	if !c.front.scheduled.Empty() {
 		c.fetch(now)
 	}
-	if near != nil && near.On {
+	if near := c.front.near(); near != nil {
 		c.due = min(c.due, near.Next(now, !c.front.scheduled.Empty()))
 	}
 	if c.active&^c.stalled != 0 {

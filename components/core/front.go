@@ -21,6 +21,14 @@ type front struct {
 	arrived    uint64 // bit i: in[i] holds an answer, or has one under way
 }
 
+// near returns the instruction cache if it trails the core, which it does while all fetches hit; else nil.
+func (f *front) near() *clock.Trailing {
+	if t := f.out[0].Trailing(); t != nil && t.On {
+		return t
+	}
+	return nil
+}
+
 // schedule passes warps that can be fetched for to fetch, and reports whether fetch could have taken one more. A
 // scheduled warp is stalled until its instruction has been decoded, and after a control instruction until that is
 // resolved.
@@ -57,28 +65,20 @@ func (c *Core) scheduleOne(ready uint64) bool {
 func (c *Core) fetch(now uint64) {
 	f := &c.front
 	for _, out := range f.out {
-		if near := out.Trailing(); near != nil && near.On {
-			if out.FullAt(now) {
-				continue
-			}
-			i := int(f.scheduled.Take(now))
-			c.moved = true
-			r := mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read}
-			if near.Holds(r.Addr) {
-				out.PushAt(r, now)
-				continue
-			}
-			near.End()
-			out.Push(r)
-			continue
-		}
-		if out.Full() {
+		near := f.near()
+		if near == nil && out.Full() || near != nil && out.FullAt(now) {
 			continue
 		}
 		i := int(f.scheduled.Take(now))
 		c.moved = true
 		c.hookFront(HookPosFetch, now, i, nil)
-		out.Push(mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read})
+		r := mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read}
+		if near != nil && near.Holds(r.Addr) {
+			out.PushAt(r, now)
+		} else {
+			near.End()
+			out.Push(r)
+		}
 		if f.scheduled.Empty() {
 			return
 		}
@@ -106,7 +106,7 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	if w.ibuffer.Closed(now) {
 		return false
 	}
-	if near := c.front.out[0].Trailing(); near != nil && near.On {
+	if c.front.near() != nil {
 		from.DropAt(now)
 	} else {
 		from.Drop()

@@ -50,6 +50,7 @@ type lsu struct {
 	pad               scratchpad
 	loads             int // outstanding warp loads
 	maxLoads          int
+	laden             bool // the next instruction is a load, and as many are outstanding as can be
 	coalescer         coalescer
 	whole             queue.Queue[inst]   // with gather_answers: loads of which memory has answered the last lanes
 	back              queue.Timed[answer] // the switch's register
@@ -210,11 +211,13 @@ func (l *lsu) move(now uint64) {
 	if !l.withoutScratchpad && l.requests.First() <= now {
 		l.route(now)
 	}
-	if !l.from.Empty() && !l.requests.Full() {
+	if !l.from.Empty() && !l.requests.Full() && !l.laden {
 		l.accept(now)
 	}
-	l.loads -= l.freed
-	l.freed = 0
+	if l.freed != 0 {
+		l.loads -= l.freed
+		l.freed, l.laden = 0, false
+	}
 	l.fence = l.fence && !l.unlock
 	l.unlock = false
 }
@@ -239,7 +242,11 @@ func (l *lsu) through(now, delay uint64) uint64 {
 
 // coalesce runs the coalescer's cycle. Tags freed by answers in this cycle are usable from the next one on.
 func (l *lsu) coalesce(now uint64) {
-	if l.coalescer.sending || l.switched.First() <= now {
+	if co := &l.coalescer; co.sending {
+		if uint64(co.sent)&l.stuck == 0 {
+			l.stepCoalescer(now)
+		}
+	} else if l.switched.First() <= now {
 		l.stepCoalescer(now)
 	}
 	l.coalescer.freed = 0
@@ -275,7 +282,7 @@ func (l *lsu) accept(now uint64) {
 	case l.posts(in): // commits when it leaves, with its result
 		in.access, last = l.packet(in.access)
 	default:
-		if l.loads == l.maxLoads {
+		if l.laden = l.loads == l.maxLoads; l.laden {
 			return
 		}
 		in.access, last = l.packet(in.access)
