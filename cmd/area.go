@@ -20,14 +20,36 @@ import (
 
 // areaReport is the output of heddle area --json.
 type areaReport struct {
-	Machine string        `json:"machine"`
-	Cores   int           `json:"cores"`
-	Unit    string        `json:"unit,omitempty"`
-	Mapping *area.Mapping `json:"mapping,omitempty"` // of a core's unit
+	Machine string `json:"machine"`
+	Cores   int    `json:"cores"`
+	Unit    string `json:"unit,omitempty"`
+	mappedArea
+	Control *mappedArea   `json:"control_processor,omitempty"` // that balances the cores' units; nil: there is none
+	Storage []storageArea `json:"storage"`
+}
+
+// mappedArea is what Yosys has found of a core's unit, or of the control processor.
+type mappedArea struct {
+	Mapping *area.Mapping `json:"mapping,omitempty"`
 	Missing string        `json:"missing,omitempty"` // why there is none
 	Total   *area.Part    `json:"total,omitempty"`
-	Silicon *area.MM2     `json:"mm2_28nm,omitempty"` // of the unit
-	Storage []storageArea `json:"storage"`
+	Silicon *area.MM2     `json:"mm2_28nm,omitempty"`
+}
+
+// mapArea maps a unit; without Yosys, or if there is no SystemVerilog of it, Missing says so.
+func mapArea(ctx context.Context, unit rtl.Unit, err error, liberty string) (a mappedArea, _ error) {
+	if err == nil {
+		a.Mapping, err = area.Map(ctx, unit, liberty)
+	}
+	switch {
+	case errors.Is(err, area.ErrNoYosys), errors.Is(err, rtl.ErrNone):
+		return mappedArea{Missing: err.Error()}, nil
+	case err != nil:
+		return mappedArea{}, err
+	}
+	total, silicon := a.Mapping.Total(), a.Mapping.Silicon()
+	a.Total, a.Silicon = &total, &silicon
+	return a, nil
 }
 
 type storageArea struct {
@@ -41,11 +63,11 @@ func newArea() *cobra.Command {
 	var liberty string
 	c := &cobra.Command{
 		Use: "area MACHINE", Short: "Estimate the hardware cost of a machine's graph unit", Args: cobra.ExactArgs(1),
-		Long: `Map the graph unit of a machine's cores, where there is one in SystemVerilog, to
-flip-flops, to LUTs of six inputs and to gates, with Yosys, and list the storage that the
-configuration implies, with areas at 28 nm: docs/guide/cost.md explains the numbers. Yosys
-takes some 20 s for a Weaver of 32 lanes, and minutes for a GraphPEG, once: the user's
-cache keeps the result.`,
+		Long: `Map the graph unit of a machine's cores, where there is one in SystemVerilog, and the part of
+the control processor that balances GraphPEGs to flip-flops, to LUTs of six inputs and to
+gates, with Yosys, and list the storage that the configuration implies, with areas at 28 nm:
+docs/guide/cost.md explains the numbers. Yosys takes some 20 s for a Weaver of 32 lanes, and
+minutes for a GraphPEG, once: the user's cache keeps the result.`,
 		Example: "  heddle area vortex-6c32w32t-weaver\n  heddle area vortex-1c4w4t-weaver --liberty cells.lib --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := configs.LoadMachine(args[0], os.Environ(), f.set)
@@ -85,23 +107,23 @@ func areaOf(ctx context.Context, name string, m *configs.Machine, liberty string
 	}
 	r.Unit = kind.Title
 	unit, err := area.UnitOf(m)
-	if err == nil {
-		r.Mapping, err = area.Map(ctx, unit, liberty)
-	}
-	switch {
-	case err == rtl.ErrNone: //nolint:errorlint // of the unit as a whole, not of one of its keys
+	if err == rtl.ErrNone { //nolint:errorlint // of the unit as a whole, not of one of its keys
 		r.Missing = "there is no SystemVerilog of a " + kind.Title + ", so nothing of it is counted"
 		return r, nil
-	case errors.Is(err, area.ErrNoYosys), errors.Is(err, rtl.ErrNone):
-		r.Missing = err.Error()
-		return r, nil
-	case err != nil:
+	}
+	if r.mappedArea, err = mapArea(ctx, unit, err, liberty); err != nil {
 		return nil, err
 	}
-	r.Storage = slices.DeleteFunc(r.Storage, func(s storageArea) bool { return s.OfUnit() }) // it is in the mapping
-	total, silicon := r.Mapping.Total(), r.Mapping.Silicon()
-	r.Total, r.Silicon = &total, &silicon
-	return r, nil
+	if r.Mapping != nil { // the storage of the unit is in it
+		r.Storage = slices.DeleteFunc(r.Storage, func(s storageArea) bool { return s.OfUnit() })
+	}
+	control, err := area.ControlOf(m)
+	if err == area.ErrNoControl { //nolint:errorlint // it is not wrapped
+		return r, nil
+	}
+	found, err := mapArea(ctx, control, err, liberty)
+	r.Control = &found
+	return r, err
 }
 
 // areaParts are the names of modules.
@@ -111,6 +133,9 @@ var areaParts = map[string]string{
 	"graphpeg": "requests and answers", "graphpeg_alwt": "ALWT", "graphpeg_buffer": "edge buffer, ring",
 	"graphpeg_chunks": "reads under way", "graphpeg_fifo": "queues", "graphpeg_list": "vertex-lists",
 	"graphpeg_port": "memory port", "graphpeg_reports": "reports",
+	"ctrlproc": "end, epoch", "ctrlproc_report": "reports", "ctrlproc_poll": "polls", "ctrlproc_balancer": "policy",
+	"ctrlproc_extremes": "comparators", "ctrlproc_donations": "donations under way", "ctrlproc_select": "crossbar",
+	"ctrlproc_core": "loads and R_BW of cores", "ctrlproc_orders": "orders to cores",
 }
 
 // printedAreas is what the paper of a unit prints, by the unit's top module.
@@ -120,15 +145,22 @@ var printedAreas = map[string]string{
 	"graphpeg": "GraphPEG, §4.6 (McPAT): 0.051 mm² at 28 nm, 98 bits an entry of the ALWT, about 1 KB in all." +
 		"\nThe edge buffer and the lists are in the scratchpad, and neither their bits nor their wires are" +
 		"\ncounted here. The memory of requests and answers has each warp's last pop, which the paper has not.",
+	"ctrlproc": "GraphPEG extends the GPU's control processor (§3.3.2), and prints no cost of that.",
 }
 
 func (r *areaReport) print(w io.Writer) {
 	if m := r.Mapping; m != nil {
 		fmt.Fprintf(w, "%s of one of %d cores, mapped by %s\n", r.Unit, r.Cores, m.Tool)
-		r.printMapping(w, m)
+		r.printMapping(w, "The unit of a core, memories included")
 	}
 	if r.Missing != "" {
 		fmt.Fprintln(w, r.Missing)
+	}
+	if c := r.Control; c != nil && c.Mapping != nil {
+		fmt.Fprintf(w, "\nControl processor, its part that balances %d cores, mapped by %s\n", r.Cores, c.Mapping.Tool)
+		c.printMapping(w, "The control processor's part")
+	} else if c != nil {
+		fmt.Fprintf(w, "\nControl processor: %s\n", c.Missing)
 	}
 	fmt.Fprintln(w, "\nStorage of the machine, from its configuration")
 	t := newTable(w, "part", "number", "bits of each", "mm² at 28 nm, all", "which are")
@@ -143,7 +175,9 @@ func (r *areaReport) print(w io.Writer) {
 	t.Render()
 }
 
-func (r *areaReport) printMapping(w io.Writer, m *area.Mapping) {
+// printMapping prints the mapping; title names its sum.
+func (r *mappedArea) printMapping(w io.Writer, title string) {
+	m := r.Mapping
 	header := []any{"part", "flip-flops", "LUT6", "gates (NAND2)", "µm² at 28 nm"}
 	if m.Liberty != "" {
 		header = append(header, "cells' area")
@@ -167,8 +201,17 @@ func (r *areaReport) printMapping(w io.Writer, m *area.Mapping) {
 	if m.Liberty != "" {
 		fmt.Fprintf(w, "Liberty file: SHA-256 %s\n", m.Liberty)
 	}
+	printMemories(w, m)
+	fmt.Fprintf(w, "\n%s: %s mm² at 28 nm\n", title, r.Silicon)
+	fmt.Fprintf(w, "\n%s\n", printedAreas[m.Unit])
+}
+
+func printMemories(w io.Writer, m *area.Mapping) {
+	if len(m.Memories) == 0 {
+		return
+	}
 	fmt.Fprintln(w, "\nIts memories, counted apart, each bank with a port to read")
-	t = newTable(w, "of", "banks", "bits of a bank", "bits", "ports to write", "µm² at 28 nm")
+	t := newTable(w, "of", "banks", "bits of a bank", "bits", "ports to write", "µm² at 28 nm")
 	bits, silicon := 0, area.MM2{}
 	for _, b := range m.Memories {
 		t.AppendRow(table.Row{areaParts[b.Module], b.Banks, thousands(b.Bits), thousands(b.Banks * b.Bits),
@@ -180,8 +223,6 @@ func (r *areaReport) printMapping(w io.Writer, m *area.Mapping) {
 	t.AppendRow(table.Row{"total", "", "", thousands(bits), "", micrometres(silicon)})
 	t.SetColumnConfigs(rightFrom(2, 6))
 	t.Render()
-	fmt.Fprintf(w, "\nThe unit of a core, memories included: %s mm² at 28 nm\n", r.Silicon)
-	fmt.Fprintf(w, "\n%s\n", printedAreas[m.Unit])
 }
 
 func thousands(n int) string { return experiment.Thousands(uint64(n)) }

@@ -110,7 +110,7 @@ func (m *Mapping) cache(u rtl.Unit, version []byte) (file string, err error) {
 	if err != nil {
 		return "", err
 	}
-	h := sha256.Sum256(fmt.Appendf(nil, "2 %s %s %s %s", version, sources, m.Liberty, script(u, nil, m.Liberty != "")))
+	h := sha256.Sum256(fmt.Appendf(nil, "3 %s %s %s %s", version, sources, m.Liberty, script(u, nil, m.Liberty != "")))
 	dir = filepath.Join(dir, "heddle", "area")
 	return filepath.Join(dir, fmt.Sprintf("%s-%.12x.json", u.Top, h)), os.MkdirAll(dir, 0o755)
 }

@@ -105,6 +105,37 @@ func TestMapGraphPEG(t *testing.T) {
 	}, m.Memories)
 }
 
+// TestMapControlProcessor: its registers are those that its sources say, it has no memory, and a machine of one core has
+// none of it.
+func TestMapControlProcessor(t *testing.T) {
+	tools.Need(t, "yosys")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil, []string{"cores_per_socket=4", "ctrlproc.policy=ef+vl",
+		"ctrlproc.group=2", "ctrlproc.interval=100"})
+	require.NoError(t, err)
+	u, err := ControlOf(&l.Value)
+	require.NoError(t, err)
+	m, err := Map(t.Context(), u, "")
+	require.NoError(t, err)
+	registers := map[string]int{}
+	for _, p := range m.Parts {
+		registers[p.Module] = p.Registers
+		assert.Positive(t, p.LUTs, p.Module)
+	}
+	const cores, index, interval, turn = 4, 2, 7, 1 // bits of a core's number, of a time, of a place in a group
+	assert.Equal(t, map[string]int{
+		"ctrlproc": 32 + 1, "ctrlproc_donations": 2 * cores * (1 + 1 + index), "ctrlproc_poll": 2 + turn + interval + cores,
+		"ctrlproc_core":   cores * (1 + 32 + 32 + 96 + 32 + 32 + 64), // drained; load, half of both kinds; R_BW
+		"ctrlproc_orders": cores * (6*4 + 3), "ctrlproc_report": 0, "ctrlproc_balancer": 0, "ctrlproc_extremes": 0,
+		"ctrlproc_select": 0,
+	}, registers)
+	assert.Empty(t, m.Memories)
+
+	l.Value.CoresPerSocket = 1
+	_, err = ControlOf(&l.Value)
+	require.Equal(t, ErrNoControl, err)
+}
+
 // TestLibertyWithoutCells is refused.
 func TestLibertyWithoutCells(t *testing.T) {
 	tools.Need(t, "yosys")

@@ -91,6 +91,19 @@ func Whole(ctx context.Context, m *configs.Machine) (Machine, error) {
 	return a, err
 }
 
+// ErrNoControl: no control processor balances the machine's graph units.
+var ErrNoControl = errors.New("no control processor balances the graph units")
+
+// ControlOf returns the SystemVerilog of the control processor's part that balances the GraphPEGs of a machine of several
+// cores. It returns ErrNoControl if there is none, and one that wraps rtl.ErrNone for a policy without SystemVerilog.
+func ControlOf(m *configs.Machine) (rtl.Unit, error) {
+	cores := m.Sockets * m.CoresPerSocket
+	if _, ok := m.Core.Unit.Spec.(*graphpeg.Spec); !ok || cores == 1 {
+		return rtl.Unit{}, ErrNoControl
+	}
+	return rtl.ControlProcessor(m.CtrlProc, cores)
+}
+
 // UnitOf returns the SystemVerilog of the graph unit of one of a machine's cores; rtl.ErrNone: there is none.
 func UnitOf(m *configs.Machine) (rtl.Unit, error) {
 	shape := m.UnitShape(0)

@@ -129,7 +129,7 @@ func (p *Part) add(pass string, s module, times int) error {
 		switch {
 		case pass == "luts" && cell == "$lut":
 			p.LUTs += n
-		case pass == "luts" && strings.HasPrefix(cell, "$_DFF"):
+		case pass == "luts" && (strings.HasPrefix(cell, "$_DFF") || strings.HasPrefix(cell, "$_SDFF")):
 			p.Registers += n
 		case strings.HasPrefix(cell, "$_DLATCH"):
 			return fmt.Errorf("yosys: module %s has latches", p.Module)
