@@ -13,7 +13,7 @@ import (
 //
 //go:embed isa/*.go isa/*.s isa/*.h isa/asm/*.go isa/elf/*.go isa/emu/*.go
 //go:embed components/*/*.go configs/*.go
-//go:embed rtl/*.go rtl/weaver/*.sv rtl/graphpeg/*.sv rtl/verilated/*.go rtl/verilated/src/*
+//go:embed rtl/*.go rtl/weaver/*.sv rtl/graphpeg/*.sv rtl/ctrlproc/*.sv rtl/verilated/*.go rtl/verilated/src/*
 //go:embed sim/*.go sim/sampled/*.go sim/stats/*.go traces/*.go
 //go:embed graph/*.go graphit/*.go graphit/eval/*.go graphit/graphir/*.go graphit/lower/*.go
 //go:embed graphit/cextern/*.go graphit/cextern/runtime/*

@@ -26,7 +26,7 @@ func TestTheWeaverInSystemVerilog(t *testing.T) {
 	}
 	for _, unit := range units[:testenv.Cases(t, 2, uint64(len(units)))] { // a build of seconds for each, kept
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp"} {
-			sameModels(t, "weaver", algorithm, unit)
+			sameModels(t, "weaver", "core.weaver.model", algorithm, unit)
 		}
 	}
 	goesOn(t, rand.New(rand.NewPCG(40, 2)), points(t, small, "machine=vortex-1c4w4t-weaver", "workload.schedule=weaver",
@@ -47,7 +47,7 @@ func TestTheGraphPEGInSystemVerilog(t *testing.T) {
 	}
 	for _, unit := range units[:testenv.Cases(t, 1, uint64(len(units)))] { // a build of half a minute for each, kept
 		for _, algorithm := range []string{"pagerank", "bfs", "sssp"} {
-			sameModels(t, "graphpeg", algorithm, unit)
+			sameModels(t, "graphpeg", "core.graphpeg.model", algorithm, unit)
 		}
 	}
 	set := []string{"machine=vortex-1c4w4t-graphpeg", "workload.schedule=graphpeg", "workload.algorithm=bfs",
@@ -58,8 +58,32 @@ func TestTheGraphPEGInSystemVerilog(t *testing.T) {
 	goesOn(t, rand.New(rand.NewPCG(40, 3)), points(t, small, set...), false)
 }
 
-// sameModels runs an algorithm by both models of a unit of vortex-1c4w4t.
-func sameModels(t *testing.T, unit, algorithm string, machine []string) {
+// TestTheControlProcessorInSystemVerilog: the same of the control processor, of six cores that donate to each other.
+func TestTheControlProcessorInSystemVerilog(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and g++ build the control processor")
+	policies := [][]string{
+		{"ctrlproc.policy=ef+vl", "ctrlproc.group=2", "ctrlproc.latency=3"},
+		{"core.graphpeg.model=rtl"},
+	}
+	for _, policy := range policies[:testenv.Cases(t, 1, 2)] { // a build for each, kept
+		set := append([]string{"cores_per_socket=6", "ctrlproc.interval=10"}, policy...)
+		donated := 0.0
+		for _, algorithm := range []string{"pagerank", "bfs"} {
+			o := sameModels(t, "graphpeg", "ctrlproc.model", algorithm, set)
+			taken, ok := o.Stats.Get("ctrlproc.donations.taken")
+			require.True(t, ok)
+			donated += taken.Float()
+		}
+		require.NotZero(t, donated, "%s: nothing was donated", policy)
+	}
+	set := []string{"machine=vortex-1c4w4t-graphpeg", "machine.cores_per_socket=6", "workload.schedule=graphpeg",
+		"workload.algorithm=bfs", "machine.ctrlproc.model=rtl", "machine.ctrlproc.interval=10"}
+	goesOn(t, rand.New(rand.NewPCG(40, 4)), points(t, small, set...), false)
+}
+
+// sameModels runs an algorithm by both models, which a key of the machine chooses, of a unit of vortex-1c4w4t. It returns
+// the outcome.
+func sameModels(t *testing.T, unit, key, algorithm string, machine []string) *experiment.Outcome {
 	for _, name := range []string{"verilator", "g++", "make"} {
 		tools.Need(t, name)
 	}
@@ -67,7 +91,7 @@ func sameModels(t *testing.T, unit, algorithm string, machine []string) {
 	for _, s := range machine {
 		set = append(set, "machine."+s)
 	}
-	p := points(t, small+"compare: {machine.core."+unit+".model: [go, rtl]}\n", set...)
+	p := points(t, small+"compare: {machine."+key+": [go, rtl]}\n", set...)
 	require.NotEqual(t, p[0].Key(), p[1].Key(), "results are kept by model")
 	run := &experiment.Runner{Points: p, Jobs: 1, Check: true, Observer: experiment.Quiet{}}
 	o := run.Run(context.Background())
@@ -78,4 +102,5 @@ func sameModels(t *testing.T, unit, algorithm string, machine []string) {
 	require.Equal(t, o[0].Cycles, o[1].Cycles, "%s %s", algorithm, machine)
 	require.Equal(t, o[0].Stats, o[1].Stats, "%s %s", algorithm, machine)
 	require.Equal(t, o[0].Steps, o[1].Steps, "%s %s", algorithm, machine)
+	return &o[1]
 }

@@ -179,6 +179,9 @@ func (m *Machine) Close() (err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}
+	if m.Control != nil {
+		err = errors.Join(err, m.Control.Close())
+	}
 	return err
 }
 
@@ -653,6 +656,9 @@ func (m *Machine) lastCycle() (last uint64) {
 
 // outcome returns why a run ended other than by the end of its program.
 func (m *Machine) outcome() error {
+	if m.Control != nil && m.Control.Err() != nil {
+		return m.Control.Err()
+	}
 	done := true
 	for _, c := range m.Cores {
 		if c.Err() != nil {

@@ -11,7 +11,7 @@ import (
 	"heddle/configs"
 	"heddle/isa"
 	"heddle/isa/emu"
-	_ "heddle/rtl/verilated" // core.weaver.model and core.graphpeg.model: rtl
+	_ "heddle/rtl/verilated" // core.weaver.model, core.graphpeg.model and ctrlproc.model: rtl
 	"heddle/sim/stats"
 )
 
@@ -97,7 +97,10 @@ func (b *builder) control() error {
 	if alone {
 		spec.Policy = ctrlproc.PolicyNone
 	}
-	c := ctrlproc.New("CtrlProc", spec, len(units))
+	c, err := ctrlproc.New("CtrlProc", spec, len(units))
+	if err != nil {
+		return err
+	}
 	c.Join(b.outerShard(), c)
 	there, back := spec.Latency, spec.Latency // from the cores, and to them
 	if spec.Latency == 0 {

@@ -73,7 +73,8 @@ func drawing(r *rand.Rand, unit string) schema.Drawing[config.Experiment] {
 			"trace", "program", "workload.host", "workload.graphit.arguments", "workload.graphit.schedule_file",
 			"workload.graphit.schedules", "workload.graphit.float", "kernel", "write_enable", "workload.algorithm.source",
 			"workload.algorithm.target", "workload.recipe", "workload.schedule", "workload.features",
-			"machine.core.weaver.model", "machine.core.graphpeg.model"}, // a build for each machine
+			"machine.core.weaver.model", "machine.core.graphpeg.model",
+			"machine.ctrlproc.model"}, // a build for each machine
 	}
 }
 

@@ -12,13 +12,31 @@ import (
 type Control struct {
 	clock.Base
 	processor *Processor
+	circuit   *follower                      // nil: none
 	out       []*clock.Link[balance.Command] // by core
 	in        []*clock.Link[balance.Report]
 }
 
 // New returns the control processor of a number of cores, which are then connected.
-func New(name string, s Spec, cores int) *Control {
-	return &Control{Base: clock.NewBase(name), processor: NewProcessor(s, cores)}
+func New(name string, s Spec, cores int) (*Control, error) {
+	circuit, err := s.circuit(name, cores)
+	return &Control{Base: clock.NewBase(name), processor: NewProcessor(s, cores), circuit: circuit}, err
+}
+
+// Close ends the processor's circuit, if it has one.
+func (c *Control) Close() error {
+	if c.circuit == nil {
+		return nil
+	}
+	return c.circuit.circuit.Close()
+}
+
+// Err returns what has gone wrong with the circuit; nil: nothing.
+func (c *Control) Err() error {
+	if c.circuit == nil {
+		return nil
+	}
+	return c.circuit.failed
 }
 
 // Connect adds the links to and from the next core.
@@ -28,7 +46,9 @@ func (c *Control) Connect(out *clock.Link[balance.Command], in *clock.Link[balan
 
 // Start begins a launch.
 func (c *Control) Start() {
-	c.processor.Launch(c.ClockHandle().Domain().Cycle())
+	now := c.ClockHandle().Domain().Cycle()
+	c.processor.Launch(now)
+	c.circuit.begin(c.processor.epoch, now)
 	c.ClockHandle().Wake()
 }
 
@@ -37,15 +57,20 @@ func (c *Control) Done() bool { return c.processor.done }
 
 // Tick runs one cycle: a message from each core, and one to each.
 func (c *Control) Tick(now clock.Cycle) bool {
-	moved := false
+	moved, ended := false, c.processor.done
 	for i, in := range c.in {
 		if in.Ready() {
-			c.processor.Report(i, in.Pop())
+			r := in.Pop()
+			c.circuit.hears(i, &r)
+			c.processor.Report(i, r)
 			moved = true
 		}
 	}
 	if at := c.processor.Cycle(now); at != 0 {
 		c.ClockHandle().WakeAt(at)
+	}
+	if c.circuit != nil {
+		c.circuit.follow(c, now, ended)
 	}
 	for i, out := range c.out {
 		if order, ok := c.processor.Next(i); ok && !out.Full() {

@@ -13,6 +13,7 @@ type Spec struct {
 	ThresholdShift int    `key:"threshold_shift" default:"4" min:"0" max:"31" unit:"bits" doc:"N: cores are balanced when Rmax - Rmin >= Rmax >> N. GraphPEG §4.3: 4; also 2."`
 	Threshold      int    `key:"threshold" default:"0" min:"0" max:"1000000000" unit:"edges" doc:"Instead: when Rmax - Rmin is at least that. 0: threshold_shift. GraphPEG §3.3.2: 512, before §4.3 settles on the shift."`
 	Group          int    `key:"group" default:"1" min:"1" max:"1024" unit:"cores"`
+	Model          Model  `key:"model" default:"go" oneof:"go,rtl"`
 	Latency        int    `key:"latency" default:"12" min:"0" max:"10000" unit:"cycles"`
 }
 
@@ -29,6 +30,8 @@ func (Spec) Docs() map[string]string {
 			"to the least; and a core of the most loaded group donates to one of the least loaded, by " +
 			"the groups' sums. The paper has a unit a GPC that serves its cores; here each core keeps " +
 			"its own, and how a group balances is ours. 1: no groups.",
+		"model": "What simulates the control processor, in the same cycles. go: heddle's model. rtl: the SystemVerilog of " +
+			"rtl/ctrlproc by Verilator (ours); needs verilator, g++ and make, and another policy than ideal.",
 		"latency": "Of the on-chip network, each way between control processor and a core. 0: as long as the " +
 			"way between L1s and L2, reports as its requests and commands as its responses (to_l2). " +
 			"GraphPEG §4.1 models it and prints no number: 12 is ours.",
@@ -46,5 +49,5 @@ func (s *Spec) GroupOf(cores int) int { return min(max(1, s.Group), cores) }
 
 // DefaultSpec returns the configuration of the paper.
 func DefaultSpec() Spec {
-	return Spec{Policy: "ef", Interval: 512, ThresholdShift: 4, Group: 1, Latency: 12}
+	return Spec{Policy: "ef", Interval: 512, ThresholdShift: 4, Group: 1, Latency: 12, Model: ModelGo}
 }

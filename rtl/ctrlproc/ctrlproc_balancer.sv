@@ -150,7 +150,8 @@ module ctrlproc_balancer #(
     if (Group > 1) begin : gen_extremes
       logic [Num-1:0] takes_part;
 
-      assign takes_part = ~(giving_i[First +: Num] | receiving_i[First +: Num] | gives[First +: Num] | receives[First +: Num]);
+      assign takes_part = ~(giving_i[First +: Num] | receiving_i[First +: Num] | gives[First +: Num] |
+                            receives[First +: Num]);
 
       ctrlproc_extremes #(
         .Num  (Num),

@@ -116,7 +116,7 @@ func parameters(u rtl.Unit) (args []string) {
 		if p.Name == "RequestQueue" || p.Name == "TagW" {
 			continue
 		}
-		if p.Name == "Lanes" || p.Name == "Line" {
+		if p.Name == "Lanes" || p.Name == "Line" || p.Name == "Cores" {
 			args = append(args, "-CFLAGS", fmt.Sprintf("-D%s=%d", strings.ToUpper(p.Name), p.Value))
 		}
 		args = append(args, fmt.Sprintf("-G%s=%s", p.Name, p.Literal()))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/components/ctrlproc"
 	"heddle/components/graphpeg"
 	"heddle/components/weaver"
 	"heddle/internal/tools"
@@ -49,6 +50,15 @@ func TestWithoutTools(t *testing.T) {
 	_, err = graphpeg.New("Core0.GraphPEG", peg, graphpeg.Shape{Cores: 1, Warps: warps, Threads: lanes, LineBytes: 64})
 	require.ErrorIs(t, err, ErrNoTools)
 	require.ErrorContains(t, err, "core.graphpeg.model = rtl: verilator not found: ")
+
+	control := ctrlproc.DefaultSpec()
+	control.Model = ctrlproc.ModelRTL
+	_, err = ctrlproc.New("CtrlProc", control, 2)
+	require.ErrorIs(t, err, ErrNoTools)
+	require.ErrorContains(t, err, "ctrlproc.model = rtl: verilator not found: ")
+	control.Policy = ctrlproc.PolicyIdeal
+	_, err = ctrlproc.New("CtrlProc", control, 2)
+	require.ErrorIs(t, err, rtl.ErrNone)
 }
 
 // TestAProgramIsKept, by parameters and sources.
