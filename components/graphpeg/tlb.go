@@ -4,8 +4,8 @@ import "slices"
 
 // tlb translates the addresses of the unit's requests as they leave for memory (§3.3.1). It is fully associative and
 // replaces the page not used for longest. One page is walked to at a time, in a fixed number of cycles without accesses
-// to memory; meanwhile requests to pages that it holds leave (ours: the paper prints nothing but that there is a TLB). A
-// page translates to itself, so that only times change.
+// to memory; meanwhile requests to pages that it holds leave (ours: the paper prints nothing but that there is a TLB).
+// A page translates to itself, so that only times change.
 type tlb struct {
 	entries int      // 0: none
 	shift   int      // log₂ of a page's bytes

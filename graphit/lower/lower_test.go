@@ -287,8 +287,8 @@ schedule:
 	require.Contains(t, used, "loop:step'/gather-pull")
 }
 
-// TestEdgeBlocking: BLOCKED is block-coo, whose threads go on, or edge-blocking where the workload says so, whose threads
-// meet behind each block (UGF's Algorithm 3).
+// TestEdgeBlocking: BLOCKED is block-coo, whose threads go on, or where the workload says so edge-blocking, whose
+// threads meet behind each block (UGF's Algorithm 3).
 func TestEdgeBlocking(t *testing.T) {
 	src := program(t, "pagerank") + `
 schedule:
