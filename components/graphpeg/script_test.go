@@ -197,7 +197,8 @@ func (s *script) run() {
 				strings.Join(events, "; ")), " "))
 		}
 		before = after
-		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && !step.Moved && step.WakeAt == 0 {
+		idle := !step.Moved && step.WakeAt == 0
+		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && idle {
 			break
 		}
 	}
