@@ -49,8 +49,9 @@ func TestEveryPEGKnobIsAParameter(t *testing.T) {
 	require.NoError(t, err)
 	names := map[string]string{"ALWTEntries": "AlwtEntries", "EdgeBufferBytes": "Slots", "ScratchpadLimit": "ListWords",
 		"ListRegion": "RegionLines", "FERelease": "ReleaseAtReturn", "Spill": "SpillByVertex", "DonationPriority": "DonationFirst"}
-	// There is one order of pops; memory and queue are behind the ports; Model chooses the SystemVerilog.
-	without := map[string]bool{"PopOrder": true, "BypassL1": true, "RequestQueue": true, "Model": true}
+	// There is one order of pops, and no TLB; memory and queue are behind the ports; Model chooses the SystemVerilog.
+	without := map[string]bool{"PopOrder": true, "BypassL1": true, "RequestQueue": true, "Model": true,
+		"TLBEntries": true, "TLBPage": true, "TLBWalk": true}
 	for f := range reflect.TypeFor[graphpeg.Spec]().Fields() {
 		name := f.Name
 		if n, ok := names[name]; ok {
@@ -63,6 +64,10 @@ func TestEveryPEGKnobIsAParameter(t *testing.T) {
 	s.PopOrder = "arrival"
 	_, err = GraphPEG(s, at)
 	require.EqualError(t, err, "core.graphpeg.pop_order = arrival: there is no SystemVerilog of it: expected ring")
+	s = graphpeg.DefaultSpec().Derived(32, 6)
+	s.TLBEntries = 2
+	_, err = GraphPEG(s, at)
+	require.EqualError(t, err, "core.graphpeg.tlb_entries = 2: there is no SystemVerilog of it: expected 0")
 }
 
 // pegMutations are mistakes in the SystemVerilog. Not among them, since no campaign has found it: whole of

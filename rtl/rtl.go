@@ -98,6 +98,9 @@ func GraphPEG(s graphpeg.Spec, at graphpeg.Shape) (Unit, error) {
 	if s.PopOrder != "ring" {
 		return Unit{}, fmt.Errorf("core.graphpeg.pop_order = %s: %w: expected ring", s.PopOrder, ErrNone)
 	}
+	if s.TLBEntries > 0 {
+		return Unit{}, fmt.Errorf("core.graphpeg.tlb_entries = %d: %w: expected 0", s.TLBEntries, ErrNone)
+	}
 	slots, words := s.Sizes(at.LineBytes)
 	return Unit{Top: "graphpeg", Parameters: []Parameter{
 		number("Lanes", at.Threads), number("Warps", at.Warps), number("Line", at.LineBytes/4),

@@ -36,7 +36,8 @@ func pegCycles(t *testing.T, g *pegGraph, machine string, set ...string) (uint64
 // TestOrderOfPegsIsNoInput: in whatever order units tick, the same happens, donations included.
 func TestOrderOfPegsIsNoInput(t *testing.T) {
 	for _, set := range []string{"ctrlproc.interval=40 ctrlproc.latency=3", "ctrlproc.policy=ideal",
-		"ctrlproc.policy=ef+vl ctrlproc.interval=50", "ctrlproc.group=2 ctrlproc.policy=ef+vl ctrlproc.interval=40", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1"} {
+		"ctrlproc.policy=ef+vl ctrlproc.interval=50", "ctrlproc.group=2 ctrlproc.policy=ef+vl ctrlproc.interval=40", "core.graphpeg.bypass_l1=false core.graphpeg.request_queue=1",
+		"core.graphpeg.tlb_entries=2 core.graphpeg.tlb_page=1KiB core.graphpeg.tlb_walk=30"} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
 			cfg := load(t, "vortex-6c32w32t", append(strings.Fields(set), smallPeg...)...)
@@ -94,6 +95,36 @@ func TestEveryPegKnobCounts(t *testing.T) {
 		t.Logf("%-45s %6d cycles, without %d", k, got, want)
 		require.NotEqual(t, want, got, k)
 	}
+}
+
+// TestPegTLB: fewer and smaller pages miss more often, a longer walk takes longer, and without misses but the first of
+// each page a TLB costs little.
+func TestPegTLB(t *testing.T) {
+	g := newPegGraph(4, 3000, 3000)
+	run := func(set string) (cycles, requests, misses float64) {
+		c, m := pegCycles(t, g, "vortex-6c32w32t", append(strings.Fields(set), smallPeg...)...)
+		requests, misses = statistic(t, m, "peg.tlb.requests"), statistic(t, m, "peg.tlb.misses")
+		t.Logf("%s: %d cycles, %.0f of %.0f requests missed, %.0f cycles of walks", set, c, misses, requests,
+			statistic(t, m, "peg.tlb.walks"))
+		return float64(c), requests, misses
+	}
+	physical, requests, misses := run("")
+	require.Zero(t, requests+misses)
+	const one, two = "core.graphpeg.tlb_entries=1 ", "core.graphpeg.tlb_entries=2 "
+	single, requests, misses := run(one)
+	require.Positive(t, requests)
+	require.Greater(t, single, physical)
+	both, _, fewer := run(two)
+	require.Less(t, fewer, misses)
+	require.Less(t, both, single)
+	slow, _, same := run(one + "core.graphpeg.tlb_walk=500")
+	require.Greater(t, slow, single)
+	require.InDelta(t, misses, same, 0.2*misses, "walks come at other times")
+	_, _, most := run(two + "core.graphpeg.tlb_page=1KiB")
+	require.Greater(t, most, fewer)
+	wide, _, first := run("core.graphpeg.tlb_entries=64 core.graphpeg.tlb_walk=1")
+	require.LessOrEqual(t, first, 6*6.0, "offsets, edges and lists of six cores, in few pages each")
+	require.InDelta(t, physical, wide, 0.02*physical)
 }
 
 // TestPegConfigurationsThatCouldHang are refused, with the key and the required value.

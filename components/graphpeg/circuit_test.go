@@ -120,12 +120,15 @@ func (g *rig) withTwins(spoil func(*Outputs)) (twins []*twin) {
 	return twins
 }
 
+// noTLB are the keys of the TLB, of which there is no circuit.
+var noTLB = []string{"tlb_entries", "tlb_page", "tlb_walk"}
+
 // TestACircuitDecides: units around circuits, here other Go models, take and answer as others do, also where a circuit
 // has to begin anew between launches.
 func TestACircuitDecides(t *testing.T) {
 	resumed, spilled := 0, false
 	for seed := range testenv.Cases(t, 8, 60) {
-		g := newRig(t, seed+500, 1+int(seed%3))
+		g := newRig(t, seed+500, 1+int(seed%3), noTLB...)
 		twins := g.withTwins(nil)
 		s := g.graph.setup(allFields, g.r.IntN(2) == 0)
 		require.NoError(t, g.host.Configure(s))
@@ -175,7 +178,7 @@ func TestACircuitIsWatched(t *testing.T) {
 		"rep_o is":        func(o *Outputs) bool { o.Told.Edges++; return o.Report },
 		"its state is":    func(o *Outputs) bool { o.Inside.EFS++; return true },
 	} {
-		g := newRig(t, 3, 1)
+		g := newRig(t, 4, 1, noTLB...)
 		done, r := false, rand.New(rand.NewPCG(1, 1))
 		g.withTwins(func(o *Outputs) {
 			if was := *o; !done && r.IntN(3) == 0 {

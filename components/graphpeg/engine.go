@@ -36,6 +36,7 @@ type Engine struct {
 	pops       queue.Queue[*emu.UnitRequest] // not served yet, at most one per warp
 	answers    queue.Timed[*emu.UnitRequest] // on their way to the core
 	port       memoryPort
+	tlb        tlb
 	chunks     []chunk
 	freeChunks []int32
 	exchange   exchange
@@ -100,7 +101,7 @@ func NewEngine(s Spec, shape Shape) *Engine {
 	e.table = newALWT(s.ALWTEntries, &e.self)
 	e.pops = queue.New[*emu.UnitRequest](shape.Warps, &e.self, "pops")
 	e.answers = queue.NewTimed[*emu.UnitRequest](s.BufferLatency+2, &e.self, "answers")
-	e.port = newMemoryPort(&e.self, int(e.line)/e.spillWords())
+	e.port, e.tlb = newMemoryPort(&e.self, int(e.line)/e.spillWords()), s.tlb()
 	e.Storage = s.storage(&shape)
 	words := s.listWords(shape.LineBytes / 4)
 	for i := range s.VertexLists {
@@ -194,6 +195,9 @@ func (e *Engine) Cycle(now uint64, head *emu.UnitRequest, room, port bool) Step 
 	e.step.Moved = e.moved
 	if !e.answers.Empty() && !e.moved {
 		e.step.WakeAt = max(e.answers.First(), now+1)
+	}
+	if e.tlb.walking && !e.moved && (e.step.WakeAt == 0 || e.tlb.ready < e.step.WakeAt) {
+		e.step.WakeAt = max(e.tlb.ready, now+1)
 	}
 	return e.step
 }

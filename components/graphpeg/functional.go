@@ -22,6 +22,7 @@ func NewFunctional(s Spec, shape Shape) (*Functional, error) {
 	if err := s.Check(shape.Threads, shape.LineBytes); err != nil {
 		return nil, err
 	}
+	s.TLBEntries = 0 // no time passes
 	return &Functional{Engine: NewEngine(s, shape)}, nil
 }
 

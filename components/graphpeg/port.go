@@ -91,19 +91,21 @@ func (e *Engine) read(s source, addr uint32, of, ticket int) {
 	p.put(s, Request{Addr: addr &^ (4*e.line - 1), Tag: tag})
 }
 
-// send sends the next source's request.
+// send sends the next source's request whose address is translated.
 func (e *Engine) send(free bool) {
+	e.walked()
 	p := &e.port
 	for i := range numSources {
 		s := (p.turn + i) % numSources
 		b := &p.queues[s]
-		if b.Empty() {
+		if b.Empty() || !e.held(b.Front().Addr) {
 			continue
 		}
 		if !free {
 			return
 		}
 		e.step.Request, e.step.HasRequest, e.moved = b.Pop(), true, true
+		e.translate(e.step.Request.Addr)
 		p.turn = (s + 1) % numSources
 		return
 	}

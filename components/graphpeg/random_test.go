@@ -111,20 +111,22 @@ type rigWarp struct {
 
 var specSchema = schema.New[Spec]("")
 
-func newRig(t *testing.T, seed uint64, cores int) *rig {
+// newRig draws a rig; keys in keep have their defaults.
+func newRig(t *testing.T, seed uint64, cores int, keep ...string) *rig {
 	r := rand.New(rand.NewPCG(seed, 77))
 	g := &rig{t: t, r: r, mem: emu.NewMemory(), delay: 1 + r.IntN(2)*r.IntN(300), greedy: r.IntN(2) == 0}
 	g.graph = newTestGraph(r, g.mem, 1+r.IntN(300))
 	g.shape = Shape{Cores: cores, Warps: 1 + r.IntN(6), Threads: 1 << r.IntN(6), LineBytes: 16 << r.IntN(4)}
 	line := g.shape.LineBytes / 4
 	d := schema.Drawing[Spec]{
-		Rand: r, Keep: []string{"list_region", "model"},
+		Rand: r, Keep: append(keep, "list_region", "model"),
 		Most: map[string]int64{"alwt_entries": 30, "edge_buffer_bytes": 2 << 10, "scratchpad_limit": 4 << 10,
 			"vertex_lists": 5, "buffer_latency": 8},
 		Fit: func(s *Spec) { // four fields an edge, and room for lists
 			s.EdgeBufferBytes = max(s.EdgeBufferBytes, 16*minSlots(g.shape.Threads, line))
 			s.ScratchpadLimit = max(s.ScratchpadLimit,
 				s.EdgeBufferBytes+s.VertexLists*4*(minListWords(g.shape.Threads, line)+line))
+			s.TLBWalk = min(s.TLBWalk, 40) // for the time that the test takes
 		},
 	}
 	if r.IntN(4) == 0 {

@@ -90,6 +90,7 @@ func (s *script) unit(words []string) {
 	k := map[string]int{
 		"warps": 3, "threads": 4, "line": 16, "alwt_entries": 3, "edge_buffer_bytes": 4 * 8, "list_words": 20, "buffer_latency": 1,
 		"memory": 4, "fields": 2, "arrival": 0, "return": 0, "donation": 0, "vertex_mode": 0, "pull": 0, "list_region": 64,
+		"tlb_entries": 0, "tlb_page": 1024, "tlb_walk": 1,
 	}
 	for _, w := range words {
 		key, value, _ := strings.Cut(w, "=")
@@ -107,6 +108,7 @@ func (s *script) unit(words []string) {
 		ScratchpadLimit: k["edge_buffer_bytes"] + 2*4*k["list_words"], VertexLists: 2, ListRegion: k["list_region"],
 		BufferLatency: k["buffer_latency"], PopOrder: choose("arrival", "arrival", "ring"),
 		FERelease: choose("return", "return", "issue"), DonationPriority: choose("donation", "donation", "fi"),
+		TLBEntries: k["tlb_entries"], TLBPage: k["tlb_page"], TLBWalk: k["tlb_walk"],
 	}
 	shape := Shape{Cores: 1, Warps: k["warps"], Threads: k["threads"], LineBytes: k["line"]}
 	require.NoError(s.t, spec.Check(shape.Threads, shape.LineBytes))
@@ -195,7 +197,8 @@ func (s *script) run() {
 				strings.Join(events, "; ")), " "))
 		}
 		before = after
-		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && !step.Moved {
+		idle := !step.Moved && step.WakeAt == 0
+		if s.e.Err() != nil || len(s.ops)+len(s.queue)+len(s.reads)+s.e.answers.Len() == 0 && idle {
 			break
 		}
 	}

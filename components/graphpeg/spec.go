@@ -19,6 +19,9 @@ type Spec struct {
 	Spill            string `key:"spill" default:"line" oneof:"line,vertex"`
 	DonationPriority string `key:"donation_priority" default:"fi" oneof:"fi,donation" doc:"What takes a table entry when only one is free: the next vertex, or edges that another core has donated (ours)."`
 	BypassL1         bool   `key:"bypass_l1" default:"true" doc:"The unit's requests go to the L2. GraphPEG §3.3.1: \"by default\". false: through the L1D."`
+	TLBEntries       int    `key:"tlb_entries" default:"0" min:"0" max:"1024" unit:"entries"`
+	TLBPage          int    `key:"tlb_page" default:"64KiB" min:"1KiB" max:"2MiB" pow2:"true" unit:"bytes" doc:"Bytes of a page of the unit's TLB (ours)."`
+	TLBWalk          int    `key:"tlb_walk" default:"200" min:"1" max:"10000" unit:"cycles" doc:"From a miss in the unit's TLB until the page is held; one walk at a time (ours)."`
 	RequestQueue     int    `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours). Each pop waits in an entry of its own."`
 	Model            Model  `key:"model" default:"go" oneof:"go,rtl"`
 }
@@ -31,9 +34,13 @@ func (Spec) Docs() map[string]string {
 		"spill": "How the oldest vertices of a list that is full on chip go to memory. line: a line of them " +
 			"in a request (ours). vertex: a request for each (GraphPEG §3.3.1: the unit spills extra " +
 			"vertices into the global memory directly; it does not say that they are gathered).",
+		"tlb_entries": "Pages that a TLB on the unit's way to memory holds, fully associative, the one not used " +
+			"for longest replaced. 0: none, addresses are physical, as those of the cores always are, which have " +
+			"no TLB. GraphPEG §3.3.1: the unit's addresses are translated in the TLB; the paper prints no size " +
+			"and no time. A walk of tlb_walk cycles accesses no memory; requests to pages that are held pass it.",
 		"model": "What simulates the unit, in the same cycles. go: heddle's model. rtl: the SystemVerilog of " +
 			"rtl/graphpeg by Verilator, in a process for each core (ours); needs verilator, g++ and make, " +
-			"pop_order ring, and ctrlproc.policy none or ef.",
+			"pop_order ring, no TLB, and ctrlproc.policy none or ef.",
 	}
 }
 
@@ -42,7 +49,7 @@ func DefaultSpec() Spec {
 	return Spec{
 		ALWTEntries: 24, EdgeBufferBytes: 2 << 10, ScratchpadLimit: 48 << 10, VertexLists: 4, ListRegion: 4 << 20,
 		PopOrder: "ring", FERelease: "issue", Spill: "line", DonationPriority: "fi", BypassL1: true,
-		Model: ModelGo,
+		TLBPage: 64 << 10, TLBWalk: 200, Model: ModelGo,
 	}
 }
 
@@ -107,6 +114,10 @@ func (s Spec) Fits(threads, lineBytes int) (key, msg string, ok bool) {
 	}
 	if s.Model == ModelRTL && s.PopOrder != "ring" {
 		return "model", fmt.Sprintf("rtl: pop_order = %s: there is no SystemVerilog of it: expected ring", s.PopOrder), false
+	}
+	if s.Model == ModelRTL && s.TLBEntries > 0 {
+		return "model", fmt.Sprintf("rtl: tlb_entries = %d: there is no SystemVerilog of it: expected 0", s.TLBEntries),
+			false
 	}
 	return "", "", true
 }

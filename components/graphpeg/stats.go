@@ -46,6 +46,10 @@ type Stats struct {
 	LinesRead     uint64 `stat:"lines.read" unit:"lines" doc:"All lines requested: offsets, edges, weights, lists, exchanged ones."`
 	LinesAnswered uint64 `stat:"lines.answered" unit:"lines" doc:"Of them, those that have come."`
 
+	TLBRequests uint64     `stat:"tlb.requests" unit:"requests" doc:"Requests translated by the unit's TLB; 0 without one."`
+	TLBMisses   uint64     `stat:"tlb.misses" unit:"requests" doc:"Walks to a page that it did not hold."`
+	TLBWalks    count.Span `stat:"tlb.walks" unit:"cycles" doc:"Cycles with a walk under way."`
+
 	Donations        uint64     `stat:"donations.given" unit:"donations" doc:"Pieces of entries cut off for other cores."`
 	DonationsRefused uint64     `stat:"donations.refused" unit:"donations" doc:"Requests for a donation that found no edges in the table."`
 	Receives         uint64     `stat:"donations.received" unit:"donations" doc:"Pieces from other cores that went into the table."`
@@ -98,6 +102,7 @@ func (e *Engine) waits(now uint64) {
 	e.StallDone.Set(e.stalled == undone, now)
 	e.PushStalls.Set(e.pushHeld, now)
 	e.ReceivesHeld.Set(e.exchange.pending, now)
+	e.TLBWalks.Set(e.tlb.walking, now)
 }
 
 // CheckInvariants returns an error if the counts contradict each other. It may be called at any time.
@@ -125,6 +130,7 @@ func (e *Engine) CheckInvariants() error {
 			"lines read = offsets + edges + weights + exchanged + refills", e.LinesRead,
 			e.OffsetLines + e.EdgeLines + e.WeightLines + e.ExchangeLines + e.Refilled/uint64(e.line),
 		},
+		{"requests translated = sent", e.TLBRequests, e.translated()},
 		{"entry-cycles = entries × cycles", e.entryCycles(), e.entryTime},
 	} {
 		if l.got != l.want {
@@ -133,6 +139,14 @@ func (e *Engine) CheckInvariants() error {
 		}
 	}
 	return nil
+}
+
+// translated returns the number of requests that have passed a TLB: all that have left, if there is one.
+func (e *Engine) translated() uint64 {
+	if e.tlb.entries == 0 {
+		return 0
+	}
+	return e.LinesRead + e.SpillLines - uint64(e.port.waiting())
 }
 
 func (e *Engine) entryCycles() (n uint64) {

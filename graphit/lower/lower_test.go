@@ -287,6 +287,35 @@ schedule:
 	require.Contains(t, used, "loop:step'/gather-pull")
 }
 
+// TestEdgeBlocking: BLOCKED is block-coo, whose threads go on, or where the workload says so edge-blocking, whose
+// threads meet behind each block (UGF's Algorithm 3).
+func TestEdgeBlocking(t *testing.T) {
+	src := program(t, "pagerank") + `
+schedule:
+    SimpleGPUSchedule s;
+    s.configLoadBalance(EDGE_ONLY, BLOCKED, 16);
+    s.configDirection(PUSH);
+    program->applyGPUSchedule("loop:step", s);
+`
+	g := undirected(t)
+	meets := map[string]uint64{}
+	for want, settings := range map[string][]string{"block-coo": nil, "edge-blocking": {"layout=edge-blocking"}} {
+		w := testWorkload(t, settings...)
+		r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "pagerank.gt", src),
+			lower.Options{Args: []string{"pagerank.gt", "graph", "1"}, Output: io.Discard, Workload: w})
+		require.NoError(t, err)
+		require.True(t, r.Verified)
+		require.Equal(t, []string{"loop:step/edge/" + want + "/push/counter/block-16"}, r.Plans)
+		for _, l := range r.Launched {
+			if l.Kernel == "loop:step/gather-push" {
+				meets[want] += l.Barriers
+			}
+		}
+	}
+	t.Log(meets)
+	require.Greater(t, meets["edge-blocking"], meets["block-coo"])
+}
+
 // TestUnitsBetweenOperators: a launch over vertices between two traversals leaves the units' lists alone, and a graph
 // unit does not go on with the edges of the gather before it. So it must on a machine with time, where units work
 // unasked.

@@ -41,7 +41,9 @@ func workloadOf(op *graphir.EdgeSetIterator, m *graphir.Metadata, base workload.
 		if err != nil {
 			return w, err
 		}
-		w.Layout, w.BlockVertices = "block-coo", int(n)
+		if w.BlockVertices = int(n); w.Layout != "edge-blocking" { // which waits behind each block, as Algorithm 3
+			w.Layout = "block-coo"
+		}
 	}
 	if m.Given["direction"] {
 		w.Direction = "push"
