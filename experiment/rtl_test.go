@@ -81,8 +81,8 @@ func TestTheControlProcessorInSystemVerilog(t *testing.T) {
 	goesOn(t, rand.New(rand.NewPCG(40, 4)), points(t, small, set...), false)
 }
 
-// sameModels runs an algorithm by both models, which a key of the machine chooses, of a unit of vortex-1c4w4t. It returns
-// the outcome.
+// sameModels runs an algorithm by both models, which a key of the machine chooses, of a unit of vortex-1c4w4t. It
+// returns the outcome.
 func sameModels(t *testing.T, unit, key, algorithm string, machine []string) *experiment.Outcome {
 	for _, name := range []string{"verilator", "g++", "make"} {
 		tools.Need(t, name)

@@ -22,9 +22,9 @@ import (
 	"heddle/internal/tools"
 )
 
-// TestCtrlLockstep plays random units to the Go model of the control processor and to its SystemVerilog, and compares all
-// ports and the visible state in each cycle: with late answers, refusals, cores that take no commands for long, launches
-// back to back and in the middle of others, whose late reports are void.
+// TestCtrlLockstep plays random units to the Go model of the control processor and to its SystemVerilog, and compares
+// all ports and the visible state in each cycle: with late answers, refusals, cores that take no commands for long,
+// launches back to back and in the middle of others, whose late reports are void.
 func TestCtrlLockstep(t *testing.T) {
 	testenv.NeedSlow(t, "Verilator and g++ build the control processor")
 	campaigns := testenv.Cases(t, 4, 60)
@@ -52,7 +52,8 @@ func TestCtrlLockstep(t *testing.T) {
 			}
 		}
 		t.Logf("%d configurations, %d cycles: %d donations offered, %d refused, %d not offered because one was in progress, "+
-			"%d abandoned; %d edges and %d vertices moved", len(configs), total, sum.Offers, sum.Refused, sum.Busy, sum.Abandoned,
+			"%d abandoned; %d edges and %d vertices moved", len(configs), total, sum.Offers, sum.Refused, sum.Busy,
+			sum.Abandoned,
 			sum.EdgesMoved, sum.VerticesMoved)
 		if b == 0 {
 			require.True(t, sum.Refused > 100 && sum.Busy > 10 && sum.Abandoned > 0 && sum.EdgesAbandoned > 0 &&
@@ -83,8 +84,8 @@ func drawnCtrls(t *testing.T, seed uint64, n int) (list []ctrlConfig) {
 	return list
 }
 
-// buildCtrl returns a program that plays stimuli to instances of the SystemVerilog. mutate, if not nil, changes a file's
-// text.
+// buildCtrl returns a program that plays stimuli to instances of the SystemVerilog. mutate, if not nil, changes a
+// file's text.
 func buildCtrl(t testing.TB, configs []ctrlConfig, flags string, mutate func(name, text string) string) string {
 	tools.Need(t, "verilator")
 	tools.Need(t, "g++")
@@ -150,11 +151,13 @@ module lockstep (
     .trace_polling_o(polling_%[1]d), .trace_unread_o(unread_%[1]d), .trace_drained_o(drained_%[1]d),
     .trace_giving_o(giving_%[1]d), .trace_receiving_o(receiving_%[1]d));
 `, i, c.cores, ctrlMost+1, strings.Join(params, ", "))
-		cases += fmt.Sprintf("      %[1]d: %[2]s = {32'(valid_%[1]d), words_%[1]d[%[4]d*256-1:0], done_%[1]d, polling_%[1]d, "+
-			"32'(unread_%[1]d), 32'(drained_%[1]d), 32'(giving_%[1]d[%[3]d +: %[3]d]), 32'(giving_%[1]d[0 +: %[3]d]), "+
-			"32'(receiving_%[1]d[%[3]d +: %[3]d]), 32'(receiving_%[1]d[0 +: %[3]d])};\n", i, outs, c.cores, ctrlMost)
+		cases += fmt.Sprintf("      %[1]d: %[2]s = {32'(valid_%[1]d), words_%[1]d[%[4]d*256-1:0], done_%[1]d, "+
+			"polling_%[1]d, 32'(unread_%[1]d), 32'(drained_%[1]d), 32'(giving_%[1]d[%[3]d +: %[3]d]), "+
+			"32'(giving_%[1]d[0 +: %[3]d]), 32'(receiving_%[1]d[%[3]d +: %[3]d]), 32'(receiving_%[1]d[0 +: %[3]d])};\n",
+			i, outs, c.cores, ctrlMost)
 	}
-	fmt.Fprintf(&b, "  always_comb begin\n    case (sel_i)\n%s      default: %s = '0;\n    endcase\n  end\nendmodule\n", cases, outs)
+	fmt.Fprintf(&b, "  always_comb begin\n    case (sel_i)\n%s      default: %s = '0;\n    endcase\n  end\nendmodule\n",
+		cases, outs)
 	return b.String()
 }
 

@@ -51,8 +51,8 @@ func TestEveryCtrlKnobIsAParameter(t *testing.T) {
 		assert.NotEqual(t, without[f.Name], has, f.Name)
 	}
 	_, err = ControlProcessor(ctrlSpec("ideal", 1, 1, 1, 1), 4)
-	require.EqualError(t, err, "ctrlproc.policy = ideal: there is no SystemVerilog of it, since no hardware moves work in "+
-		"zero time: expected none, ef, vl or ef+vl")
+	require.EqualError(t, err, "ctrlproc.policy = ideal: there is no SystemVerilog of it, since no hardware moves work "+
+		"in zero time: expected none, ef, vl or ef+vl")
 }
 
 // ctrlMutations are mistakes in the SystemVerilog.
@@ -65,7 +65,7 @@ var ctrlMutations = []struct{ file, from, to string }{
 	{"ctrlproc_balancer.sv", "if ((difference >> 33) != '0) half_of = '1;", ""},
 	{"ctrlproc_balancer.sv", "busy || (from == CoreW'(i) && giving_i[i]) || (to", "busy || (to"},
 	{"ctrlproc_balancer.sv", "busy || (from == CoreW'(i) && giving_i[i])", "busy || (from == CoreW'(i) && (giving_i[i] || receiving_i[i]))"},
-	{"ctrlproc_balancer.sv", " | gives[First +: Num] | receives[First +: Num])", ")"},
+	{"ctrlproc_balancer.sv", " | gives[First +: Num] |\n                            receives[First +: Num])", ")"},
 	{"ctrlproc_balancer.sv", "~(giving_i[First +: Num] | receiving_i[First +: Num]", "~(giving_i[First +: Num]"},
 	{"ctrlproc_balancer.sv", "gives[First+i] ? half_of(high - low) : gap >> 1", "gap >> 1"},
 	{"ctrlproc_donations.sv", "assign receiving_o = receiving_q & ~closes;", "assign receiving_o = receiving_q & ~inserted_i;"},
@@ -95,7 +95,8 @@ var ctrlMutations = []struct{ file, from, to string }{
 // TestCtrlMutationsAreFound by the comparison, or by an assertion.
 func TestCtrlMutationsAreFound(t *testing.T) {
 	testenv.NeedLong(t, "a build for each mutation, some 10 s of processor time")
-	configs := []ctrlConfig{{ctrlSpec("ef+vl", 9, 3, 0, 3), 7}, {ctrlSpec("ef+vl", 7, 0, 3, 1), 5}, {ctrlSpec("ef", 5, 4, 0, 1), 3}}
+	configs := []ctrlConfig{{ctrlSpec("ef+vl", 9, 3, 0, 3), 7}, {ctrlSpec("ef+vl", 7, 0, 3, 1), 5},
+		{ctrlSpec("ef", 5, 4, 0, 1), 3}}
 	for i, m := range ctrlMutations {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			changed := false
@@ -140,5 +141,5 @@ func TestCtrlCoverage(t *testing.T) {
 	}
 	play(chosenCtrls[:4], "--coverage-line")
 	play([]ctrlConfig{{ctrlSpec("ef+vl", 9, 3, 0, 2), 4}}, "--coverage-toggle")
-	counts.report(t, 0.97)
+	counts.report(t, 0.97, 0.85)
 }

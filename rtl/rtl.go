@@ -112,8 +112,8 @@ func GraphPEG(s graphpeg.Spec, at graphpeg.Shape) (Unit, error) {
 	}}, nil
 }
 
-// ControlProcessor returns the part of the control processor that balances the units of that many cores. The way between
-// it and them is not in it.
+// ControlProcessor returns the part of the control processor that balances the units of that many cores. The way
+// between it and them is not in it.
 func ControlProcessor(s ctrlproc.Spec, cores int) (Unit, error) {
 	if s.Policy == ctrlproc.PolicyIdeal {
 		return Unit{}, fmt.Errorf("ctrlproc.policy = %s: %w, since no hardware moves work in zero time: expected none, ef, "+

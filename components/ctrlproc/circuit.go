@@ -17,8 +17,8 @@ const (
 	ModelRTL Model = "rtl" // a Circuit
 )
 
-// Circuit simulates a control processor between its ports outside of this package: the SystemVerilog of rtl/ctrlproc, by
-// rtl/verilated.
+// Circuit simulates a control processor between its ports outside of this package: the SystemVerilog of rtl/ctrlproc,
+// by rtl/verilated.
 type Circuit interface {
 	// Running reports whether the simulation has begun: the first Launch begins it, at reset.
 	Running() bool

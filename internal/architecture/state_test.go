@@ -29,7 +29,8 @@ var harmless = []string{
 }
 
 // registered are variables of packages that a function sets, all before a machine is made.
-var registered = []string{"components/accel/kind.go kinds", "components/graphpeg/circuit.go newCircuit",
+var registered = []string{"components/accel/kind.go kinds", "components/ctrlproc/circuit.go newCircuit",
+	"components/graphpeg/circuit.go newCircuit",
 	"components/weaver/circuit.go newCircuit", "isa/decode.go decoder", "isa/extend.go extensions",
 	"isa/isa.go all", "isa/isa.go byName", "sim/stats/derived.go derived"}
 

@@ -105,8 +105,8 @@ func TestMapGraphPEG(t *testing.T) {
 	}, m.Memories)
 }
 
-// TestMapControlProcessor: its registers are those that its sources say, it has no memory, and a machine of one core has
-// none of it.
+// TestMapControlProcessor: its registers are those that its sources say, it has no memory, and a machine of one core
+// has none of it.
 func TestMapControlProcessor(t *testing.T) {
 	tools.Need(t, "yosys")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -94,8 +94,9 @@ func Whole(ctx context.Context, m *configs.Machine) (Machine, error) {
 // ErrNoControl: no control processor balances the machine's graph units.
 var ErrNoControl = errors.New("no control processor balances the graph units")
 
-// ControlOf returns the SystemVerilog of the control processor's part that balances the GraphPEGs of a machine of several
-// cores. It returns ErrNoControl if there is none, and one that wraps rtl.ErrNone for a policy without SystemVerilog.
+// ControlOf returns the SystemVerilog of the control processor's part that balances the GraphPEGs of a machine of
+// several cores. It returns ErrNoControl if there is none, and one that wraps rtl.ErrNone for a policy
+// without SystemVerilog.
 func ControlOf(m *configs.Machine) (rtl.Unit, error) {
 	cores := m.Sockets * m.CoresPerSocket
 	if _, ok := m.Core.Unit.Spec.(*graphpeg.Spec); !ok || cores == 1 {

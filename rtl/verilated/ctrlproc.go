@@ -78,8 +78,8 @@ func (c *Control) Cycle(in *ctrlproc.Inputs, out *ctrlproc.Outputs) error {
 	return nil
 }
 
-// length returns the number of words of the answer, whose first is there: bit 0 is done_o, and the rest is the number of
-// commands.
+// length returns the number of words of the answer, whose first is there: bit 0 is done_o, and the rest is the
+// number of commands.
 func (c *Control) length() int { return 1 + c.cores + messageWords*int(c.word(0)>>1) }
 
 func (c *Control) decode(out *ctrlproc.Outputs) {
