@@ -71,9 +71,9 @@ func TestEveryPEGKnobIsAParameter(t *testing.T) {
 }
 
 // pegMutations are mistakes in the SystemVerilog. Not among them, since no campaign has found it: whole of
-// graphpeg_list.sv without the tail's length. It is no equivalent: it shows if a list gets vertices after some have left
-// its head, with others in its tail and none in memory, and is then popped to those. The input's list gets none in a
-// launch, which mostly empties it.
+// graphpeg_list.sv without the tail's length. It should show if a list gets vertices after some have left its head,
+// with others in its tail and none in memory, and is then popped to those; campaigns that aimed at that did not find
+// it, and nothing proves that it is equivalent.
 var pegMutations = []struct{ file, from, to string }{
 	{"graphpeg_alwt.sv", "edges > most)", "edges >= most)"},
 	{"graphpeg_alwt.sv", "if (found) ready_c", "if (1'b0) ready_c"},
