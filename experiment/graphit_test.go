@@ -81,9 +81,10 @@ func TestGraphIt(t *testing.T) {
 			count(t, &o[1], "kernel.gather.cycles")+count(t, &o[1], "kernel.loop.cycles"))
 		require.Empty(t, noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n"))
 		require.Equal(t,
-			[]string{"configKernelFusion: the loop loop of bfs.gt stays the host's, and every operator a launch: fusion: the " +
-				"host counts the edges of active vertices to decide between push and pull: give push or pull"},
-			noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n  direction: hybrid\n"))
+			[]string{"configKernelFusion: the loop loop of bfs.gt stays the host's, and every operator a launch: " +
+				"direction.alpha is 1.5: expected a whole number up to 1048576, by which the device multiplies edges"},
+			noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n  direction: hybrid\n  alpha: 1.5\n"))
+		require.Empty(t, noted(t, gtBFS+"  schedules: {loop: {kernel_fusion: ENABLED}}\n  direction: hybrid\n"))
 		for set, want := range map[string]string{
 			"region.from=2":        "region: the loop loop of bfs.gt is one launch",
 			"sample.period=100000": "sample.period: ",
