@@ -7,9 +7,9 @@ import (
 	"heddle/components/mem"
 )
 
-// A cache with a fast path trails its requester while its pipeline holds nothing but reads that hit: no message moves
-// and nothing ticks for an instruction of a loop that the L1I holds. The requester asks Resident before it sends a read,
-// and ends the trailing if the line is not there: the stages then hold what they would, and the cache ticks again.
+// A cache with a fast path trails its requester while its pipeline holds nothing but reads that hit. No message moves
+// and nothing ticks then for an instruction of a loop that the L1I holds. The requester asks Resident before it sends a
+// read, and ends the trailing if the line is not there: the stages then hold what they would, and the cache ticks.
 
 // Resident reports whether a read of an address would hit.
 func (c *Cache) Resident(addr uint32) bool {

@@ -24,7 +24,7 @@ type Trailer interface {
 	Trails() bool
 	// Resident reports whether a value that names an address keeps it trailing.
 	Resident(addr uint32) bool
-	// Ahead returns the number of cycles, without hindrance, until it passes the first value that it holds on; Never: it
+	// Ahead returns the number of cycles, without hindrance, until it passes on the first value that it holds; Never: it
 	// holds none. Through is that of a value that it takes.
 	Ahead() Cycle
 	Through() Cycle

@@ -20,7 +20,7 @@ type express struct {
 	slots    uint64               // a bit for each cycle, modulo 64, in which one of them moves to done
 	answered uint64               // the last cycle in which the switch's register took an answer on the way
 	loads    bool                 // answers may take it
-	partial  bool                 // partial answers may take it when they arrive: they go through the switch, one a cycle
+	partial  bool                 // partial answers may take it when they arrive, one a cycle through the switch
 	stores   bool                 // stores may take it: nothing but accept ends them
 }
 
