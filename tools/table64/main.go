@@ -169,7 +169,8 @@ func (c *counts) over() float64 { return c.host.walked / float64(c.alone.walked)
 func (c *counts) lines() (operations, traffic string) {
 	name := fmt.Sprintf("%s, delta %d", c.kind, c.delta)
 	operations = fmt.Sprintf("| %s | %.0f | %d | %d | %d | %d | %.0f | %.0f | %.2f | %.1f |", name, c.edges,
-		c.alone.rounds, c.waits.rounds, c.alone.walked, c.waits.walked, c.host.rounds, c.host.walked, c.over(), 100*c.filled())
+		c.alone.rounds, c.waits.rounds, c.alone.walked, c.waits.walked, c.host.rounds, c.host.walked, c.over(),
+		100*c.filled())
 	once := 4 * (2*c.edges + 3*c.vertices + 1) // ids and weights; offsets, distances and who waits
 	traffic = fmt.Sprintf("| %s | %.0f | %.1f | %.1f | %.1f | %.0f | %.0f | %.2f | %.2f |", name, once,
 		once/float64(c.alone.walked), c.host.dram/c.host.walked, c.fused.dram/c.fused.walked, c.host.cycles,
