@@ -16,7 +16,7 @@ const document = "../../docs/results/ugf-table6.4.md"
 
 // TestRow computes a drawn row of the document's tables again.
 func TestRow(t *testing.T) {
-	testenv.NeedSlow(t, "it simulates SSSP twice, and compiles a program")
+	testenv.NeedLong(t, "it simulates SSSP twice, and compiles a program: 90 seconds of a processor")
 	text, err := os.ReadFile(document)
 	require.NoError(t, err)
 	list := rows()
