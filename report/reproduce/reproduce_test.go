@@ -499,3 +499,11 @@ func page(t *testing.T, p *config.Pack, list []reproduce.Point) string {
 	require.NoError(t, err)
 	return string(pages["reproduction.md"])
 }
+
+// TestPagesBeforeTheFirstNumber: a folder in which nothing is recorded yet has its page, too.
+func TestPagesBeforeTheFirstNumber(t *testing.T) {
+	p := pack(config.Check{Says: "twice", Quantity: weaverOver, Reduce: "geomean", Published: "four", Holds: "within 0.1"})
+	pages, err := reproduce.Pages([]*config.Pack{p}, t.TempDir(), "there")
+	require.NoError(t, err)
+	require.Contains(t, string(pages["reproduction.md"]), "No published number has been compared.")
+}

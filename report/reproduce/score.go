@@ -29,8 +29,12 @@ always saying "faster" would get right. ρ is Spearman's, its p by permutation.
 
 // agreements is the table of papers, below the scatter.
 func agreements(b *bytes.Buffer, list []claim, link string) {
-	fmt.Fprintf(b, agreementHead, link, scatterFile)
 	counts := chosen(list, func(c *claim) bool { _, ok := c.pair(); return ok && c.settled.counted() })
+	if len(counts) == 0 {
+		b.WriteString("No published number has been compared.\n\n")
+		return
+	}
+	fmt.Fprintf(b, agreementHead, link, scatterFile)
 	for _, paper := range papers(counts) {
 		agreementRow(b, paper, chosen(counts, func(c *claim) bool { return c.of.paper() == paper }))
 	}
