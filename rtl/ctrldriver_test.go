@@ -201,8 +201,8 @@ func ctrlSpec(policy string, interval, shift, threshold, group int) ctrlproc.Spe
 
 // chosenCtrls are configurations that, together, have each path of the SystemVerilog.
 var chosenCtrls = []ctrlConfig{
+	{ctrlSpec("ef+vl", 20, 3, 0, 3), 7}, // a last group that is short; the one that CI builds
 	{ctrlSpec("ef", 16, 4, 0, 1), 4},
-	{ctrlSpec("ef+vl", 20, 3, 0, 3), 11}, // a last group that is short
 	{ctrlSpec("ef+vl", 9, 2, 0, 1), 6},
 	{ctrlSpec("ef", 30, 0, 50, 4), 8},
 	{ctrlSpec("vl", 1, 4, 0, 1), 5},

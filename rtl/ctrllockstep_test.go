@@ -30,7 +30,7 @@ func TestCtrlLockstep(t *testing.T) {
 	campaigns := testenv.Cases(t, 4, 60)
 	builds := testenv.Cases(t, 1, 6) // of half a minute's processor time
 	for b := range builds {
-		configs := chosenCtrls[:min(testenv.Cases(t, 2, 8), 8)]
+		configs := chosenCtrls[:min(testenv.Cases(t, 1, 8), 8)]
 		if b > 0 {
 			configs = drawnCtrls(t, testenv.Seed(t, 4)+b, 6)
 		}
