@@ -209,7 +209,7 @@ func TestNoPegStatisticIsDead(t *testing.T) {
 		}
 	}
 	g := newPegGraph(4, 3000, 3000)
-	set := append([]string{"ctrlproc.policy=ef+vl", "core.graphpeg.alwt_entries=4",
+	set := append([]string{"ctrlproc.policy=ef+vl", "core.graphpeg.alwt_entries=4", "core.graphpeg.tlb_entries=2",
 		"core.graphpeg.edge_buffer_bytes=768", "core.graphpeg.scratchpad_limit=2KiB", "ctrlproc.interval=64", "ctrlproc.latency=60", "core.graphpeg.request_queue=1"}, smallPeg...)
 	_, m := pegCycles(t, g, "vortex-6c32w32t", set...)
 	_, err := m.Run(context.Background(), g.program(t)) // finds vertices in list 1
