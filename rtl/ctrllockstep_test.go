@@ -139,15 +139,19 @@ module lockstep (
   logic [2*%[2]d-1:0] giving_%[1]d, receiving_%[1]d;
   logic done_%[1]d, polling_%[1]d;
   for (genvar i = 0; i < %[2]d; i++) begin : gen_%[1]d
-    assign rep_%[1]d[i*227 +: 227] = {rep_i[i*256 +: 3], rep_i[i*256+32 +: 32], rep_i[i*256+64 +: 32], rep_i[i*256+96 +: 32],
+    assign rep_%[1]d[i*227 +: 227] = {rep_i[i*256 +: 3], rep_i[i*256+32 +: 32], rep_i[i*256+64 +: 32],
+      rep_i[i*256+96 +: 32],
       rep_i[i*256+128 +: 32], rep_i[i*256+160 +: 32], rep_i[i*256+192 +: 32], rep_i[i*256+224 +: 32]};
-    assign {words_%[1]d[i*256 +: 32], words_%[1]d[i*256+32 +: 32], words_%[1]d[i*256+64 +: 32], words_%[1]d[i*256+96 +: 32],
-      words_%[1]d[i*256+128 +: 32], words_%[1]d[i*256+160 +: 32], words_%[1]d[i*256+192 +: 32], words_%[1]d[i*256+224 +: 32]} =
+    assign {words_%[1]d[i*256 +: 32], words_%[1]d[i*256+32 +: 32], words_%[1]d[i*256+64 +: 32],
+      words_%[1]d[i*256+96 +: 32],
+      words_%[1]d[i*256+128 +: 32], words_%[1]d[i*256+160 +: 32], words_%[1]d[i*256+192 +: 32],
+      words_%[1]d[i*256+224 +: 32]} =
       {28'd0, cmd_%[1]d[i*228 +: 228]};
   end
   assign words_%[1]d[%[3]d*256-1:%[2]d*256] = '0;
   ctrlproc #(%[4]s) u_%[1]d (.clk_i(clk_i & (sel_i == %[1]d)), .rst_ni, .launch_i, .rep_valid_i(rep_valid_i[%[2]d-1:0]),
-    .rep_i(rep_%[1]d), .cmd_valid_o(valid_%[1]d), .cmd_o(cmd_%[1]d), .cmd_ready_i(cmd_ready_i[%[2]d-1:0]), .done_o(done_%[1]d),
+    .rep_i(rep_%[1]d), .cmd_valid_o(valid_%[1]d), .cmd_o(cmd_%[1]d), .cmd_ready_i(cmd_ready_i[%[2]d-1:0]),
+    .done_o(done_%[1]d),
     .trace_polling_o(polling_%[1]d), .trace_unread_o(unread_%[1]d), .trace_drained_o(drained_%[1]d),
     .trace_giving_o(giving_%[1]d), .trace_receiving_o(receiving_%[1]d));
 `, i, c.cores, ctrlMost+1, strings.Join(params, ", "))

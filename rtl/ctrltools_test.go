@@ -17,8 +17,8 @@ import (
 
 // TestCtrlLint: neither Verilator, with all its warnings, nor Yosys finds anything in the sources.
 func TestCtrlLint(t *testing.T) {
-	corners := []ctrlConfig{{ctrlSpec("ef+vl", 1, 0, 1_000_000_000, 16), 33}, {ctrlSpec("ef+vl", 20, 3, 0, 3), 7}, chosenCtrls[1],
-		chosenCtrls[4], chosenCtrls[5], chosenCtrls[6]}
+	corners := []ctrlConfig{{ctrlSpec("ef+vl", 1, 0, 1_000_000_000, 16), 33}, {ctrlSpec("ef+vl", 20, 3, 0, 3), 7},
+		chosenCtrls[1], chosenCtrls[4], chosenCtrls[5], chosenCtrls[6]}
 	for i, c := range corners {
 		u, err := ControlProcessor(c.spec, c.cores)
 		require.NoError(t, err)

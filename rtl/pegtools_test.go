@@ -154,5 +154,5 @@ func TestPEGCoverage(t *testing.T) {
 	}
 	play(chosenPEGs, "--coverage-line")
 	play(chosenPEGs[2:], "--coverage-toggle")
-	counts.report(t, 0.97, 0.85)
+	counts.report(t, 0.97, 0.85) // 0.85: set after 88 % had been seen; it was 0.9, of all configurations
 }

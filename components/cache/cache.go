@@ -196,8 +196,8 @@ func (c *Cache) Stats() Stats {
 	return sum
 }
 
-// Counts returns the counts without changing any state, so it may be called during a cycle. Cycles that the cache is
-// sleeping through are missing.
+// Counts returns the counts. It may be called during a cycle by a unit of the same clock domain: it changes nothing but
+// that it runs the cycles that a trailing cache is behind. Cycles that the cache is sleeping through are missing.
 func (c *Cache) Counts() (sum Stats) {
 	c.trailing.Settle()
 	now := c.ClockHandle().Domain().Cycle()

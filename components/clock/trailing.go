@@ -65,8 +65,8 @@ func (t *Trailing) Begin(now Cycle) bool {
 	return true
 }
 
-// trails reports whether a unit at one end of the link can trail the other: both tick together, and nobody observes the
-// link.
+// trails reports whether a unit at one end of the link can trail the other: both tick together, and the link is not
+// observed.
 func (l *linkState) trails() bool { return l.cycles != 0 && !l.across && l.observe == nil }
 
 // remember notes whether a value has been taken in this very instant, before the link was used by a trailing unit.

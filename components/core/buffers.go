@@ -24,7 +24,7 @@ func (l *lsu) buffers(core string, now uint64, see func(string, int, int)) {
 	l.switched.Level(see)
 	l.pad.packed.Level(see)
 	l.whole.Level(see)
-	x := l.expressOccupancy(now)
+	x := l.lsuBypassOccupancy(now)
 	see(l.back.Name(), l.back.Len()+x.back, l.back.Capacity())
 	see(l.loaded.Name(), l.loaded.Len()+x.loaded, l.loaded.Capacity())
 	see(l.stored.Name(), l.stored.Len()+x.stored, l.stored.Capacity())

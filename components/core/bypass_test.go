@@ -32,7 +32,7 @@ func (w *watcher) Tick(now clock.Cycle) bool {
 
 // Instructions that nothing holds up bypass collectors and integer unit. Cycles, statistics and the level of every
 // buffer after every cycle are those of instructions that move from stage to stage.
-func TestTheExpressWayIsTheStages(t *testing.T) {
+func TestTheBypassIsTheStages(t *testing.T) {
 	names := []string{"alu_chain", "mul_chain", "div_chain", "mix_units", "fma_chain", "diverge", "lat_bank",
 		"lmem_conf", "ld_rand", "barrier", "lat_jump"}
 	for seed := range testenv.Cases(t, 20, 600) {
@@ -75,13 +75,13 @@ func TestTheExpressWayIsTheStages(t *testing.T) {
 			m.run(t, name, 2)
 			return m.core.Counts(), w.levels
 		}
-		express, levels := run(false, keep)
+		bypass, levels := run(false, keep)
 		stages, want := run(true, same)
 		require.Equal(t, len(want), len(levels), "seed %d, %s: %+v", seed, name, spec)
 		for i := range want {
 			require.Equal(t, want[i], levels[i], "seed %d, %s: %+v", seed, name, spec)
 		}
-		require.Equal(t, stages, express, "seed %d, %s: %+v", seed, name, spec)
+		require.Equal(t, stages, bypass, "seed %d, %s: %+v", seed, name, spec)
 	}
 }
 

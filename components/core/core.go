@@ -151,7 +151,7 @@ func (c *Core) ended() bool {
 //     it takes an instruction from the pipeline (accept), by touch before a change of state that the pipeline's cycles
 //     are booked under, and by fail.
 //   - backDue (write-back): recomputed here whenever write-back or pipeline ran, the only parts that change its inputs,
-//     except that the load-store unit lowers it for its results (lsu.result), also those on the express way.
+//     except that the load-store unit lowers it for its results (lsu.result), also those on the bypass path.
 //   - lsu.due: recomputed at the end of lsu.tick. Lowered by its links (DataHandle), by enter for a new instruction,
 //     and by commit when the result slot that it waited for is free.
 //
@@ -196,7 +196,7 @@ func (c *Core) Tick(now uint64) bool {
 // writeBack runs the stages behind the load-store unit. The stages before it have work only if something moved here.
 func (c *Core) writeBack(now uint64) {
 	c.settle(now)
-	if c.lsu.express.way.First() < now {
+	if c.lsu.bypass.way.First() < now {
 		c.lsu.deliver(now - 1)
 	}
 	for i := range c.slices {
@@ -229,7 +229,7 @@ func (c *Core) writeBack(now uint64) {
 
 // nextBack returns the first cycle after now in which write-back has something to do.
 func (c *Core) nextBack(now uint64) uint64 {
-	at, cycles := c.lsu.express.next(), uint64(0)
+	at, cycles := c.lsu.bypass.next(), uint64(0)
 	for i := range c.slices {
 		sl := &c.slices[i]
 		cycles |= sl.releases.cycles | sl.forward.cycles

@@ -21,6 +21,6 @@ func (c *Core) InStages() {
 	for i := range c.slices {
 		c.slices[i].bypass.open, c.slices[i].bypass.alu = false, false
 	}
-	x := &c.lsu.express
+	x := &c.lsu.bypass
 	x.loads, x.partial, x.stores = false, false, false
 }

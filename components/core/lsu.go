@@ -57,7 +57,7 @@ type lsu struct {
 	loaded            line                // loads, partial ones too, and fences
 	stored            line                // stores: done when they are accepted
 	done              line                // loaded before stored, on the way to their slices
-	express           express             // the way of results that nothing holds up
+	bypass            lsuBypass           // the way of results that nothing holds up
 	pendingLanes      []int16             // by access: lanes without an answer
 	scratchpadLanes   []uint32            // by access: lanes that address the scratchpad
 	scratchpadLoads   []inst              // by access: the load that the scratchpad answers
@@ -100,7 +100,7 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 		whole:  queue.New[inst](s.LSUQueue, of, "LSU loads answered"),
 		loaded: queue.NewTimed[flightID](2, of, "LSU loaded"), stored: queue.NewTimed[flightID](2, of, "LSU stored"),
 		done: queue.NewTimed[flightID](2, of, "LSU done"), maxLoads: s.LSUQueue, withoutScratchpad: !s.Scratchpad,
-		express:      newExpress(s, of),
+		bypass:       newLSUBypass(s, of),
 		coalescer:    newCoalescer(s),
 		pendingLanes: make([]int16, s.accesses()), scratchpadLanes: make([]uint32, s.accesses()),
 		scratchpadLoads: make([]inst, s.accesses()),
@@ -179,7 +179,7 @@ func (l *lsu) tick(now uint64) {
 
 // move runs the stages that have an entry ready, back to front.
 func (l *lsu) move(now uint64) {
-	if l.express.way.First() <= now {
+	if l.bypass.way.First() <= now {
 		l.deliver(now)
 	}
 	if min(l.done.First(), l.loaded.First(), l.stored.First()) <= now {
@@ -357,7 +357,7 @@ func (l *lsu) gather(now uint64) {
 		from = &l.stored
 	}
 	if from.Ready(now) && !l.done.Closed(now) {
-		if l.express.moves(now) {
+		if l.bypass.moves(now) {
 			l.due = now + 1
 			return
 		}
@@ -491,7 +491,7 @@ func (l *lsu) receive(now uint64) {
 	case got.op.LatencyClass() == isa.ClassFence:
 		l.moved = true
 		l.endFence(got.inst, now)
-	case l.express.partial && l.passAnswer(&got, now):
+	case l.bypass.partial && l.passAnswer(&got, now):
 		l.moved = l.moved || left || l.awaitsAnswer(got.op)
 	default:
 		l.moved = true
@@ -539,7 +539,7 @@ func (l *lsu) merge(now uint64) {
 	if l.back.Full() {
 		return
 	}
-	if l.express.answered == now { // an answer occupies the register
+	if l.bypass.answered == now { // an answer occupies the register
 		l.due = now + 1
 		return
 	}

@@ -55,7 +55,7 @@ const (
 	bitDiv
 	bitVote
 	bitComputed
-	bitExpress
+	bitBypass
 	bitDispatch                                   // first of one bit per unit
 	bitResult   = bitDispatch + int(isa.NumUnits) // first of one bit per unit
 	bitEntered  = bitResult + int(isa.NumUnits)   // first of one bit per unit
@@ -104,7 +104,7 @@ func (sl *slice) build(p *pipe, in string, index int) {
 	}
 	sl.computed.Flag(&sl.occupied, bitComputed)
 	sl.issued.Flag(&sl.occupied, bitIssued)
-	sl.bypass.operands.Flag(&sl.occupied, bitExpress)
+	sl.bypass.operands.Flag(&sl.occupied, bitBypass)
 	sl.operands.Flag(&sl.occupied, bitOperands)
 	sl.alu.Flag(&sl.occupied, bitALU)
 	sl.mul.Flag(&sl.occupied, bitMul)
@@ -364,7 +364,7 @@ func (sl *slice) nextResult(now, at uint64) uint64 {
 }
 
 // buffers reports the occupancy of the slice's buffers after cycle now; loads is the number of the LSU's results on its
-// express way that have reached the slice.
+// bypass path that have reached the slice.
 func (sl *slice) buffers(now uint64, loads int, see func(string, int, int)) {
 	x := sl.bypassOccupancy(now)
 	see(sl.issued.Name(), sl.issued.Len()+x.issued, sl.issued.Capacity())

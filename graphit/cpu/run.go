@@ -272,8 +272,8 @@ func (r *Result) execute(ctx context.Context, c *exec.Cmd, output io.Writer) err
 	r.Summary = strings.TrimPrefix(strings.TrimSpace(log.String()), "heddle: ")
 	fmt.Sscan(r.Summary, &r.Rounds) //nolint:errcheck // 0, of a run that fails
 	if m := walked.FindStringSubmatch(r.Summary); m != nil {
-		r.Taken, _ = strconv.ParseUint(m[1], 10, 64)  // digits
-		r.Walked, _ = strconv.ParseUint(m[2], 10, 64) //
+		r.Taken, _ = strconv.ParseUint(m[1], 10, 64) // digits, as are the others
+		r.Walked, _ = strconv.ParseUint(m[2], 10, 64)
 	}
 	if c.ProcessState != nil {
 		r.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()

@@ -77,7 +77,7 @@ func changedBy(op *graphir.EdgeSetIterator, f *graphit.Func, ofSources bool) (sh
 }
 
 // wrong returns the error of an element that another backend has computed otherwise: if a filter's answers have
-// depended on the order of edges, nobody knows what is right.
+// depended on the order of edges, no result is known to be right.
 func (r *Reference) wrong(format string, args ...any) error {
 	says := fmt.Sprintf(format, args...)
 	if x := r.racy; x != nil {
