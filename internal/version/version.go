@@ -4,6 +4,7 @@ package version
 import (
 	"cmp"
 	"crypto/sha256"
+	"debug/elf"
 	"fmt"
 	"io"
 	"os"
@@ -34,7 +35,9 @@ var Text = sync.OnceValue(func() string {
 	return cmp.Or(v, info.Main.Version) + modified
 })
 
-// Executable distinguishes builds without a commit: a hash of the program.
+// Executable distinguishes builds without a commit: a hash of the go command's build ID, which holds hashes of the
+// program's inputs and of its content, or of the whole program where there is none (100 MB, which every start would
+// read).
 func Executable() string {
 	f, err := os.Open("/proc/self/exe") // valid even if the file has been replaced
 	if err != nil {
@@ -45,11 +48,34 @@ func Executable() string {
 		return "unknown"
 	}
 	defer f.Close() //nolint:errcheck // read only
+	return hashOf(f)
+}
+
+func hashOf(program io.ReaderAt) string {
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if id := buildID(program); len(id) > 0 {
+		h.Write(id)
+	} else if _, err := io.Copy(h, io.NewSectionReader(program, 0, 1<<40)); err != nil {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.6x", h.Sum(nil))
+}
+
+// buildID returns the note of an ELF file in which the linker leaves the build ID; nil if there is none.
+func buildID(program io.ReaderAt) []byte {
+	f, err := elf.NewFile(program)
+	if err != nil {
+		return nil // another system's format
+	}
+	s := f.Section(".note.go.buildid")
+	if s == nil || s.Size > 4096 {
+		return nil
+	}
+	id, err := s.Data()
+	if err != nil {
+		return nil
+	}
+	return id
 }
 
 // Short returns the commit in twelve digits, and whether files had been modified since; without a commit, Text.

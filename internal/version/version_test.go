@@ -1,6 +1,8 @@
 package version
 
 import (
+	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -16,4 +18,23 @@ func TestLine(t *testing.T) {
 	require.Equal(t, 2, commitTime(vcs).Hour(), "UTC")
 	without := line(nil)
 	require.True(t, strings.HasPrefix(without, Text()+" (no commit date"), without)
+}
+
+// TestHashOf: two programs whose build IDs differ are two builds, whatever else they hold; without a build ID the whole
+// content counts.
+func TestHashOf(t *testing.T) {
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Skipf("skipped: no /proc here: %v", err)
+	}
+	id := buildID(bytes.NewReader(program))
+	require.Contains(t, string(id), "Go\x00", "tests are Go programs")
+	require.Equal(t, Executable(), hashOf(bytes.NewReader(program)))
+
+	other := bytes.Clone(program)
+	other[bytes.Index(other, id)+len(id)/2] ^= 1
+	require.NotEqual(t, Executable(), hashOf(bytes.NewReader(other)))
+
+	require.NotEqual(t, hashOf(strings.NewReader("a program")), hashOf(strings.NewReader("another")))
+	require.Nil(t, buildID(bytes.NewReader(program[:1000])), "cut off")
 }
