@@ -23,39 +23,13 @@ const simulating = "heddle/components/clock.(*System).Run"
 // signals. Go must not use rdtscp either, which valgrind rejects on some processors that have it.
 var deterministic = []string{"GODEBUG=asyncpreemptoff=1,cpu.rdtscp=off", "GOGC=off", "GOMAXPROCS=1"}
 
-// unpreempted returns the flags of go build for a program whose goroutines run until they block. By default Go preempts
-// one after 10 ms, which callgrind, seeing only another stack, takes for the simulation's return: instructions after
-// that were not counted on a busy machine. The setting is a constant of Go's runtime, whose file is replaced.
-func unpreempted(ctx context.Context, dir string) ([]string, error) {
-	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return nil, fmt.Errorf("go env GOROOT: %w", err)
-	}
-	file := filepath.Join(strings.TrimSpace(string(root)), "src", "runtime", "proc.go")
-	source, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	changed := preemptAfter.ReplaceAll(source, []byte("const forcePreemptNS = 1 << 62"))
-	if bytes.Equal(changed, source) {
-		return nil, fmt.Errorf("%s: has no constant forcePreemptNS any more: find the constant by which Go preempts", file)
-	}
-	proc, overlay := filepath.Join(dir, "proc.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: proc}})
-	if err != nil {
-		return nil, err
-	}
-	return []string{"-overlay=" + overlay}, errors.Join(os.WriteFile(proc, changed, 0o644),
-		os.WriteFile(overlay, replace, 0o644))
-}
-
-var preemptAfter = regexp.MustCompile(`const forcePreemptNS = .*`)
-
 // cost is the work of a workload, and its cost on the host.
 type cost struct {
 	WarpInstrs uint64 `json:"warp_instrs"`
 	Cycles     uint64 `json:"cycles"`
 	HostInstrs uint64 `json:"host_instrs"`
+	// Unprofiled is the number of host instructions of a program that was compiled without the profile; 0: unknown.
+	Unprofiled uint64 `json:"-"`
 }
 
 func (c cost) perWarpInstr() float64 { return float64(c.HostInstrs) / float64(c.WarpInstrs) }
@@ -65,9 +39,8 @@ func (c cost) perCycle() float64     { return float64(c.HostInstrs) / float64(c.
 type counter struct {
 	root    string // root of the module, which workloads' file names are relative to
 	program string
-	flags   []string // of go build
-	config  string   // graph.yaml
-	dir     string   // for the output of runs
+	config  string // graph.yaml
+	dir     string // for the output of runs
 	whole   bool
 	keep    string // directory for callgrind's files; empty: they are removed
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,15 +37,21 @@ func TestPageKeepsWhatItHolds(t *testing.T) {
 	for i, w := range workloads {
 		p[quick][w.name] = cost{WarpInstrs: uint64(1000 + i), Cycles: 7, HostInstrs: 1234567890}
 	}
-	p[whole][workloads[3].name] = cost{1, 2, 3}
+	p[whole][workloads[3].name] = cost{1, 2, 3, 0}
+	p[quick][workloads[3].name] = cost{1, 2, 3, 4}
 	text, err := p.text()
 	require.NoError(t, err)
 	read, err := readPage(text)
 	require.NoError(t, err)
 	assert.Equal(t, p, read)
 
-	_, err = readPage(strings.Replace(text, "1,234,567,890", "many", 1))
-	assert.ErrorContains(t, err, `"many": expected a number`)
+	assert.Equal(t, table{workloads[3].name: {WarpInstrs: 1, Cycles: 2, HostInstrs: 4}}, read[quick].unprofiled())
+	assert.Empty(t, read[whole].unprofiled())
+
+	for _, changed := range []string{"1,234,567,890", " 4 |"} {
+		_, err = readPage(strings.Replace(text, changed, strings.Replace(changed, strings.Trim(changed, " |"), "many", 1), 1))
+		assert.ErrorContains(t, err, `"many": expected a number`)
+	}
 }
 
 func TestToleranceIsOfTheCostOfAWarpInstruction(t *testing.T) {
@@ -51,9 +59,9 @@ func TestToleranceIsOfTheCostOfAWarpInstruction(t *testing.T) {
 	old := table{"alu_chain": recorded}
 	list := []*workload{&workloads[0]}
 	for instrs, want := range map[uint64]error{900_000: nil, 1_029_000: nil, 1_031_000: errWorse} {
-		assert.Equal(t, want, printBeside("recorded", list, []cost{{1000, 10, instrs}}, old), instrs)
+		assert.Equal(t, want, printBeside("recorded", list, []cost{{WarpInstrs: 1000, Cycles: 10, HostInstrs: instrs}}, old), instrs)
 	}
-	assert.NoError(t, printBeside("recorded", list, []cost{{1000, 10, 1}}, table{}),
+	assert.NoError(t, printBeside("recorded", list, []cost{{WarpInstrs: 1000, Cycles: 10, HostInstrs: 1}}, table{}),
 		"a workload without a record cannot be worse")
 }
 
@@ -81,16 +89,13 @@ func TestCountsAreRead(t *testing.T) {
 
 // Only the simulation is counted: ten times the instructions cost about ten times as much, and two counts are equal.
 func TestCountsSimulating(t *testing.T) {
-	testenv.NeedLong(t, "it compiles all of Go and heddle with a changed runtime; .ci/run does, and counts, by the "+
-		"command itself")
+	testenv.NeedSlow(t, "callgrind executes a simulation three times")
 	tools.Need(t, "valgrind")
 	ctx := context.Background()
 	root, err := commits.Root(ctx)
 	require.NoError(t, err)
 	c := counter{root: root, dir: t.TempDir()}
-	c.flags, err = unpreempted(ctx, c.dir)
-	require.NoError(t, err)
-	c.program, err = commits.Build(ctx, root, c.dir, c.flags...)
+	c.program, err = buildUnpreempted(ctx, root, c.dir, "-pgo=off")
 	require.NoError(t, err)
 	count := func(iters int) cost {
 		got, err := c.count(ctx, &workload{machine: "vortex-1c4w4t", program: program{"alu_chain", iters}})
@@ -109,3 +114,46 @@ func TestFailureIsTold(t *testing.T) {
 	_, err := c.count(context.Background(), &workloads[0])
 	assert.ErrorContains(t, err, "none")
 }
+
+// TestUnpreempted: in the changed program another goroutine waits until a busy one blocks, which it does not in the
+// program as it was.
+func TestUnpreempted(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: callgrind runs on Linux")
+	}
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	require.NoError(t, os.WriteFile(source, []byte(busy), 0o600))
+	out, err := exec.Command("go", "build", "-o", program, source).CombinedOutput()
+	require.NoError(t, err, string(out))
+	for _, want := range []string{"preempted: true\n", "preempted: false\n"} {
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), deterministic...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err)
+		require.Equal(t, want, string(out))
+		require.NoError(t, unpreempted(program))
+	}
+
+	other := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(other, []byte("no program"), 0o600))
+	require.ErrorContains(t, unpreempted(other), "expected a program of Linux")
+}
+
+const busy = `package main
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+func main() {
+	var ran atomic.Bool
+	go ran.Store(true)
+	for from := time.Now(); time.Since(from) < time.Second && !ran.Load(); {
+		_ = fmt.Sprint(from) // calls look whether the goroutine is to give way
+	}
+	fmt.Println("preempted:", ran.Load())
+}
+`

@@ -34,6 +34,7 @@ type options struct {
 	keep   string
 	jobs   int
 	pgo    bool
+	plain  bool
 }
 
 func main() {
@@ -47,6 +48,8 @@ func main() {
 	flag.StringVar(&o.keep, "keep", "", "keep callgrind's files in this `directory`")
 	flag.BoolVar(&o.pgo, "profile", false, "instead of counting, write cmd/heddle/default.pgo, the profile by which the "+
 		"compiler optimises heddle")
+	flag.BoolVar(&o.plain, "unprofiled", false, "compile without that profile, which takes minutes less where heddle has "+
+		"been compiled without it")
 	flag.IntVar(&o.jobs, "jobs", resources.Processors(), "counts at the same time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -88,10 +91,7 @@ func (o *options) main(ctx context.Context) error {
 	if o.pgo {
 		return o.profile(ctx, list, now)
 	}
-	if now.flags, err = unpreempted(ctx, dir); err != nil {
-		return err
-	}
-	if now.program, err = commits.Build(ctx, root, dir, now.flags...); err != nil {
+	if now.program, err = buildUnpreempted(ctx, root, dir, o.flags()...); err != nil {
 		return err
 	}
 	if o.base != "" {
@@ -104,8 +104,11 @@ func (o *options) workloads() ([]*workload, error) {
 	if flag.NArg() > 0 {
 		return nil, fmt.Errorf("%q: expected flags only (--run chooses workloads)", flag.Arg(0))
 	}
-	if o.pgo && (o.base != "" || o.record || o.full || o.keep != "") {
+	if o.pgo && (o.base != "" || o.record || o.full || o.keep != "" || o.plain) {
 		return nil, errors.New("--profile counts nothing: expected no other flag than --run")
+	}
+	if o.plain && (o.record || o.full) {
+		return nil, errors.New("--unprofiled: of whole runs no such counts are recorded, and --record records both")
 	}
 	if o.base != "" && o.record || o.base == "" && o.pairs > 0 {
 		return nil, errors.New("--base compares and records nothing; --pairs needs --base")
@@ -124,6 +127,14 @@ func (o *options) workloads() ([]*workload, error) {
 		return nil, fmt.Errorf("--run %s: no workload has such a name", o.run)
 	}
 	return list, nil
+}
+
+// flags returns the flags of go build.
+func (o *options) flags() []string {
+	if o.plain {
+		return []string{"-pgo=off"}
+	}
+	return []string{"-pgo=auto"} // whatever GOFLAGS says
 }
 
 // counter returns a counter without its program.
@@ -163,9 +174,18 @@ func (o *options) check(ctx context.Context, list []*workload, now *counter) err
 	if err != nil {
 		return err
 	}
-	worse := printBeside("recorded", list, costs, recorded[size])
+	before := recorded[size]
+	if o.plain {
+		before = before.unprofiled()
+	}
+	worse := printBeside("recorded", list, costs, before)
 	if !o.record {
 		return worse
+	}
+	if !o.full {
+		if err := o.alsoUnprofiled(ctx, list, costs, now); err != nil {
+			return err
+		}
 	}
 	for i, w := range list {
 		recorded[size][w.name] = costs[i]
@@ -177,6 +197,26 @@ func (o *options) check(ctx context.Context, list []*workload, now *counter) err
 	return os.WriteFile(file, []byte(page), 0o644)
 }
 
+// alsoUnprofiled completes the costs with those of a program without the profile, which CI counts.
+func (o *options) alsoUnprofiled(ctx context.Context, list []*workload, costs []cost, now *counter) error {
+	plain := *now
+	dir, err := os.MkdirTemp(now.dir, "")
+	if err != nil {
+		return err
+	}
+	if plain.program, err = buildUnpreempted(ctx, now.root, dir, "-pgo=off"); err != nil {
+		return err
+	}
+	counts, err := o.all(ctx, list, &plain)
+	if err != nil {
+		return err
+	}
+	for i := range counts {
+		costs[i].Unprofiled = counts[i].HostInstrs
+	}
+	return nil
+}
+
 // compare counts with this work tree's program and that of another commit.
 func (o *options) compare(ctx context.Context, list []*workload, now *counter) error {
 	base := *now
@@ -185,7 +225,10 @@ func (o *options) compare(ctx context.Context, list []*workload, now *counter) e
 	if err != nil {
 		return err
 	}
-	if base.program, err = commits.BuildAt(ctx, now.root, o.base, dir, now.flags...); err != nil {
+	if base.program, err = commits.BuildAt(ctx, now.root, o.base, dir, o.flags()...); err != nil {
+		return err
+	}
+	if err := unpreempted(base.program); err != nil {
 		return err
 	}
 	before, err := o.all(ctx, list, &base)

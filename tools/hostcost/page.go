@@ -37,8 +37,8 @@ func (p page) text() (string, error) {
 func (t table) markdown() string {
 	var s strings.Builder
 	s.WriteString("| workload | machine | warp instructions | cycles | host instructions | per warp instruction | goal " +
-		"| per cycle |\n")
-	s.WriteString("|---|---|---:|---:|---:|---:|---:|---:|\n")
+		"| per cycle | without the profile |\n")
+	s.WriteString("|---|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for i := range workloads {
 		w := &workloads[i]
 		c, ok := t[w.name]
@@ -49,11 +49,25 @@ func (t table) markdown() string {
 		if w.goal != 0 {
 			goal = thousands(uint64(w.goal))
 		}
-		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", w.name, w.machine, thousands(c.WarpInstrs),
-			thousands(c.Cycles),
-			thousands(c.HostInstrs), rounded(c.perWarpInstr()), goal, rounded(c.perCycle()))
+		plain := "–"
+		if c.Unprofiled != 0 {
+			plain = thousands(c.Unprofiled)
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", w.name, w.machine, thousands(c.WarpInstrs),
+			thousands(c.Cycles), thousands(c.HostInstrs), rounded(c.perWarpInstr()), goal, rounded(c.perCycle()), plain)
 	}
 	return s.String()
+}
+
+// unprofiled returns the costs without the profile, of the workloads of which they are known.
+func (t table) unprofiled() table {
+	u := table{}
+	for name, c := range t {
+		if c.Unprofiled != 0 {
+			u[name] = cost{WarpInstrs: c.WarpInstrs, Cycles: c.Cycles, HostInstrs: c.Unprofiled}
+		}
+	}
+	return u
 }
 
 // readPage reads the tables of a page.
@@ -66,19 +80,20 @@ func readPage(text string) (page, error) {
 			continue
 		}
 		cells := strings.Split(strings.Trim(line, "|"), "|")
-		if current == nil || len(cells) != 8 || !strings.HasPrefix(line, "| ") ||
+		if current == nil || len(cells) != 9 || !strings.HasPrefix(line, "| ") ||
 			strings.HasPrefix(line, "| workload ") {
 			continue
 		}
-		var n [3]uint64
-		for j := range n {
-			v, err := strconv.ParseUint(strings.ReplaceAll(strings.TrimSpace(cells[2+j]), ",", ""), 10, 64)
-			if err != nil || v == 0 {
-				return nil, fmt.Errorf("line %d: %q: expected a number", i+1, strings.TrimSpace(cells[2+j]))
+		var n [4]uint64
+		for j, column := range []int{2, 3, 4, 8} {
+			text := strings.TrimSpace(cells[column])
+			v, err := strconv.ParseUint(strings.ReplaceAll(text, ",", ""), 10, 64)
+			if (err != nil || v == 0) && (column != 8 || text != "–") {
+				return nil, fmt.Errorf("line %d: %q: expected a number", i+1, text)
 			}
 			n[j] = v
 		}
-		current[strings.TrimSpace(cells[0])] = cost{WarpInstrs: n[0], Cycles: n[1], HostInstrs: n[2]}
+		current[strings.TrimSpace(cells[0])] = cost{n[0], n[1], n[2], n[3]}
 	}
 	return p, nil
 }
