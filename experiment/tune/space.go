@@ -420,18 +420,23 @@ func (s *Space) nearest(to Candidate, axis, value int) (list []int) {
 		if c[axis] != value || axis != 0 && c[0] != to[0] {
 			continue
 		}
+		most := least // as many differences are of use: fewer, once the list is full
+		if len(list) == mostNearest {
+			most--
+		}
 		differs := 0
-		for a := range c {
+		for a := 0; a < len(c) && differs <= most; a++ {
 			if c[a] != to[a] {
 				differs++
 			}
 		}
-		if differs < least {
+		switch {
+		case differs > most:
+			continue
+		case differs < least:
 			least, list = differs, nil
 		}
-		if differs == least && len(list) < mostNearest {
-			list = append(list, i)
-		}
+		list = append(list, i)
 	}
 	return list
 }

@@ -86,7 +86,7 @@ func (e *evaluator) evaluate(_ context.Context, list []int, most uint64) (out []
 // with the requested one, and its counts are right.
 func TestSearch(t *testing.T) {
 	missed, looked, candidates := 0, 0, 0
-	seeds := testenv.Cases(t, 6, 20)
+	seeds := testenv.Cases(t, 3, 20)
 	spaces := 4 * int(seeds)
 	for _, algorithm := range []string{"bfs", "sssp", "pagerank", "k-core"} {
 		s := space(t, algorithm)
@@ -132,7 +132,7 @@ func TestQuick(t *testing.T) {
 	for _, algorithm := range []string{"bfs", "pagerank"} {
 		s := space(t, algorithm)
 		sum := 0.0
-		seeds := testenv.Cases(t, 6, 20)
+		seeds := testenv.Cases(t, 3, 20)
 		for seed := range seeds {
 			cycles := made(s, seed)
 			looked := func(search tune.Search) (int, uint64) {
