@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // claim matches a table's row, or a block, of docs/guide/slow.md.
@@ -18,6 +20,7 @@ var claim = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$|^\\|[^\n]*\\|$")
 // TestSlow runs every command of docs/guide/slow.md. Rows of the page's tables are those that the command before them
 // printed, less columns; the drawing is that of the Konata file.
 func TestSlow(t *testing.T) {
+	testenv.NeedSlow(t, "it follows a page of the guide")
 	text, err := os.ReadFile("../docs/guide/slow.md")
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/graph/graphspec"
+	"heddle/internal/testenv"
 )
 
 // A stand-in has the published numbers of vertices and edges, divided, and says what it is.
@@ -34,6 +35,7 @@ func TestStandInsHaveThePublishedCounts(t *testing.T) {
 
 // Where the maximum degree is published, the whole stand-in's is near it: within a quarter, as it is expected to be.
 func TestStandInsHaveThePublishedMaximum(t *testing.T) {
+	testenv.NeedSlow(t, "it makes whole stand-ins")
 	for _, name := range []string{"com-amazon", "amazon0601"} {
 		o, _ := (&graphspec.Like{Name: name}).Original()
 		s := load(t, "like.name="+name).Summarise()
@@ -85,7 +87,7 @@ func TestLottery(t *testing.T) {
 // Whatever the schema allows is refused with the key, or generated.
 func TestAnyStandIn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
+	for range testenv.Cases(t, 100, 200) {
 		o := graphspec.Originals[r.IntN(len(graphspec.Originals))]
 		s := graphspec.Like{Name: o.Name, Shrink: 1 + r.IntN(1<<(1+r.IntN(20))), Seed: r.Uint64()}
 		n, m := s.Size()

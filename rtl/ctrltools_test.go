@@ -17,6 +17,7 @@ import (
 
 // TestCtrlLint: neither Verilator, with all its warnings, nor Yosys finds anything in the sources.
 func TestCtrlLint(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and Yosys read many configurations")
 	corners := []ctrlConfig{{ctrlSpec("ef+vl", 1, 0, 1_000_000_000, 16), 33}, {ctrlSpec("ef+vl", 20, 3, 0, 3), 7},
 		chosenCtrls[1], chosenCtrls[4], chosenCtrls[5], chosenCtrls[6]}
 	for i, c := range corners {

@@ -17,6 +17,7 @@ import (
 
 // TestPEGLint: neither Verilator, with all its warnings, nor Yosys finds anything in the sources.
 func TestPEGLint(t *testing.T) {
+	testenv.NeedSlow(t, "Verilator and Yosys read many configurations")
 	corners := []pegConfig{
 		{spec: graphpeg.DefaultSpec().Derived(32, 6), shape: graphpeg.Shape{Cores: 1, Warps: 32, Threads: 32, LineBytes: 64}},
 		{spec: peg(1, 8, 16, 2, 1, "return", "vertex", "donation"), shape: graphpeg.Shape{Cores: 1, Warps: 1, Threads: 1, LineBytes: 16}},

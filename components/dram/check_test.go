@@ -25,7 +25,8 @@ func (p point) run() string {
 	return strings.Join([]string{p.config, p.pattern, p.mix, p.mode, p.amount}, " ")
 }
 
-// everyNth run of a configuration is played, from another on in each, unless testenv.Long asks for all.
+// everyNth run of a configuration is played, from another on in each (every second one of these without
+// testenv.LongVariable), unless testenv.Long asks for all.
 const everyNth = 40
 
 // tally is how near a configuration comes to its points.
@@ -58,12 +59,15 @@ func TestLoads(t *testing.T) {
 func checkPoints(t *testing.T, points []point, first int) {
 	var sum tally
 	results := map[string]loadResult{}
-	runs := 0
+	runs, nth := 0, everyNth
+	if !testenv.Slow() {
+		nth *= 2
+	}
 	for _, p := range points {
 		r, ok := results[p.run()]
 		if !ok {
 			runs++
-			if testenv.Long(t) == 0 && (runs+first)%everyNth != 0 {
+			if testenv.Long(t) == 0 && (runs+first)%nth != 0 {
 				results[p.run()] = loadResult{}
 				continue
 			}

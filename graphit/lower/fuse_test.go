@@ -16,6 +16,7 @@ import (
 	"heddle/graph"
 	"heddle/graphit/looptest"
 	"heddle/graphit/lower"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
@@ -74,7 +75,7 @@ func TestFused(t *testing.T) {
 	g := undirected(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	names, of := sources(t)
-	for _, name := range names {
+	for i, name := range names {
 		ran := map[string]bool{}
 		try := func(settings ...string) bool {
 			w := testWorkload(t, settings...)
@@ -87,13 +88,13 @@ func TestFused(t *testing.T) {
 			return true
 		}
 		require.True(t, try(), name)
-		for _, s := range axes[0].values {
+		for _, s := range testenv.Some(t, i, (len(axes[0].values)+1)/2, axes[0].values) {
 			if u, err := schedule.ByName(s); err != nil ||
 				!u.Unit.HasLists() && !(u.Unit.ReadsRows() && strings.Contains(of[name], "edges.apply(there)")) {
 				require.True(t, try("schedule="+s), "%s under %s", name, s)
 			}
 		}
-		for done, tries := 0, 0; done < 6; tries++ {
+		for done, tries := uint64(0), 0; done < testenv.Cases(t, 2, 6); tries++ {
 			require.Less(t, tries, 3000, name)
 			var settings []string
 			for _, a := range axes {

@@ -14,6 +14,7 @@ import (
 	"heddle/configs"
 	"heddle/graphit/looptest"
 	"heddle/graphit/lower"
+	"heddle/internal/testenv"
 	"heddle/kernels/compose"
 	"heddle/kernels/direction"
 	"heddle/kernels/host"
@@ -96,9 +97,10 @@ func TestFusedHybrid(t *testing.T) {
 	g := undirected(t)
 	random := rand.New(rand.NewPCG(43, 7))
 	names, of := hybridSources(t)
+	cases := testenv.Cases(t, 3, 8)
 	entered, both := 0, 0
 	for _, name := range names {
-		for done, tries := 0, 0; done < 8; tries++ {
+		for done, tries := uint64(0), 0; done < cases; tries++ {
 			require.Less(t, tries, 1000, name)
 			below, above := drawnWords(random), drawnWords(random)
 			threshold := []string{"0", "0.01", "0.05", "0.2", "0.6", "1"}[random.IntN(6)]
@@ -118,8 +120,8 @@ func TestFusedHybrid(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs with both schedules, %d changes of the set", both, entered)
-	require.Greater(t, both, 20)
-	require.Greater(t, entered, 40)
+	require.Greater(t, both, len(names)*int(cases)/4)
+	require.Greater(t, entered, len(names)*int(cases)/2)
 }
 
 // TestFusedDirections: a fused loop decides between push and pull by the edges of its set. Where a round's set is the

@@ -8,7 +8,7 @@ import (
 
 // LongVariable enables the full size of long tests: random campaigns draw as many cases as evidence requires, all
 // combinations run, and skipped tests run. 1 is that size; n draws n times as many cases. 0 keeps the short sizes, but
-// skips no slow test (NeedSlow): .ci/run runs them so.
+// skips no slow test (NeedSlow): .ci/run runs them so. Without it half of the short sizes run.
 const LongVariable = "HEDDLE_LONG"
 
 // SeedVariable overrides the seed of random campaigns.
@@ -41,11 +41,15 @@ func NeedSlow(t testing.TB, why string) {
 // Slow reports whether slow tests run.
 func Slow() bool { return os.Getenv(LongVariable) != "" }
 
-// Cases returns the number of cases that a campaign draws: short, or with LongVariable a multiple of long.
+// Cases returns the number of cases that a campaign draws: half of short, short, or a multiple of long, as LongVariable
+// says.
 func Cases(t testing.TB, short, long uint64) uint64 {
 	t.Helper()
 	if n := Long(t); n > 0 {
 		return n * long
+	}
+	if !Slow() {
+		return (short + 1) / 2
 	}
 	return short
 }
@@ -69,12 +73,15 @@ func number(t testing.TB, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// Some returns a few of all values, different ones for each nth case, so that the cases together cover all; with
-// LongVariable each case has all.
+// Some returns a few of all values (half as many without LongVariable), different ones for each nth case, so that the
+// cases together cover all; with 1 or more each case has all.
 func Some[T any](t testing.TB, nth, few int, all []T) (some []T) {
 	t.Helper()
 	if Long(t) > 0 {
 		return all
+	}
+	if !Slow() {
+		few = (few + 1) / 2
 	}
 	for i := range min(few, len(all)) {
 		some = append(some, all[(nth*few+i)%len(all)])

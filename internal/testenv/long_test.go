@@ -12,7 +12,7 @@ import (
 
 func TestSizes(t *testing.T) {
 	t.Setenv(testenv.SeedVariable, "")
-	for text, cases := range map[string]uint64{"": 5, "0": 5, "1": 100, "3": 300} {
+	for text, cases := range map[string]uint64{"": 3, "0": 5, "1": 100, "3": 300} {
 		t.Setenv(testenv.LongVariable, text)
 		require.Equal(t, cases, testenv.Cases(t, 5, 100), text)
 		skipped := true
@@ -20,13 +20,16 @@ func TestSizes(t *testing.T) {
 			testenv.NeedLong(t, "it is an example")
 			skipped = false
 		})
-		require.Equal(t, cases == 5, skipped, text)
+		require.Equal(t, cases <= 5, skipped, text)
 		require.Equal(t, text != "", testenv.Slow(), text)
 		all := []int{1, 2, 3}
 		some := [][]int{testenv.Some(t, 0, 2, all), testenv.Some(t, 1, 2, all), testenv.Some(t, 0, 9, all)}
-		if cases == 5 {
+		switch text {
+		case "":
+			require.Equal(t, [][]int{{1}, {2}, all}, some[:3])
+		case "0":
 			require.Equal(t, [][]int{{1, 2}, {3, 1}, all}, some)
-		} else {
+		default:
 			require.Equal(t, [][]int{all, all, all}, some)
 		}
 	}

@@ -29,7 +29,7 @@ func optimisations(t *testing.T) []string {
 	if testenv.Long(t) > 0 {
 		return []string{"-O1", "-O2", "-O3", "-Os"}
 	}
-	return []string{"-O3", "-Os"}
+	return testenv.Some(t, 0, 2, []string{"-O3", "-Os"})
 }
 
 type shape struct{ cores, warps, threads int }

@@ -12,7 +12,7 @@ import (
 // TestTimeSwitchedOffAndOn: switched between time and none at any moment, within warps' requests to units too, they are
 // right, and no invariant is broken.
 func TestTimeSwitchedOffAndOn(t *testing.T) {
-	for i, p := range share(t, legal, thinned(covering, 32), 0) {
+	for i, p := range share(t, legal, thinned(covering, 64), 0) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 4))

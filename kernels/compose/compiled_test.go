@@ -191,7 +191,7 @@ func TestAllOnTheEmulator(t *testing.T) {
 
 // TestOnATimedMachine: with time they are right too, and no invariant is broken.
 func TestOnATimedMachine(t *testing.T) {
-	for i, p := range share(t, legal, thinned(covering, 6), 0) {
+	for i, p := range share(t, legal, thinned(covering, 20), 0) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			for name, g := range onGraphs(t, i) {

@@ -71,7 +71,7 @@ func timedOf(t testing.TB, p *Plan, shape string, options sim.Options, set ...st
 func TestFusedInTime(t *testing.T) {
 	graphs := tiny()
 	names := []string{"star", "chain", "skewed"}
-	for i, p := range share(t, fusable, thinned(coveringFused, 16), 0) {
+	for i, p := range share(t, fusable, thinned(coveringFused, 64), 0) {
 		shape := shapes[i%len(shapes)]
 		t.Run(p.Name()+"/"+shape, func(t *testing.T) {
 			t.Parallel()

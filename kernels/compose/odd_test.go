@@ -43,7 +43,7 @@ func runOdd(t *testing.T, p *Plan, g *graph.Graph, w workload.Workload) (Result,
 // TestOddGraphs: combinations are right on graphs of one vertex, without edges, with edges that are there several
 // times, and of sizes that fit nothing.
 func TestOddGraphs(t *testing.T) {
-	for i, p := range share(t, legal, thinned(covering, 6), 0) {
+	for i, p := range share(t, legal, thinned(covering, 20), 0) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 5))

@@ -16,7 +16,7 @@ import (
 // code. Passes lose none, and code is the same with marks and without.
 func TestEveryInstructionHasAPhase(t *testing.T) {
 	const end = 6 // instructions
-	for _, p := range share(t, legal, thinned(covering, 6), 0) {
+	for _, p := range share(t, legal, thinned(covering, 20), 0) {
 		own := *p
 		p = &own
 		p.Weights = graph.IntWeights

@@ -81,7 +81,7 @@ func TestLayoutsOfAllSizes(t *testing.T) {
 			plans = append(plans, p)
 		}
 	}
-	for i := range int(testenv.Cases(t, 100, 4000)) {
+	for i := range int(testenv.Cases(t, 40, 4000)) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(uint64(i), 7))

@@ -240,14 +240,14 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(testenv.Seed(t, 1), 7))
-	flags, share := []string{"-O0"}, 12
+	flags, share := []string{"-O0"}, 24
 	switch {
 	case testenv.Long(t) > 0:
 		share = 1
 	case testenv.Slow():
 		share = 4
 	}
-	if share < 12 {
+	if testenv.Slow() {
 		flags = append(flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	}
 	batches := make([]*batch, 2) // a compiler on each of two processors

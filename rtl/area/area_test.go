@@ -108,6 +108,7 @@ func TestMapGraphPEG(t *testing.T) {
 // TestMapControlProcessor: its registers are those that its sources say, it has no memory, and a machine of one core
 // has none of it.
 func TestMapControlProcessor(t *testing.T) {
+	testenv.NeedSlow(t, "Yosys maps a control processor")
 	tools.Need(t, "yosys")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	l, err := configs.LoadMachine("vortex-1c4w4t-graphpeg", nil, []string{"cores_per_socket=4", "ctrlproc.policy=ef+vl",
@@ -138,6 +139,7 @@ func TestMapControlProcessor(t *testing.T) {
 
 // TestLibertyWithoutCells is refused.
 func TestLibertyWithoutCells(t *testing.T) {
+	testenv.NeedSlow(t, "Yosys maps a Weaver")
 	tools.Need(t, "yosys")
 	text, err := os.ReadFile("testdata/toy.lib")
 	require.NoError(t, err)
