@@ -49,7 +49,8 @@ func TestPageKeepsWhatItHolds(t *testing.T) {
 	assert.Empty(t, read[whole].unprofiled())
 
 	for _, changed := range []string{"1,234,567,890", " 4 |"} {
-		_, err = readPage(strings.Replace(text, changed, strings.Replace(changed, strings.Trim(changed, " |"), "many", 1), 1))
+		many := strings.Replace(changed, strings.Trim(changed, " |"), "many", 1)
+		_, err = readPage(strings.Replace(text, changed, many, 1))
 		assert.ErrorContains(t, err, `"many": expected a number`)
 	}
 }
@@ -59,7 +60,8 @@ func TestToleranceIsOfTheCostOfAWarpInstruction(t *testing.T) {
 	old := table{"alu_chain": recorded}
 	list := []*workload{&workloads[0]}
 	for instrs, want := range map[uint64]error{900_000: nil, 1_029_000: nil, 1_031_000: errWorse} {
-		assert.Equal(t, want, printBeside("recorded", list, []cost{{WarpInstrs: 1000, Cycles: 10, HostInstrs: instrs}}, old), instrs)
+		now := []cost{{WarpInstrs: 1000, Cycles: 10, HostInstrs: instrs}}
+		assert.Equal(t, want, printBeside("recorded", list, now, old), instrs)
 	}
 	assert.NoError(t, printBeside("recorded", list, []cost{{WarpInstrs: 1000, Cycles: 10, HostInstrs: 1}}, table{}),
 		"a workload without a record cannot be worse")
