@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // A small address space is said at once, and not by Go's runtime when it is used up.
 func TestASmallAddressSpaceIsSaid(t *testing.T) {
+	testenv.NeedSlow(t, "it runs processes to their limits of memory")
 	require.NoError(t, checkAddressSpace(0, false))
 	require.NoError(t, checkAddressSpace(leastAddressSpace, true))
 	require.ErrorContains(t, checkAddressSpace(1<<30, true),

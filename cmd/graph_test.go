@@ -13,6 +13,7 @@ import (
 
 	"heddle/graph"
 	"heddle/graph/graphspec"
+	"heddle/internal/testenv"
 )
 
 func TestGraphInfo(t *testing.T) {
@@ -82,6 +83,7 @@ func TestGraphGenAndConvert(t *testing.T) {
 
 // Every example in the help runs; files go to a temporary folder.
 func TestGeneratorExamples(t *testing.T) {
+	testenv.NeedSlow(t, "it makes a graph with each generator")
 	require.ElementsMatch(t, graphspec.Sources()[1:], sections())
 	for _, g := range generators {
 		args := append([]string{"graph", "gen", command(g.section)}, strings.Fields(g.example)...)

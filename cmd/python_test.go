@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // snippet matches a command or a snippet of docs/guide/python.md, with the module that it needs besides pandas.
@@ -21,6 +23,7 @@ const smaller = ` --set graph.file=./small.txt` +
 // TestPythonPage runs docs/guide/python.md as its reader would: the commands, the run on a smaller graph and smaller
 // machines, then the snippets as one notebook.
 func TestPythonPage(t *testing.T) {
+	testenv.NeedSlow(t, "it follows a page of the guide")
 	text, err := os.ReadFile("../docs/guide/python.md")
 	require.NoError(t, err)
 	python := ""

@@ -170,15 +170,12 @@ func TestReadingsThatMeanNothing(t *testing.T) {
 // Every shipped pack lays out in both variants, and its checks and figures choose points there; so it does at the ends
 // of what its paper leaves open. Full variants have thousands: .ci/run asks for them.
 func TestShippedPacks(t *testing.T) {
+	testenv.NeedLong(t, "it lays out every experiment of every pack")
 	all, err := packs()
 	require.NoError(t, err)
 	require.NotEmpty(t, all)
 	for _, p := range all {
-		variants := []config.Variant{config.Quick}
-		if testenv.Long(t) > 0 {
-			variants = append(variants, config.Full)
-		}
-		for _, v := range variants {
+		for _, v := range []config.Variant{config.Quick, config.Full} {
 			parts, absent, err := layOut(p, v,
 				config.PackOptions{Graphs: "../shared/graphs", Exists: func(string) bool { return true }})
 			require.NoError(t, err, "%s %s", p.Name, v)
@@ -189,10 +186,8 @@ func TestShippedPacks(t *testing.T) {
 		}
 		require.True(t, p.Has(config.Quick), "%s has a quick variant", p.Name)
 		require.LessOrEqual(t, p.QuickSeconds, 300, p.Name)
-		if testenv.Long(t) > 0 {
-			_, err := (&reproduceFlags{}).knobs(p) // which replaces the readings
-			assert.NoError(t, err, "%s: the ends of what the paper leaves open", p.Name)
-		}
+		_, err := (&reproduceFlags{}).knobs(p) // which replaces the readings
+		assert.NoError(t, err, "%s: the ends of what the paper leaves open", p.Name)
 	}
 }
 
