@@ -207,11 +207,11 @@ func (c *watched) Finish(now clock.Cycle) {
 // pending returns the number of messages in caches and memory, and on their way there.
 func (m *Machine) pending() int {
 	n := m.Memory.Pending()
+	for _, c := range m.Caches { // before the links, which hold nothing for a cache that trails
+		n += c.Pending()
+	}
 	for _, l := range m.links {
 		n += l.Len()
-	}
-	for _, c := range m.Caches {
-		n += c.Pending()
 	}
 	for _, u := range m.Units {
 		if u, ok := u.(accel.MemoryUser); ok {

@@ -37,7 +37,7 @@
 // cycles that it waited. Queues have no notion of time: registers that delay an item by a cycle are modelled by copies
 // of the sets taken at the beginning of the cycle. In a cache of one bank and one port, as most L1s are, cycles with
 // nothing but reads that hit take a shortcut (fastPath), with the same results. While an L1I of this shape holds only
-// reads that hit, it does not tick: its core runs its cycles when it looks for the answers (clock.Trailing).
+// reads that hit, it does not tick: its core computes when the answers are there, or runs its cycles (clock.Trailing).
 //
 // The logic is in plain structs without a clock (bank, mshr, tags, arbiter, queue); Cache moves messages between them
 // and the links.

@@ -29,36 +29,30 @@ type arrival struct {
 
 // source sends requests into a port and takes the answers.
 type source struct {
-	at   clock.Handle
-	req  *clock.Link[mem.Request]
-	rsp  *clock.Link[mem.Response]
-	todo []timed
-	sent []clock.Cycle
-	got  []arrival
-	deaf func(now clock.Cycle) bool // takes no answer in this cycle
-	lead bool                       // the cache may trail it
-	led  int                        // cycles in which it did
+	at      clock.Handle
+	req     *clock.Link[mem.Request]
+	rsp     *clock.Link[mem.Response]
+	todo    []timed
+	sent    []clock.Cycle
+	got     []arrival
+	deaf    func(now clock.Cycle) bool // takes no answer in this cycle
+	lead    bool                       // the cache may trail it
+	led     int                        // cycles in which it did
+	express int                        // of them, by times
+	peek    clock.Cycle                // cycles between two looks at the cache; 0: none
 }
 
 // leads is Tick while the cache trails.
 func (s *source) leads(now clock.Cycle) bool {
 	s.led++
 	near := s.req.Trailing()
-	near.CatchUp(now - 1)
-	deaf := s.deaf != nil && s.deaf(now)
-	if s.rsp.From() <= now && !deaf {
-		s.got = append(s.got, arrival{s.rsp.Front().Tag, now})
-		s.rsp.DropAt(now)
-	}
+	defer s.look(now)
+	near.Run(now)
+	s.takes(near, now)
 	n, awaits := len(s.sent), false
 	if n < len(s.todo) && s.todo[n].at <= now {
-		if awaits = s.req.FullAt(now); !awaits {
-			if r := s.todo[n].r; r.Op == mem.Read && near.Holds(r.Addr) {
-				s.req.PushAt(r, now)
-			} else {
-				near.End()
-				s.req.Push(r)
-			}
+		if awaits = near.Full(now); !awaits {
+			s.sends(near, s.todo[n].r, now)
 			s.sent = append(s.sent, now)
 		}
 	}
@@ -69,13 +63,50 @@ func (s *source) leads(now clock.Cycle) bool {
 	if n = len(s.sent); n < len(s.todo) && !awaits {
 		at = min(at, max(now+1, s.todo[n].at))
 	}
-	if !near.On || s.rsp.From() <= now {
+	if !near.On || s.rsp.From() <= now || near.Express() && near.Due() <= now {
 		at = now + 1
 	}
 	if at != clock.Never {
 		s.at.WakeAt(at)
 	}
 	return false
+}
+
+// look looks at the cache in some cycles, as a sampler does, which changes nothing.
+func (s *source) look(now clock.Cycle) {
+	if s.peek != 0 && now%s.peek == 0 {
+		s.req.Trailing().Settle()
+	}
+}
+
+// takes takes an answer of a cache that trails.
+func (s *source) takes(near *clock.Trailing, now clock.Cycle) {
+	if s.deaf != nil && s.deaf(now) {
+		return
+	}
+	switch {
+	case near.Express():
+		if s.express++; near.Due() <= now {
+			s.got = append(s.got, arrival{near.Answer(), now})
+			near.Take(now)
+		}
+	case s.rsp.From() <= now:
+		s.got = append(s.got, arrival{s.rsp.Front().Tag, now})
+		s.rsp.DropAt(now)
+	}
+}
+
+// sends sends a request to a cache that trails.
+func (s *source) sends(near *clock.Trailing, r mem.Request, now clock.Cycle) {
+	switch {
+	case r.Op != mem.Read || !near.Holds(r.Addr):
+		near.End()
+		s.req.Push(r)
+	case near.Express():
+		near.Send(r.Addr, r.Tag, now)
+	default:
+		s.req.PushAt(r, now)
+	}
 }
 
 func (s *source) Tick(now clock.Cycle) bool {
@@ -192,8 +223,9 @@ type plan struct {
 	memory   clock.Femto // period
 	order    func(n int) []int
 	forced   bool
-	long     bool // no cache goes the short way
-	lead     bool // the first level may trail its source
+	long     bool        // no cache goes the short way
+	lead     bool        // the first level may trail its source
+	peek     clock.Cycle // of the source
 	deaf     func(now clock.Cycle) bool
 
 	meet, interval int // the level that performs atomics
@@ -265,6 +297,7 @@ func (m *machine) connect(t testing.TB, p plan) {
 		m.levels[0].ConnectPort(i, src.req, src.rsp)
 		if p.lead {
 			src.lead = true
+			src.peek = p.peek
 			src.req.Lead()
 		}
 	}

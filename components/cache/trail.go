@@ -9,7 +9,8 @@ import (
 
 // A cache with a fast path trails its requester while its pipeline holds nothing but reads that hit. No message moves
 // and nothing ticks then for an instruction of a loop that the L1I holds. The requester asks Resident before it sends a
-// read, and ends the trailing if the line is not there: the stages then hold what they would, and the cache ticks.
+// read, and ends the trailing if the line is not there: the stages then hold what they would, and the cache ticks. Most
+// reads that trail go by times (clock.Trailing.Run): they are in no stage and on no link.
 
 // Resident reports whether a read of an address would hit.
 func (c *Cache) Resident(addr uint32) bool {
@@ -95,6 +96,58 @@ func (c *Cache) Ahead() clock.Cycle {
 
 // Through implements clock.Trailer.
 func (c *Cache) Through() clock.Cycle { return 2 }
+
+// Flows implements clock.Trailer.
+func (c *Cache) Flows() bool { return c.fastPath.waiting == 0 }
+
+// Board implements clock.Trailer.
+func (c *Cache) Board(t *clock.Trailing, now clock.Cycle) {
+	s := c.fastPath
+	back := s.rsp.Latency()
+	for s.rsp.Len() != 0 {
+		t.Aboard(0, s.rsp.Front().Tag, s.rsp.From(), true)
+		s.rsp.DropAt(now - 1)
+	}
+	for i, op := range [...]*operation{s.st1, s.st0} {
+		if op.kind != bubble {
+			t.Aboard(op.mem.Addr, op.mem.Tag, now+clock.Cycle(i)+back, false)
+			op.kind = bubble
+			s.stats.Reads--
+		}
+	}
+	for s.req.Len() != 0 {
+		r := s.req.Front()
+		t.Aboard(r.Addr, r.Tag, s.req.From()+c.Through()+back, false)
+		s.req.DropAt(now - 1)
+	}
+}
+
+// Passed implements clock.Trailer.
+func (c *Cache) Passed(addr uint32) {
+	s := c.fastPath
+	s.stats.Reads++
+	s.stats.ReadHits++
+	if s.tags.policy == LRU {
+		s.tags.touch(s.tags.find(addr >> (c.lineShift & 31)))
+	}
+}
+
+// Stalled implements clock.Trailer.
+func (c *Cache) Stalled(since, until clock.Cycle) {
+	b := c.fastPath.bank
+	b.wait(since, responseQueueFull)
+	b.endWait(until)
+}
+
+// PutRequest implements clock.Trailer.
+func (c *Cache) PutRequest(addr, tag uint32, at clock.Cycle) {
+	c.fastPath.req.PushAt(mem.Request{Addr: addr, Tag: tag, Op: mem.Read}, at)
+}
+
+// PutAnswer implements clock.Trailer.
+func (c *Cache) PutAnswer(tag uint32, at clock.Cycle) {
+	c.fastPath.rsp.PushAt(mem.Response{Tag: tag}, at)
+}
 
 // trail begins to trail after the cycle.
 func (c *Cache) trail(now clock.Cycle) bool {

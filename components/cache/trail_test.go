@@ -43,16 +43,18 @@ func trailPlan(seed uint64) plan {
 // A cache that trails its source, which then sleeps until an answer can be there, does what one does that ticks: every
 // request is taken and answered in the same cycle, in any order of units, and the counts are the same.
 func TestACacheThatTrails(t *testing.T) {
-	led, ended := 0, 0
-	for seed := range testenv.Cases(t, 60, 2000) {
+	led, ended, express := 0, 0, 0
+	for seed := range testenv.Cases(t, 150, 2000) {
 		want := fingerprint(run(t, trailPlan(seed)))
 		for shuffle := range uint64(3) {
 			p := trailPlan(seed)
 			p.lead = true
+			p.peek = clock.Cycle(shuffle) * clock.Cycle(7+seed%30)
 			p.order = rand.New(rand.NewPCG(seed, shuffle)).Perm
 			m := run(t, p)
 			require.Equal(t, want, fingerprint(m), "seed %d, order %d", seed, shuffle)
 			led += m.sources[0].led
+			express += m.sources[0].express
 			if m.sources[0].led > 0 && m.levels[0].Stats().ReadMisses > 10 {
 				ended++
 			}
@@ -60,4 +62,5 @@ func TestACacheThatTrails(t *testing.T) {
 	}
 	require.Greater(t, led, 1000, "no cache trailed for long")
 	require.Greater(t, ended, 10, "none ended to trail for a miss")
+	require.Greater(t, express, 1000, "none went by times for long")
 }

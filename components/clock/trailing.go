@@ -5,8 +5,9 @@ package clock
 // times and free slots are those of a unit that ticks; no end of a link is woken.
 //
 // A cycle of the trailing unit sees what the other side did up to the cycle before, as through any link. So at cycle n
-// the other side calls CatchUp(n-1) before it acts, uses FullAt, PushAt and DropAt for Full, Push and Pop, and finds
-// its own timer.
+// the other side calls Run(n) before it acts, uses Full, PushAt and DropAt for the links' Full, Push and Pop, and finds
+// its own timer. As the unit passes all values on in order and with the same delay, their times mostly suffice, and its
+// cycles are not even made up for (express).
 type Trailing struct {
 	On   bool  // the unit trails
 	last Cycle // its cycles have been run up to this one
@@ -14,6 +15,7 @@ type Trailing struct {
 	unit     Trailer
 	in, out  *linkState // from the leader, and to it
 	observed bool       // the unit is observed between cycles
+	express  express
 }
 
 // Trailer is a unit that can trail.
@@ -28,6 +30,18 @@ type Trailer interface {
 	// holds none. Through is that of a value that it takes.
 	Ahead() Cycle
 	Through() Cycle
+	// Flows reports whether nothing in the unit is held up. Board then hands what the unit and its links hold over to
+	// the express, at the beginning of the leader's cycle now, by Aboard; of what it has not passed on, it takes back
+	// the counts. Passed counts a value that has passed on the express, and Stalled the cycles from since to the one
+	// before until in which no slot was free for an answer.
+	Flows() bool
+	Board(t *Trailing, now Cycle)
+	Passed(addr uint32)
+	Stalled(since, until Cycle)
+	// PutRequest puts a value into the link to the unit in the leader's cycle at, and PutAnswer its answer into the link
+	// back in the unit's cycle at, when the express ends.
+	PutRequest(addr, tag uint32, at Cycle)
+	PutAnswer(tag uint32, at Cycle)
 	// TrailEnds is called when the unit no longer trails, and will tick again from the next cycle on.
 	TrailEnds()
 }
@@ -35,6 +49,7 @@ type Trailer interface {
 // NewTrailing prepares a unit that takes values from one link and passes values to the other.
 func NewTrailing[In, Out any](u Trailer, in *Link[In], out *Link[Out]) *Trailing {
 	t := &Trailing{unit: u, in: &in.linkState, out: &out.linkState}
+	t.express.prepare(t)
 	in.trailing, out.trailing = t, t
 	return t
 }
@@ -100,6 +115,9 @@ func (t *Trailing) Settle() {
 		return
 	}
 	d := t.in.consumer.d
+	if t.express.on {
+		t.hold(d.cycle)
+	}
 	if d.inTick {
 		t.CatchUp(d.cycle - 1)
 	} else {
@@ -112,6 +130,9 @@ func (t *Trailing) Settle() {
 func (t *Trailing) End() {
 	if t == nil || !t.On {
 		return
+	}
+	if t.express.on {
+		t.hold(t.in.consumer.d.cycle)
 	}
 	t.CatchUp(t.in.consumer.d.cycle)
 	t.On = false
@@ -172,6 +193,9 @@ func (l *linkState) FullAt(now Cycle) bool {
 // be free towards it; Never: neither happens by itself. The unit's cycles have been run up to now-1, and the leader has
 // acted in now.
 func (t *Trailing) Next(now Cycle, awaits bool) Cycle {
+	if t.express.on {
+		return t.nextDue(now, awaits)
+	}
 	ahead := t.unit.Ahead()
 	if awaits && (ahead != 0 || !t.out.FullAt(now+1)) {
 		return now + 1 // else it stands still until the leader takes a value

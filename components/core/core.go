@@ -305,10 +305,14 @@ func (c *Core) advance(now uint64) {
 // tickFront runs the front end's stages, last first.
 func (c *Core) tickFront(now uint64) {
 	undecoded, unscheduled := false, true
-	if near := c.front.near(); near != nil {
-		near.CatchUp(now - 1)
+	near := c.front.near()
+	if near != nil {
+		near.Run(now)
 	}
-	if c.front.arrived != 0 {
+	switch {
+	case near != nil && near.Express():
+		undecoded = near.Due() <= now && !c.decodeExpress(near, now)
+	case c.front.arrived != 0:
 		undecoded = c.decode(now)
 	}
 	if !c.front.scheduled.Empty() {

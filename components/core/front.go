@@ -66,18 +66,21 @@ func (c *Core) fetch(now uint64) {
 	f := &c.front
 	for _, out := range f.out {
 		near := f.near()
-		if near == nil && out.Full() || near != nil && out.FullAt(now) {
+		if near == nil && out.Full() || near != nil && near.Full(now) {
 			continue
 		}
 		i := int(f.scheduled.Take(now))
 		c.moved = true
 		c.hookFront(HookPosFetch, now, i, nil)
 		r := mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read}
-		if near != nil && near.Holds(r.Addr) {
-			out.PushAt(r, now)
-		} else {
+		switch {
+		case near == nil || !near.Holds(r.Addr):
 			near.End()
 			out.Push(r)
+		case near.Express():
+			near.Send(r.Addr, r.Tag, now)
+		default:
+			out.PushAt(r, now)
 		}
 		if f.scheduled.Empty() {
 			return
@@ -102,8 +105,7 @@ func (c *Core) decode(now uint64) (undecoded bool) {
 // of all warps and, if cores share the L1I, of the other cores.
 func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	i := int(from.Front().Tag)
-	w := &c.warps[i]
-	if w.ibuffer.Closed(now) {
+	if c.warps[i].ibuffer.Closed(now) {
 		return false
 	}
 	if c.front.near() != nil {
@@ -111,11 +113,29 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 	} else {
 		from.Drop()
 	}
+	c.decodeFor(i, now)
+	return true
+}
+
+// decodeExpress is decodeFrom for an answer on the express.
+func (c *Core) decodeExpress(near *clock.Trailing, now uint64) bool {
+	i := int(near.Answer())
+	if c.warps[i].ibuffer.Closed(now) {
+		return false
+	}
+	near.Take(now)
+	c.decodeFor(i, now)
+	return true
+}
+
+// decodeFor decodes the instruction that has arrived for warp i.
+func (c *Core) decodeFor(i int, now uint64) {
+	w := &c.warps[i]
 	c.moved = true
 	op, err := w.trace.Decode(w.fetching)
 	if err != nil { // fetched ahead: the warp may never get here
 		c.trapDecode(i, err, now)
-		return true
+		return
 	}
 	w.ibuffer.Push(op)
 	w.pending++
@@ -130,14 +150,13 @@ func (c *Core) decodeFrom(from *clock.Link[mem.Response], now uint64) bool {
 			c.awaitingUnit |= 1 << i
 		}
 		c.refreshState(i)
-		return true
+		return
 	}
 	if c.mayBlock(i) || c.spec.FetchRoom && !c.fetchable(w) {
 		c.fetchBlocked |= 1 << i
-		return true
+		return
 	}
 	c.front.unlocks.put(now+1, 1<<i)
-	return true
 }
 
 // decodeMore moves the instructions that came with the fetch of op into warp i's buffer, and returns the last.
