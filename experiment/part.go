@@ -298,12 +298,20 @@ func (s *sampledRun) estimate(p *isa.Program, r *sim.Result) {
 	}
 }
 
-// maxRelativeError bounds half a confidence interval relative to the cycles; a wider one makes the estimate useless.
-const maxRelativeError = 0.3
+// Bounds of half a confidence interval relative to the cycles; a wider one makes the estimate useless. By super-step it
+// is smaller: a run whose left-out steps may do other work than in time is refused unless it leaves out little.
+const (
+	maxRelativeError = 0.3
+	maxStepsError    = 0.15
+)
 
 // checkPrecision returns an error for an estimate that is too imprecise.
 func checkPrecision(o *Outcome, s *config.Sample) error {
-	if o.Half <= maxRelativeError*float64(o.Cycles) {
+	most := maxRelativeError
+	if s.Steps > 0 {
+		most = maxStepsError
+	}
+	if o.Half <= most*float64(o.Cycles) {
 		return nil
 	}
 	known := fmt.Sprintf("cycles are known to ±%.0f %% only", 100*o.Half/float64(o.Cycles))
@@ -311,8 +319,9 @@ func checkPrecision(o *Outcome, s *config.Sample) error {
 		return &UnsampledError{fmt.Sprintf("sample.steps = %d: cannot be sampled: %s, since super-steps are unlike "+
 			"those that were simulated: expected a smaller number, or 0, which simulates everything", s.Steps, known)}
 	}
-	return &UnsampledError{fmt.Sprintf("sample.period = %d: %s, since launches are too short to have "+
-		"more intervals: expected a smaller period, or 0, which simulates everything", s.Period, known)}
+	return &UnsampledError{fmt.Sprintf("sample.period = %d: cannot be sampled: %s, since launches are too short to have "+
+		"more intervals, or do in them what intervals do not show: expected a smaller period, or 0, which simulates "+
+		"everything", s.Period, known)}
 }
 
 // UnsampledError is the end of a sampled run that tells too little of its cycles.

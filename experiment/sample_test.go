@@ -95,7 +95,7 @@ func TestRunsShorterThanTheirBeginnings(t *testing.T) {
 // An estimate with an interval as wide as itself is none.
 func TestTooFewIntervals(t *testing.T) {
 	o := runPart(t, sizable, "sample.period=100000", "sample.begin=1", "sample.interval=20000", "sample.warm_up=0")
-	require.ErrorContains(t, o.Err, "sample.period = 100000: cycles are known to ±")
+	require.ErrorContains(t, o.Err, "sample.period = 100000: cannot be sampled: cycles are known to ±")
 	require.ErrorContains(t, o.Err, "expected a smaller period")
 }
 

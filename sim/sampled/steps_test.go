@@ -72,7 +72,7 @@ func TestRatesBetweenSizes(t *testing.T) {
 	require.Greater(t, other.Error, 2*like.Error, "of another stratum")
 	ordered, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 1, 10000)), true)
 	require.Equal(t, like.Cycles, ordered.Cycles)
-	require.InDelta(t, 1.96*0.051, ordered.Error/ordered.Cycles[2], 0.01)
+	require.InDelta(t, stats.Student95(1000)*math.Hypot(warmError, orderError), ordered.Error/ordered.Cycles[2], 0.01)
 }
 
 // TestColdLaunches: what the first super-step took counts for others only without better knowledge.
