@@ -57,7 +57,7 @@ and the estimates compared with the truth. That takes half an hour.
 		"write docs/results/validation.md, or with --sampling a table, or with --silicon a page, to that `file`")
 	c.Flags().BoolVar(&sampling, "sampling", false, "compare sampled runs with whole ones")
 	c.Flags().IntVar(&period, "period", 1000, "with --sampling: sample.period")
-	c.Flags().IntVar(&steps, "steps", 0, "with --sampling: sample.steps, and 40 drawn runs of many super-steps")
+	c.Flags().IntVar(&steps, "steps", 0, "with --sampling: sample.steps, and 60 drawn runs of many super-steps")
 	c.Flags().StringSliceVar(&machines, "machines", parity.Machines, "reference machines to run")
 	onSilicon.addTo(c)
 	c.MarkFlagsMutuallyExclusive("silicon", "sampling")
@@ -101,7 +101,7 @@ func parityRows(c *cobra.Command, machines []string) ([]parity.Row, error) {
 }
 
 // Of the cases of --sampling --steps.
-const drawnSeed, drawnCases = 2026, 40
+const drawnSeed, drawnCases = 60, 60
 
 // validateSampling runs all cases, reports each result, and writes the table.
 func validateSampling(c *cobra.Command, period, steps int, markdown string) error {
