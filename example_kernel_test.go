@@ -98,5 +98,6 @@ func ExampleLoadGraph() {
 
 func ExampleChoices() {
 	fmt.Println(heddle.Choices("layout"))
-	// Output: [csr csc csr-csc coo block-coo edge-blocking virtual virtual-coalesced ell-csr ell-coo dia-coo gshard]
+	// Output:
+	// [csr csc csr-csc coo block-coo edge-blocking virtual virtual-coalesced ell-csr ell-coo dia-coo gshard gshard-windows]
 }
