@@ -97,7 +97,6 @@ func ExampleLoadGraph() {
 }
 
 func ExampleChoices() {
-	fmt.Println(heddle.Choices("layout"))
-	// Output:
-	// [csr csc csr-csc coo block-coo edge-blocking virtual virtual-coalesced ell-csr ell-coo dia-coo gshard gshard-windows]
+	fmt.Println(heddle.Choices("schedule"))
+	// Output: [vertex edge warp cta twc twce strict shard weaver peg hwwl eghw]
 }

@@ -122,13 +122,8 @@ func (p *Plan) contributesAlike(d direction.Direction) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	uses := map[ir.Value]int{source: -1} // the index of the store
-	k.Body.Walk(func(i *ir.Instr) {
-		for _, x := range i.Args {
-			uses[x]++
-		}
-	})
-	return uses[source] > 0 && uses[destination]+uses[weight] == 0, nil
+	// The store has the source for its index.
+	return k.Body.Uses(source) > 1 && k.Body.Uses(destination)+k.Body.Uses(weight) == 0, nil
 }
 
 // listRows builds the kernel that lists the rows of the active vertices.

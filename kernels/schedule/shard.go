@@ -34,8 +34,8 @@ type Shard struct {
 	Sums            ir.Value // address of its words in the scratchpad, one for each vertex
 }
 
-// Each emits a loop over the thread's share of a shard's vertices: i is a vertex's number in the shard. A thread has the
-// same ones in every such loop.
+// Each emits a loop over the thread's share of a shard's vertices: i is a vertex's number in the shard. A thread has
+// the same ones in every such loop.
 func (sh *Shard) Each(s *Site, body func(i, vertex ir.Value)) {
 	s.For(sh.Thread, sh.Vertices, sh.Threads.Threads, func(i ir.Value) { body(i, s.Add(sh.First, i)) })
 }
