@@ -97,6 +97,6 @@ func ExampleLoadGraph() {
 }
 
 func ExampleChoices() {
-	fmt.Println(heddle.Choices("layout"))
-	// Output: [csr csc csr-csc coo block-coo edge-blocking virtual virtual-coalesced ell-csr ell-coo dia-coo gshard]
+	fmt.Println(heddle.Choices("schedule"))
+	// Output: [vertex edge warp cta twc twce strict shard weaver peg hwwl eghw]
 }

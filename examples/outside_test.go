@@ -204,7 +204,7 @@ func (x *extended) parts() {
 // lists checks that pages and lists have the additions.
 func (x *extended) lists() {
 	schema := x.good("config", "schema")
-	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, aligned", ", widest",
+	for _, line := range []string{", vector, weaver", "ticket", "dia-coo, gshard, gshard-windows, aligned", ", widest",
 		"machine.core.ticket.delay"} {
 		require.Contains(x, schema, line)
 	}

@@ -301,7 +301,7 @@ func fitWarps(e *config.Experiment) {
 	if w.Layout != "block-coo" {
 		w.BlockVertices, w.BlockBy = 16384, "destination"
 	}
-	if w.Layout != "gshard" {
+	if w.Layout != "gshard" && w.Layout != "gshard-windows" {
 		w.ShardVertices = 4096
 	}
 	if !strings.HasPrefix(string(w.Layout), "virtual") {
@@ -320,7 +320,9 @@ func fitWarps(e *config.Experiment) {
 		w.Fusion = "none"
 	}
 	w.WarpsPerCore %= c.Warps + 1
-	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" {
+	if w.CTAThreads == 0 || w.Schedule != "cta" && w.Schedule != "twc" && w.Schedule != "twce" &&
+		w.Schedule != "shard" {
+		fitShards(e, 1)
 		return
 	}
 	warps := c.Warps
@@ -332,11 +334,19 @@ func fitWarps(e *config.Experiment) {
 		block--
 	}
 	w.CTAThreads = block * c.Threads
+	fitShards(e, warps/block)
+}
+
+// fitShards has the scratchpad hold a shard's vertices for each of a core's thread blocks.
+func fitShards(e *config.Experiment, blocks int) {
+	if w := &e.Workload; w.Schedule == "shard" {
+		w.ShardVertices = max(1, min(w.ShardVertices, e.Machine.Core.ScratchpadBytes/4/blocks))
+	}
 }
 
 // chooseSchedule chooses one that the machine can run; if it lacks scratchpad for that, it gets more.
 func chooseSchedule(t testing.TB, r *rand.Rand, e *config.Experiment) {
-	schedules := []workload.Schedule{"vertex", "edge", "warp", "cta", "twc", "twce", "strict"}
+	schedules := []workload.Schedule{"vertex", "edge", "warp", "cta", "twc", "twce", "strict", "shard"}
 	if u := accel.KindOf(e.Machine.Core.Unit.Spec); u != nil && r.IntN(3) > 0 {
 		schedules = []workload.Schedule{workload.Schedule(schedule.OfUnit(u.Name)[r.IntN(len(schedule.OfUnit(u.Name)))].Name)}
 	}

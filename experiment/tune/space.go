@@ -70,6 +70,8 @@ const (
 func (k Kinds) has(s *schedule.Schedule, m *configs.Machine) bool {
 	own := s.Unit != nil && m.Core.Unit.Is(s.UnitName())
 	switch {
+	case s.Shards: // its layouts go with hardly another choice, so that no step of a search leads there or away
+		return false
 	case s.Unit != nil:
 		return own && k != Software
 	case k == Suited:
@@ -95,6 +97,9 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		}
 	}
 	for _, l := range layout.Layouts() {
+		if l.Shards != nil && l.Shards.Concatenated { // for schedule shard alone
+			continue
+		}
 		layouts = append(layouts, l.Name)
 		if l.Virtual != nil && l.Virtual.Splits {
 			splits = append(splits, l.Name)

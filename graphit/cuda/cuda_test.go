@@ -331,12 +331,12 @@ var sanitized = []string{"-O0", "-fsanitize=address,undefined", "-fno-sanitize-r
 // axes are the choices that settings of a workload make.
 var axes = [][]string{
 	{"schedule=vertex", "schedule=edge", "schedule=warp", "schedule=cta", "schedule=twc", "schedule=twce",
-		"schedule=strict"},
+		"schedule=strict", "schedule=shard"},
 	{"direction=push", "direction=pull", "direction=hybrid"},
 	{"active_set=queue", "active_set=bitmap", "active_set=bytemap", "active_set=qnb-bitmap", "active_set=qnb-bytemap",
 		"active_set=rqnb-bitmap"},
 	{"layout=csr-csc", "layout=coo", "layout=block-coo", "layout=virtual", "layout=ell-csr", "layout=dia-coo",
-		"layout=gshard"},
+		"layout=gshard", "layout=gshard-windows"},
 	{"dedup=none", "dedup=bitmap", "dedup=bytemap", "dedup=monotonic"},
 	{"sum=memory", "sum=atomic"}, {"ahead=false"}, {"unroll=4"}, {"scan=scratchpad"}, {"warps_per_core=1"},
 	{"cta_threads=32"},

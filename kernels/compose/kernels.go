@@ -105,7 +105,7 @@ func (p *Plan) Build(machine schedule.Core) (ks Kernels, err error) {
 // before builds the kernels that precede a gather: of the layout and of the schedule; nil if not needed.
 func (p *Plan) before(d direction.Direction, core schedule.Core) (topology, register *ir.Kernel, err error) {
 	if p.Prepares(d) {
-		if topology, err = p.topology(d); err != nil {
+		if topology, err = p.topology(d, core); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -319,7 +319,8 @@ type gather struct {
 	dir   direction.Direction
 	set   activeset.Set
 	site  *schedule.Site
-	owned *emit.Owned // the sum of the current row in a register, if one thread owns its destination
+	owned *emit.Owned     // the sum of the current row in a register, if one thread owns its destination
+	shard *schedule.Shard // the shard whose sums are in the scratchpad
 }
 
 // owns reports whether one thread updates each sum, which then needs no atomics (GRAssembler §5.1).
@@ -336,7 +337,8 @@ func (p *Plan) ownsRow(d direction.Direction) bool {
 }
 
 func (g *gather) visitor() *schedule.Visitor {
-	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge}
+	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge,
+		Enter: g.enter, Leave: g.leave}
 	if g.sumsInRegister(g.dir) {
 		v.Begin = func(v ir.Value) {
 			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.component(v, g.site.Component),
@@ -347,6 +349,23 @@ func (g *gather) visitor() *schedule.Visitor {
 		}
 	}
 	return v
+}
+
+// enter sets up the sums of a shard's vertices in the scratchpad (CuSha's first stage).
+func (g *gather) enter(sh *schedule.Shard) {
+	sum, into := g.Algorithm.Sum, g.Addr(g.Algorithm.Into)
+	sh.Each(g.site, func(i, of ir.Value) { g.Store(sh.Sums, i, sum.Partial(g.Kernel, into, of)) })
+	g.shard = sh
+}
+
+// leave combines the vertices' words in memory with the sums, without atomics: no other block has the vertices (CuSha's
+// third stage).
+func (g *gather) leave(sh *schedule.Shard) {
+	sum, into := g.Algorithm.Sum, g.Addr(g.Algorithm.Into)
+	sh.Each(g.site, func(i, of ir.Value) {
+		sum.Join(g.Kernel, into, of, g.Load(sum.Type, sh.Sums, i), func() { g.activate(of) })
+	})
+	g.shard = nil
 }
 
 // keep returns the condition under which a vertex walks its row; nil: always.
@@ -484,6 +503,10 @@ func (g *gather) contribution(e *layout.Edge) ir.Value {
 // addTo accumulates a contribution in element i of the result.
 func (g *gather) addTo(i, value ir.Value, changed func()) {
 	sum, into := g.Algorithm.Sum, g.Addr(g.Algorithm.Into)
+	if sh := g.shard; sh != nil { // leave sees what has changed
+		sum.Collect(g.Kernel, sh.Sums, g.Sub(i, sh.First), value)
+		return
+	}
 	if g.owns(g.dir) && (g.Sum == emit.InMemory || g.Sum == emit.InRegister && sum.EachTells) {
 		sum.Plain(g.Kernel, into, i, value, changed)
 		return

@@ -77,11 +77,13 @@ func (p *Plan) ordered() error {
 }
 
 // accepts returns an error for graphs whose layout would be too large.
-func (p *Plan) accepts(g *graph.Graph) error {
-	if p.Layout.Accepts == nil {
-		return nil
+func (p *Plan) accepts(g *graph.Graph) (err error) {
+	switch {
+	case p.Layout.Accepts != nil:
+		err = p.Layout.Accepts(g)
+	case p.Schedule.Shards:
+		err = p.Layout.Shards.Accepts(g)
 	}
-	err := p.Layout.Accepts(g)
 	for i := range sizes {
 		if x := &sizes[i]; err != nil && slices.Contains(p.Layout.Keys, x.key) {
 			return refuse("layout."+x.key, " = %s under layout %s: %v", x.text(p.Sizes), p.Layout.Name, err)
@@ -172,9 +174,12 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 		return &Refused{Plan: p.Name(), Why: "the schedule needs a machine whose cores have a " +
 			accel.KindNamed(u.Name).Title}
 	}
-	if need := 4*p.Schedule.Sharing.ScratchpadWords(core, p.Scan) + more; need > s.ScratchpadBytes {
+	if need := 4*p.scratchpadWords(core) + more; need > s.ScratchpadBytes {
 		who := "the schedule needs"
-		if more > 0 {
+		switch {
+		case p.Schedule.Shards:
+			who = fmt.Sprintf("schedule shard needs, with layout.shard_vertices %d,", p.Layout.Shards.Vertices)
+		case more > 0:
 			who = "the schedule and values in the scratchpad (workload.features.folding, workload.features.group) need"
 		}
 		return &Refused{
@@ -184,6 +189,14 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 		}
 	}
 	return nil
+}
+
+// scratchpadWords returns the number of words of a core's scratchpad that the schedule takes.
+func (p *Plan) scratchpadWords(c schedule.Core) int {
+	if p.Schedule.Shards {
+		return schedule.ShardWords(c, int(p.Layout.Shards.Vertices))
+	}
+	return p.Schedule.Sharing.ScratchpadWords(c, p.Scan)
 }
 
 // keys returns an error for keys that have no effect in the plan.
@@ -202,10 +215,10 @@ func (p *Plan) keys() error {
 
 // blocks returns an error for thread blocks with a schedule that does not use them.
 func (p *Plan) blocks() error {
-	if p.BlockThreads != 0 && !p.Schedule.Sharing.ByBlocks() {
+	if p.BlockThreads != 0 && !p.Schedule.ByBlocks() {
 		return refuseUnused("schedule.cta_threads",
 			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for "+
-				"cta, twc and twce",
+				"cta, twc, twce and shard",
 			p.BlockThreads, p.Schedule.Name)
 	}
 	return nil

@@ -193,6 +193,8 @@ func autoLayout(a *algorithm.Algorithm, w workload.Workload) workload.Layout {
 	switch {
 	case w.Schedule == "edge":
 		return "coo"
+	case w.Schedule == "shard":
+		return "gshard"
 	case w.Direction == "hybrid", w.Direction == "pull" && a.Back != nil:
 		return "csr-csc"
 	case w.Direction == "pull":
@@ -207,7 +209,7 @@ func autoSet(a *algorithm.Algorithm, w workload.Workload) workload.Choice {
 		return "counter"
 	case w.Direction == "push" && ofLists(w):
 		return "list"
-	case w.Direction != "push" || w.Schedule == "edge":
+	case w.Direction != "push" || w.Schedule == "edge" || w.Schedule == "shard":
 		return "bytemap"
 	}
 	return "queue"

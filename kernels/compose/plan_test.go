@@ -298,7 +298,7 @@ func TestAutoIsLegal(t *testing.T) {
 	for _, a := range algorithm.Algorithms() {
 		for _, s := range schedule.All() {
 			for _, d := range []string{"auto", "push", "pull"} {
-				if a.PushOnly && d == "pull" {
+				if a.PushOnly && d == "pull" || s.Shards && !sumsByShards(a) {
 					continue
 				}
 				_, err := NewPlan(choose("algorithm="+a.Name, "schedule="+s.Name, "direction="+d))
@@ -306,6 +306,11 @@ func TestAutoIsLegal(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sumsByShards reports whether an algorithm can sum up in the scratchpad.
+func sumsByShards(a *algorithm.Algorithm) bool {
+	return a.Hook == nil && !a.Sum.Always && !a.ToSource && a.Vector == "" && a.Back == nil
 }
 
 func TestRefused(t *testing.T) {
@@ -364,11 +369,20 @@ func TestRefused(t *testing.T) {
 		{"layout=virtual block_vertices=4", "workload.layout.block_vertices = 4: has no effect on layout virtual: expected 16384, the default; others are for block-coo"},
 		{"layout=gshard algorithm=cc-soman", "selects the destination only then"},
 		{"layout=gshard algorithm=sssp set=counter", "which may have changed since"},
+		{"schedule=shard layout=csr", "a thread block takes a shard: layout gshard or gshard-windows"},
+		{"layout=gshard-windows set=bitmap", "only a thread block that has a shard writes its windows"},
+		{"schedule=shard algorithm=k-core", "looks at each contribution"},
+		{"schedule=shard algorithm=bc", "looks at each contribution"},
+		{"schedule=shard algorithm=triangles", "contributions go to sources"},
+		{"schedule=shard algorithm=spmm", "sums up vectors"},
+		{"schedule=shard algorithm=cc-soman", "selects the destination only then"},
+		{"schedule=shard set=queue", "which a queue cannot answer"},
+		{"schedule=shard scan=scratchpad", "scans nothing"},
 		{"layout=gshard", "in no order of blocks"},
 		{"layout=block-coo set=queue", "in no order of blocks"},
 		{"layout=gshard set=bitmap direction=pull", "the layout has only the others"},
 		{"layout=block-coo set=bitmap block_by=source", "the layout has only the others"},
-		{"shard_vertices=7", "workload.layout.shard_vertices = 7: has no effect on layout csr: expected 4096, the default; others are for gshard"},
+		{"shard_vertices=7", "workload.layout.shard_vertices = 7: has no effect on layout csr: expected 4096, the default; others are for gshard, gshard-windows"},
 		{"block_by=both", "workload.layout.block_by = both: has no effect on layout csr: expected destination, the default; others are for block-coo"},
 		{"schedule=twcs", `no schedule "twcs"`},
 	} {

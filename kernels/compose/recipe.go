@@ -51,7 +51,8 @@ var recipes = []*Recipe{
 		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it: on scale-free graphs cooperative " +
 			"blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others " +
 			"datadriven. Simplified: Beamer's rule decides between push and pull, or SEP-Graph's own where " +
-			"hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous",
+			"hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous. Its code changes between " +
+			"rounds over active and over all vertices for PageRank alone (hybrid_policy.h: traversals have the former)",
 		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) recipeChoices {
 			if scaleFree {
 				return switching("cta", w, a)
@@ -154,7 +155,7 @@ func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 	if err != nil || errOther != nil {
 		return
 	}
-	if o.Sharing.ByBlocks() && !s.Sharing.ByBlocks() {
+	if o.ByBlocks() && !s.ByBlocks() {
 		w.CTAThreads = 0
 	}
 	if o.Sharing != nil && s.Sharing == nil {

@@ -73,6 +73,13 @@ const (
 	dropsEdges // the unit drops edges of such destinations
 	bounded    // a bound determines which destinations can still improve
 	sumsAlone  // threads of some kernel own their destinations
+
+	byShards   // schedule: a thread block takes a shard
+	inShards   // layout: shards
+	sideBySide // whose windows lie side by side
+	eachTells  // each contribution decides on its own whether it changes its destination
+	toSource   // contributions go to the sources
+	vectors    // vertices have vectors
 )
 
 // rule refuses the plans that have all of some properties and none of others.
@@ -91,6 +98,14 @@ type unusedKey struct {
 
 // rules lists the combinations that are refused. The first broken rule is reported.
 var rules = []rule{
+	{byShards, inShards, "a thread block takes a shard: layout gshard or gshard-windows"},
+	{sideBySide, byShards, "only a thread block that has a shard writes its windows one after the other: schedule shard"},
+	{byShards | eachTells, 0,
+		"the schedule sums up what reaches a vertex before it looks at the vertex, and the algorithm looks at each " +
+			"contribution: another schedule"},
+	{byShards | vectors, 0,
+		"the scratchpad has a word for each of a shard's vertices, and the algorithm sums up vectors: another schedule"},
+	{byShards | toSource, 0, "the schedule sums up for destinations, and the algorithm's contributions go to sources"},
 	{walksRows, rowsFit,
 		"the schedule walks rows, by source for push and by destination for pull, and the layout has only the others"},
 	{dense, counted, "all vertices of the algorithm are active in every super-step: frontier counter"},
@@ -236,19 +251,24 @@ func (p *Plan) facts() fact {
 func factsOfAlgorithm(a *algorithm.Algorithm) fact {
 	return dense.when(a.Dense) | needsSet.when(a.NeedsSet) | hooks.when(a.Hook != nil) | hasBody.when(a.Body != nil) |
 		ordered.when(a.Ordered) | pushOnly.when(a.PushOnly) | sumsOften.when(a.Sum.Often()) | seeded.when(a.Seed != nil) |
-		goesBack.when(a.Back != nil) | testsSource.when(a.SrcFilter != nil) | weighsEdges.when(a.GatherBy != nil)
+		goesBack.when(a.Back != nil) | testsSource.when(a.SrcFilter != nil) | weighsEdges.when(a.GatherBy != nil) |
+		eachTells.when(a.Sum.Always || a.Sum.EachTells) |
+		vectors.when(a.Vector != "") | toSource.when(a.ToSource || a.Back != nil && a.Back.ToSource)
 }
 
 func factsOfSchedule(s *schedule.Schedule) fact {
 	return walksRows.when(s.Rows.Walked()) | sharesRows.when(s.Rows.Shared()) | ownsRows.when(s.Rows.Owned()) |
 		shares.when(s.Sharing != nil) | fillsLists.when(s.Unit.HasLists()) | hasFarList.when(s.Unit.HasFarList()) |
-		unitsRead.when(s.Unit.ReadsRows())
+		unitsRead.when(s.Unit.ReadsRows()) | byShards.when(s.Shards)
 }
 
 func factsOfLayout(l *layout.Layout) fact {
 	f := twoWays.when(l.Name == "csr-csc") | ownArrays.when(len(l.Data) > 0) |
 		contributes.when(l.Gathers != "") | gaps.when(l.Gaps) | apart.when(l.Strided) |
 		unslotted.when(!l.Bare && l.Loose()) | twoParts.when(l.Rest != nil && !l.Rest.Bare)
+	if sh := l.Shards; sh != nil {
+		f |= inShards | sideBySide.when(sh.Concatenated)
+	}
 	if v := l.Virtual; v != nil {
 		f |= virtual | unlisted.when(v.Firsts == nil) | splitsRows.when(v.Splits)
 	}

@@ -177,8 +177,11 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	if running == 0 {
 		running = m.Core.Warps
 	}
-	if p.Schedule.Sharing.ByBlocks() && r.IntN(2) == 0 {
+	if p.Schedule.ByBlocks() && r.IntN(2) == 0 {
 		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
+	}
+	if p.Schedule.Shards {
+		w.ShardVertices = of(r, 1, 2, 3, 5+r.IntN(40))
 	}
 	w.Spill = workload.Choice(of(r, Spills()...))
 	if w.Unroll = workload.Choice(of(r, Unrollings()...)); !p.unrolls() || p.long() {

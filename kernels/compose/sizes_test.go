@@ -61,6 +61,9 @@ func anySizes(t testing.TB, r *rand.Rand, l *layout.Layout, w *workload.Workload
 		case "block_by": // the plan's: others may not be legal
 		case "shard_vertices":
 			w.ShardVertices = anySize(r)
+			if w.Schedule == "shard" { // whose scratchpad has a word for each
+				w.ShardVertices = min(w.ShardVertices, layout.DefaultShard)
+			}
 		case "virtual_degree":
 			w.VirtualDegree = anySize(r)
 		case "ell_width":

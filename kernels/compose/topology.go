@@ -32,8 +32,11 @@ func (p *Plan) listsRows(d direction.Direction) bool {
 }
 
 // topology builds that kernel.
-func (p *Plan) topology(d direction.Direction) (*ir.Kernel, error) {
-	if p.Layout.Gathers != "" {
+func (p *Plan) topology(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
+	switch {
+	case p.Schedule.Shards:
+		return p.writeWindows(d, core)
+	case p.Layout.Gathers != "":
 		return p.gatherAhead(d)
 	}
 	return p.listRows(d)
@@ -48,21 +51,79 @@ func (p *Plan) gatherAhead(d direction.Direction) (*ir.Kernel, error) {
 	g.Phase(isa.PhaseEdgeAccess, func() {
 		view.Slots(g.SpreadThread(), g.NumThreads(), func(at layout.Slot) {
 			e := view.Edge(at.Edge, at.Vertex)
-			write := func() {
-				g.Phase(isa.PhaseGatherSum, func() { g.Store(g.Addr(p.Layout.Gathers), at.Edge, g.contribution(&e)) })
-			}
-			counts := g.sends(e.Src)
-			if filter := p.Algorithm.EdgeFilter; filter != nil { // only algorithms with all vertices active have one
-				counts = filter(g.Kernel, &e)
-			}
-			if counts != nil {
-				g.When(counts, write)
-				return
-			}
-			write()
+			g.writeAhead(&e, func() ir.Value { return g.contribution(&e) })
 		})
 	})
 	return g.Kernel.Build()
+}
+
+// writeAhead writes an edge's contribution to the place where the gather reads it, if the edge counts.
+func (g *gather) writeAhead(e *layout.Edge, value func() ir.Value) {
+	write := func() {
+		g.Phase(isa.PhaseGatherSum, func() { g.Store(g.Addr(g.Layout.Gathers), e.ID, value()) })
+	}
+	counts := g.sends(e.Src)
+	if filter := g.Algorithm.EdgeFilter; filter != nil { // only algorithms with all vertices active have one
+		counts = filter(g.Kernel, e)
+	}
+	if counts != nil {
+		g.When(counts, write)
+		return
+	}
+	write()
+}
+
+// writeWindows does the same as gatherAhead with a thread block for each shard of sources, which writes its vertices'
+// windows in all shards (CuSha's fourth stage, here a launch of its own, so that no block reads what another is
+// writing, and no super-step sees its own results). What a vertex contributes along all of its edges alike is computed
+// once, into the scratchpad.
+func (p *Plan) writeWindows(d direction.Direction, core schedule.Core) (*ir.Kernel, error) {
+	alike, err := p.contributesAlike(d)
+	if err != nil {
+		return nil, err
+	}
+	g := p.begin("topology-"+p.way(d), d)
+	s := g.makeSite(core)
+	view := s.View.(layout.ShardView)
+	g.Phase(isa.PhaseEdgeAccess, func() {
+		s.EachShard(view, func(n ir.Value, sh *schedule.Shard) {
+			if alike {
+				g.Phase(isa.PhaseGatherSum, func() {
+					sh.Each(s, func(i, v ir.Value) {
+						e := view.Given(v, v, g.U32(0))
+						g.Store(sh.Sums, i, g.contribution(&e))
+					})
+				})
+				g.Barrier()
+			}
+			view.Windows(n, &sh.Threads, func(e layout.Edge) {
+				g.writeAhead(&e, func() ir.Value {
+					if alike {
+						return g.Load(p.Algorithm.Sum.Type, sh.Sums, g.Sub(e.Src, sh.First))
+					}
+					return g.contribution(&e)
+				})
+			})
+			if alike {
+				g.Barrier() // the block's next shard takes the same words
+			}
+		})
+	})
+	return g.Kernel.Build()
+}
+
+// contributesAlike reports whether an edge's contribution depends on its source, and on nothing else of the edge.
+func (p *Plan) contributesAlike(d direction.Direction) (bool, error) {
+	g := &gather{Kernel: p.kernel("alike"), Plan: p, dir: d}
+	source, destination, weight := g.Count("source"), g.Count("destination"), g.Count("weight")
+	e := p.Layout.In(g.Kernel, d, p.Weights).Given(source, destination, weight)
+	g.Store(g.Addr(p.Layout.Gathers), source, g.contribution(&e))
+	k, err := g.Kernel.Build()
+	if err != nil {
+		return false, err
+	}
+	// The store has the source for its index.
+	return k.Body.Uses(source) > 1 && k.Body.Uses(destination)+k.Body.Uses(weight) == 0, nil
 }
 
 // listRows builds the kernel that lists the rows of the active vertices.

@@ -132,6 +132,38 @@ func (r *Reduction) Atomic(k *Kernel, array, v, value ir.Value, changed func()) 
 	})
 }
 
+// Partial returns the word at which a partial sum begins, which Collect adds to and Join combines with the word of v:
+// that word itself where the reduction tells what improves it, and otherwise 0.
+func (r *Reduction) Partial(k *Kernel, array, v ir.Value) ir.Value {
+	if r.Tells() {
+		return k.Load(r.Type, array, v)
+	}
+	return k.Zero(r.Type)
+}
+
+// Collect combines a value with a partial sum that several threads share. It does not test whether that changes
+// anything, since the test would read what others are writing; Join sees it.
+func (r *Reduction) Collect(k *Kernel, array, i, value ir.Value) {
+	if r.ZeroIdle {
+		k.When(k.Ne(value, k.Zero(r.Type)), func() { r.Swap(k, array, i, value) })
+		return
+	}
+	r.Swap(k, array, i, value)
+}
+
+// Join combines the word of v, which no other thread may be using, with the partial sum of all that reaches it.
+func (r *Reduction) Join(k *Kernel, array, v, partial ir.Value, changed func()) {
+	if !r.Tells() {
+		k.When(k.Ne(partial, k.Zero(r.Type)), func() { r.Plain(k, array, v, partial, nil) })
+		return
+	}
+	old := k.Load(r.Type, array, v)
+	k.When(k.And(k.Ne(partial, old), r.Improves(k, old, partial)), func() {
+		k.Store(array, v, partial)
+		changed()
+	})
+}
+
 // Summing is how a thread combines the values of a destination that it alone has.
 type Summing string
 

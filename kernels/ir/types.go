@@ -199,6 +199,18 @@ func (b *Block) Walk(f func(*Instr)) {
 	}
 }
 
+// Uses returns how many arguments of the block's instructions, and of those in nested blocks, are the value.
+func (b *Block) Uses(v Value) (n int) {
+	b.Walk(func(i *Instr) {
+		for _, x := range i.Args {
+			if x == v {
+				n++
+			}
+		}
+	})
+	return n
+}
+
 // Fields returns the bit set of an edge's fields that the body of a ListEdges reads; if none, the destination. For an
 // EghwEdges the base is always read.
 func Fields(i *Instr) (fields uint32) {

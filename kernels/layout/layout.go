@@ -126,6 +126,8 @@ type Layout struct {
 	Gathers string
 	// Virtual describes rows of virtual vertices; nil: each vertex has a row.
 	Virtual *Virtual
+	// Shards describes edges in shards, whose View is a ShardView; nil: there are none.
+	Shards *Shards
 	// Strided is set if a row's edges need not be contiguous, so that only a thread that walks a whole row alone can
 	// traverse it.
 	Strided bool
@@ -224,7 +226,8 @@ func (s Site) Numbered(n, first, step ir.Value, vertex func(e ir.Value) ir.Value
 }
 
 // layouts holds every layout, one file each, followed by registered ones.
-var layouts = []*Layout{csr, csc, both, coo, blockCOO, edgeBlocking, split, coalesced, ellCSR, ellCOO, diaCOO, gShard}
+var layouts = []*Layout{csr, csc, both, coo, blockCOO, edgeBlocking, split, coalesced, ellCSR, ellCOO, diaCOO, gShard,
+	windows}
 
 // Own is the number of built-in layouts, which come first in Layouts.
 var Own = len(layouts)

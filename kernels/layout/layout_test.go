@@ -201,12 +201,12 @@ func store(k *emit.Kernel, g *graph.Graph, view layout.View, id, vertex ir.Value
 // every edge is there once.
 func TestBlocks(t *testing.T) {
 	g := sample(t, "integer")
-	for _, name := range []string{"block-coo", "edge-blocking", "gshard"} {
+	for _, name := range []string{"block-coo", "edge-blocking", "gshard", "gshard-windows"} {
 		byName, err := layout.ByName(name)
 		require.NoError(t, err)
 		for _, vertices := range []int{1, 2, 3, 7, g.Vertices(), 1 << 27} {
 			for _, by := range layout.Bys() {
-				if name == "gshard" && by != layout.ByDestination {
+				if (name == "gshard" || name == "gshard-windows") && by != layout.ByDestination {
 					continue
 				}
 				l := byName.Sized(layout.Sizes{BlockVertices: vertices, ShardVertices: vertices, BlockBy: by})
@@ -231,6 +231,51 @@ func TestBlocks(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestWindows: every edge is in the window of its ends' shards, and in no other; the concatenated windows of a shard
+// have every edge that leaves its vertices, once.
+func TestWindows(t *testing.T) {
+	g := sample(t, "integer")
+	for _, vertices := range []int{1, 2, 7, g.Vertices(), 1 << 27} {
+		of := layout.Sizes{ShardVertices: vertices}
+		byName := func(name string) *layout.Layout {
+			l, err := layout.ByName(name)
+			require.NoError(t, err)
+			return l.Sized(of)
+		}
+		array := func(l *layout.Layout, part string) []uint32 { return l.Array(l.Name + "-by-source." + part).Words(g) }
+		l, n := byName("gshard"), uint32(vertices)
+		shards := l.Shards.Count(g)
+		require.EqualValues(t, shards, l.NumbersOf(g)["gshard-by-source.count"])
+		begins, sources, destinations := array(l, "windows"), array(l, "sources"), array(l, "destinations")
+		require.Len(t, begins, shards*shards+1)
+		require.EqualValues(t, g.Edges(), begins[len(begins)-1])
+		require.True(t, slices.IsSorted(begins))
+		for w := range len(begins) - 1 {
+			for e := begins[w]; e < begins[w+1]; e++ {
+				require.EqualValues(t, w, int(destinations[e]/n)*shards+int(sources[e]/n))
+			}
+		}
+		for i, at := range array(l, "shards")[1:] {
+			require.Equal(t, begins[(i+1)*shards], at)
+		}
+		l = byName("gshard-windows")
+		begins, mapper, of2 := array(l, "begins-of-windows"), array(l, "mapper"), array(l, "sources-of-windows")
+		require.Len(t, begins, shards+1)
+		for i := range shards {
+			for k := begins[i]; k < begins[i+1]; k++ {
+				require.EqualValues(t, i, of2[k]/n)
+				require.Equal(t, sources[mapper[k]], of2[k])
+			}
+		}
+		seen := slices.Clone(mapper)
+		slices.Sort(seen)
+		for e, at := range seen {
+			require.EqualValues(t, e, at)
+		}
+		require.Len(t, seen, g.Edges())
 	}
 }
 
@@ -304,7 +349,7 @@ func TestChoices(t *testing.T) {
 // Which rows a layout has decides which schedules it goes with.
 func TestFits(t *testing.T) {
 	fits := map[string][2]bool{"csr": {true, false}, "csc": {false, true}, "csr-csc": {true, true}, "coo": {true, true},
-		"virtual": {true, true}, "virtual-coalesced": {true, true}, "block-coo": {true, false}, "gshard": {true, false}, "ell-csr": {true, true}, "ell-coo": {true, true}, "dia-coo": {true, true}}
+		"virtual": {true, true}, "virtual-coalesced": {true, true}, "block-coo": {true, false}, "gshard": {true, false}, "gshard-windows": {true, false}, "ell-csr": {true, true}, "ell-coo": {true, true}, "dia-coo": {true, true}}
 	for _, l := range layout.Layouts() {
 		require.Equal(t, fits[l.Name], [2]bool{l.Fits(direction.Push), l.Fits(direction.Pull)}, l.Name)
 	}

@@ -14,15 +14,18 @@ var edge = &Schedule{
 	Doc:  "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
-			s.View.Slots(s.GlobalThread(), s.NumThreads(), func(at layout.Slot) {
-				if s.Rows == layout.Base(s.Dir) {
-					s.Keep(v, at.Vertex, func() { s.where(at.There, func() { s.Visit(v, at.Edge, at.Vertex, GoOn) }) })
-					return
-				}
-				s.where(at.There, func() { s.visitOf(v, at) })
-			})
+			s.View.Slots(s.GlobalThread(), s.NumThreads(), func(at layout.Slot) { s.visitSlot(v, at) })
 		})
 	},
+}
+
+// visitSlot visits the edge of a slot, if there is one and the end that the direction walks is kept.
+func (s *Site) visitSlot(v *Visitor, at layout.Slot) {
+	if s.Rows == layout.Base(s.Dir) {
+		s.Keep(v, at.Vertex, func() { s.where(at.There, func() { s.Visit(v, at.Edge, at.Vertex, GoOn) }) })
+		return
+	}
+	s.where(at.There, func() { s.visitOf(v, at) })
 }
 
 // visitOf visits an edge if the end that the direction walks, which is not that of its row, is kept.

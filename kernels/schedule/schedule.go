@@ -127,6 +127,9 @@ type Visitor struct {
 	Keep func(v ir.Value) ir.Value
 	// Begin and End enclose a row that one thread walks alone. Only schedules that own rows call them.
 	Begin, End func(v ir.Value)
+	// Enter and Leave enclose the edges of a shard: they set up its sums in the scratchpad, and take them from there.
+	// Only schedules by shard call them, in all threads of the block, with a barrier behind Enter and before Leave.
+	Enter, Leave func(sh *Shard)
 	// Edge handles an edge. stop drops the rest of the row if the schedule can.
 	Edge func(e *layout.Edge, stop func())
 }
@@ -144,6 +147,8 @@ type Schedule struct {
 	Sharing  *Sharing     // among threads that divide their rows' edges; nil: threads exchange nothing
 	Unit     *UnitUse     // of a graph unit; nil: a software schedule
 	Before   *Preparation // a kernel that precedes gathers; nil: that which fills the unit's lists, if it has any
+	// Shards: a thread block takes a shard, as the layout has them (layout.Shards), and sums up in the scratchpad.
+	Shards bool
 	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: a single one. The kernel
 	// distinguishes them by Site.LaunchNumber.
 	Launches []string
@@ -200,6 +205,9 @@ func (s *Sharing) ScratchpadWords(c Core, scan Scan) int {
 	}
 	return s.Scratchpad(c, scan)
 }
+
+// ByBlocks reports whether thread blocks share work, and may be parts of a core.
+func (s *Schedule) ByBlocks() bool { return s.Shards || s.Sharing.ByBlocks() }
 
 // UnitUse describes the part of a graph unit in a schedule. Its methods accept nil.
 type UnitUse struct {
@@ -282,7 +290,7 @@ func (s *Schedule) Array(name string) *Array {
 }
 
 // software holds the schedules that need no graph unit, one file each, followed by registered ones.
-var software = []*Schedule{vertex, edge, warp, cta, twc, twce, strict}
+var software = []*Schedule{vertex, edge, warp, cta, twc, twce, strict, shard}
 
 // ofUnits holds the schedules of graph units, one file each, followed by registered ones.
 var ofUnits = []*Schedule{weaver, graphPEG, hwwl, eghw}

@@ -110,6 +110,8 @@ func layouts() map[string]*layout.Layout {
 // readable reports whether the schedule goes with the layout's rows, virtual or not.
 func readable(s *schedule.Schedule, l *layout.Layout) bool {
 	switch {
+	case s.Shards && l.Shards == nil:
+		return false
 	case s.Rows.Walked():
 		return (s.Rows.Owned() || !l.Strided) && (!s.Unit.ReadsRows() || len(l.Data) == 0)
 	}
@@ -162,6 +164,10 @@ func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 		Keep:  func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
 		Begin: func(v ir.Value) { k.AtomicAdd(k.Addr("begins"), v, k.U32(1)) },
 		End:   func(v ir.Value) { k.AtomicAdd(k.Addr("ends"), v, k.U32(1)) },
+		Enter: func(sh *schedule.Shard) { sh.Each(site, func(i, _ ir.Value) { k.Store(sh.Sums, i, k.U32(0)) }) },
+		Leave: func(sh *schedule.Shard) {
+			sh.Each(site, func(_, v ir.Value) { k.AtomicAdd(k.Addr("left"), v, k.U32(1)) })
+		},
 		Edge: func(e *layout.Edge, drop func()) {
 			one := k.U32(1)
 			if c := site.Component; c != nil {
@@ -185,6 +191,7 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 	args := map[string]uint32{
 		"vertices": 50, "edges": uint32(x.g.Edges()), "keep": m.Place(keep),
 		"visits": m.Place(make([]uint32, 2500)), "begins": m.Place(make([]uint32, 50)), "ends": m.Place(make([]uint32, 50)),
+		"left": m.Place(make([]uint32, 50)),
 	}
 	maps.Copy(args, x.l.NumbersOf(x.g))
 	arrays := layout.NewArrays(x.g)
@@ -210,6 +217,9 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 	for n := range max(1, len(x.s.Launches)) {
 		args[schedule.LaunchWord] = uint32(n)
 		marked += m.Run(t, kernel, args).Edges
+	}
+	if x.s.Shards { // every vertex is one of a shard, which one block has
+		require.Equal(t, slices.Repeat([]uint32{1}, 50), m.Words(args["left"], 50))
 	}
 	return m.Words(args["visits"], 2500), m.Words(args["begins"], 50), m.Words(args["ends"], 50), marked
 }
@@ -415,10 +425,16 @@ func TestScratchpad(t *testing.T) {
 			}
 			return n
 		}
+		says := func(core schedule.Core) int {
+			if x.s.Shards {
+				return 4 * schedule.ShardWords(core, int(x.l.Shards.Vertices))
+			}
+			return 4 * x.s.Sharing.ScratchpadWords(core, x.scan)
+		}
 		core := schedule.Core{Warps: 5, Lanes: 8}
-		require.Equal(t, 4*x.s.Sharing.ScratchpadWords(core, x.scan), takes(core))
-		if core = (schedule.Core{Warps: 6, Lanes: 8, Block: 2}); x.s.Sharing.ByBlocks() {
-			require.Equal(t, 4*x.s.Sharing.ScratchpadWords(core, x.scan), takes(core))
+		require.Equal(t, says(core), takes(core))
+		if core = (schedule.Core{Warps: 6, Lanes: 8, Block: 2}); x.s.ByBlocks() {
+			require.Equal(t, says(core), takes(core))
 		}
 	})
 }

@@ -187,7 +187,9 @@ var docs = map[string]string{
 		"twce: each row is split into parts for a whole thread block, for a warp, and a rest for " +
 		"a thread, by way of queues in the scratchpad (ETWC: UGF §5.2.2). strict: all warps get " +
 		"equally many edges, by a scan over the device and binary searches (load-balanced " +
-		"partitioning, Davidson et al., IPDPS 2014). {units} Source: GRAssembler §2.2, " +
+		"partitioning, Davidson et al., IPDPS 2014). shard: a thread block takes a shard of the " +
+		"layouts gshard and gshard-windows, sums up in the scratchpad, and writes the windows " +
+		"of its vertices (CuSha, HPDC 2014). {units} Source: GRAssembler §2.2, " +
 		"SparseWeaver §III-A.",
 	"layout": "Arrangement of the graph's edges in memory.",
 	"layout.name": "Layout of the edges in memory. csr: rows by source. csc: by destination. " +
@@ -196,7 +198,8 @@ var docs = map[string]string{
 		"block. edge-blocking: the same without rows, for edge; all threads of the device finish " +
 		"a block before any begins the next (UGF's Algorithm 3). gshard: both ends, shard by shard of destinations, with the value that each edge " +
 		"brings, which a kernel writes before each gather (CuSha, HPDC 2014, as in GRAssembler " +
-		"§6.5: without its sums in the scratchpad). virtual: csr or csc with rows split into " +
+		"§6.5; its sums in the scratchpad are schedule shard's). gshard-windows: gshard, for " +
+		"schedule shard, with the windows of a shard's vertices side by side. virtual: csr or csc with rows split into " +
 		"virtual vertices of at most virtual_degree edges; virtual-coalesced: the same with " +
 		"edges dealt to virtual vertices in turn, for vertex and hwwl (Tigr, ASPLOS 2018). " +
 		"ell-csr, ell-coo: an equal number of slots for each row, and further edges in rows, or " +
@@ -286,9 +289,10 @@ var docs = map[string]string{
 		"with both, by the end that the direction walks. Rows belong to that end: schedules " +
 		"other than edge push with destination, pull with source, and either with both. Source: " +
 		"GRAssembler §5.2 (blocking by diverse partitioning policies).",
-	"layout.shard_vertices": "Destinations of a shard, by number, under the layout gshard; other " +
-		"layouts refuse any value but the default. Source: CuSha, HPDC 2014, §3: as many as fit " +
-		"into a thread block's shared memory, here the 16 KiB of a core's scratchpad.",
+	"layout.shard_vertices": "Destinations of a shard, by number, under the layouts gshard and " +
+		"gshard-windows; other layouts refuse any value but the default. Source: CuSha, HPDC " +
+		"2014, §3: as many as fit into a thread block's shared memory, here the 16 KiB of a core's " +
+		"scratchpad.",
 	"layout.virtual_degree": "Largest number of edges of a virtual vertex under the layouts " +
 		"virtual and virtual-coalesced; other layouts refuse any value but the default. Source: " +
 		"Tigr's published code (Part_Size in github.com/AutomataLab/Tigr, shared/globals.hpp).",
@@ -310,7 +314,7 @@ var docs = map[string]string{
 		"machine's. Source: GraphPEG §3.1: only a few thread blocks run on an SM at a time, in " +
 		"an unstated number.",
 	"schedule.cta_threads": "Threads of a thread block under cta, twc and twce, whose threads " +
-		"share their rows: whole warps, and as many blocks in each core as fit its warps. 0: all " +
+		"share their rows, and shard: whole warps, and as many blocks in each core as fit its warps. 0: all " +
 		"threads of a core form one block. Source: GraphPEG §2.1 (cooperative blocks) and " +
 		"SparseWeaver Table I share by thread block, for which CUDA allows up to 1,024 threads; " +
 		"neither gives a size.",
