@@ -100,7 +100,7 @@ func packs() (list []*config.Pack, err error) {
 
 func (f *reproduceFlags) list(c *cobra.Command) error {
 	if f.record != "" {
-		return f.write()
+		return f.write(c)
 	}
 	all, err := packs()
 	if err != nil {
@@ -389,7 +389,7 @@ func (r *reproduction) end(c *cobra.Command, absent []string) error {
 		fmt.Fprintf(c.OutOrStdout(), "figures, outcome and reports in %s\n", r.flags.out)
 	}
 	if r.flags.record != "" && r.failed == nil {
-		err = errors.Join(err, o.Save(filepath.Join(r.flags.record, recorded)), r.flags.write())
+		err = errors.Join(err, o.Save(filepath.Join(r.flags.record, recorded)), r.flags.write(c))
 	}
 	if r.failed == nil && r.flags.strict && o.Holds != reproduce.Yes {
 		return &codeError{exitStatement, fmt.Errorf("the statement holds: %s", o.Holds)}
@@ -404,7 +404,7 @@ func (r *reproduction) study(c *cobra.Command, o *reproduce.Outcome) error {
 		return err
 	}
 	if r.flags.record != "" && r.failed == nil {
-		if err := errors.Join(s.Save(filepath.Join(r.flags.record, recorded)), r.flags.write()); err != nil {
+		if err := errors.Join(s.Save(filepath.Join(r.flags.record, recorded)), r.flags.write(c)); err != nil {
 			return err
 		}
 	}
@@ -419,14 +419,18 @@ func (r *reproduction) study(c *cobra.Command, o *reproduce.Outcome) error {
 // recorded is the directory of outcomes beside reproduction.md.
 const recorded = "reproduction"
 
-// write generates the documentation from the recorded outcomes.
-func (f *reproduceFlags) write() error {
+// write generates the documentation from the recorded outcomes, and names those that have to be recorded again.
+func (f *reproduceFlags) write(c *cobra.Command) error {
 	all, err := packs()
-	if err == nil {
-		err = reproduce.Rejudge(all, filepath.Join(f.record, recorded))
-	}
 	if err != nil {
 		return err
+	}
+	changed, err := reproduce.Rejudge(all, filepath.Join(f.record, recorded))
+	if err != nil {
+		return err
+	}
+	for _, name := range changed {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: recorded, but not of what the pack simulates now: %s\n", name)
 	}
 	pages, err := reproductionDoc(f.record)
 	for _, name := range slices.Sorted(maps.Keys(pages)) {

@@ -20,6 +20,9 @@ type PackOptions struct {
 	Graphs string                 // directory that replaces GraphsPrefix
 	Set    []string               // KEY=VALUE settings for all experiments
 	Exists func(file string) bool // whether a graph file exists
+	// AsWritten leaves graphs as the pack names them, stand-ins among them, and drops none. It is for what depends on
+	// the pack alone; such experiments cannot run.
+	AsWritten bool
 }
 
 // FileExists is the default of PackOptions.Exists.
@@ -47,7 +50,9 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 		gone := false
 		for k, layer := range layers {
 			copied := deepCopy(layer)
-			gone = g.fill(copied, false) || gone
+			if !o.AsWritten {
+				gone = g.fill(copied, false) || gone
+			}
 			layers[k] = copied
 		}
 		if gone {
