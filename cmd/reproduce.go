@@ -183,8 +183,7 @@ func (f *reproduceFlags) knobs(p *config.Pack) ([]config.Knob, error) {
 		for _, end := range knobs[i].Ends() {
 			alone := *p
 			alone.Readings = map[config.Variant][]config.Reading{v: {p.Readings[v][0], end}}
-			parts, _, err := layOut(&alone, v, config.PackOptions{Graphs: f.graphs, Set: f.overrides.set,
-				Exists: config.FileExists})
+			parts, _, err := layOut(&alone, v, f.options(p))
 			if err != nil {
 				return nil, err
 			}
@@ -216,7 +215,7 @@ func (f *reproduceFlags) layOut(p *config.Pack) (parts []part, absent []string, 
 	if !p.Has(v) {
 		return nil, nil, fmt.Errorf("%s: has no %s variant", p.Name, v)
 	}
-	options := config.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: config.FileExists}
+	options := f.options(p)
 	parts, absent, err = layOut(p, v, options)
 	if err == nil && len(parts) == 0 {
 		err = fmt.Errorf("%s: none of its graphs is there: %v; --graphs names their directory", p.Name, absent)
@@ -224,7 +223,16 @@ func (f *reproduceFlags) layOut(p *config.Pack) (parts []part, absent []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return parts, absent, checkParts(p, v, parts, len(absent) == 0)
+	return parts, absent, checkParts(p, v, parts, len(absent) == 0 && options.Only == nil)
+}
+
+// options returns what the command line says of a pack's experiments.
+func (f *reproduceFlags) options(p *config.Pack) config.PackOptions {
+	o := config.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: config.FileExists}
+	if f.sensitivity && len(p.Studied) > 0 {
+		o.Only = p.Studied
+	}
+	return o
 }
 
 // layOut expands the points of all experiments, those as described first.

@@ -23,6 +23,8 @@ type PackOptions struct {
 	// AsWritten leaves graphs as the pack names them, stand-ins among them, and drops none. It is for what depends on
 	// the pack alone; such experiments cannot run.
 	AsWritten bool
+	// Only names the experiments that are loaded; nil: all.
+	Only []string
 }
 
 // FileExists is the default of PackOptions.Exists.
@@ -69,7 +71,14 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 			bad = append(bad, fmt.Errorf("%s: %s.name: %s stands twice", at, key, l.Value.Name))
 		}
 		names[l.Value.Name] = true
-		list = append(list, l)
+		if o.Only == nil || slices.Contains(o.Only, l.Value.Name) {
+			list = append(list, l)
+		}
+	}
+	for _, name := range o.Only {
+		if !names[name] && g.absent == nil {
+			bad = append(bad, fmt.Errorf("%s: studied: the %s variant has no experiment %q", p.File, v, name))
+		}
 	}
 	return list, g.absent, errors.Join(bad...)
 }
