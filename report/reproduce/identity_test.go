@@ -33,7 +33,8 @@ checks: [{says: faster, measure: speedup, of: [workload.schedule=edge], over: [w
 		dir := t.TempDir()
 		for name, text := range map[string]string{"pack.yaml": pack, "readings.yaml": readings,
 			"published.yaml": "title: t\nvenue: V\nvalues: []\n"} {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.NewReplacer(changes...).Replace(text)), 0o644))
+			text = strings.NewReplacer(changes...).Replace(text)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		p, err := config.LoadPack(filepath.Join(dir, "pack.yaml"))
 		require.NoError(t, err)

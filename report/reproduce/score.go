@@ -167,8 +167,8 @@ func earlier(b *bytes.Buffer, list []claim) {
 		return
 	}
 	slices.Sort(names)
-	b.WriteString(wrapped("**Recorded before their packs simulated what they do now**, and to be recorded again; texts of "+
-		"these readings are those of the recording: "+strings.Join(names, "; ")+".") + "\n")
+	b.WriteString(wrapped("**Recorded before their packs simulated what they do now**, and to be recorded again; texts "+
+		"of these readings are those of the recording: "+strings.Join(names, "; ")+".") + "\n")
 }
 
 // Committed reports whether a version (version.Text) is a commit's, which others can build.
