@@ -100,7 +100,7 @@ func packs() (list []*config.Pack, err error) {
 
 func (f *reproduceFlags) list(c *cobra.Command) error {
 	if f.record != "" {
-		return f.write()
+		return f.write(c)
 	}
 	all, err := packs()
 	if err != nil {
@@ -183,8 +183,7 @@ func (f *reproduceFlags) knobs(p *config.Pack) ([]config.Knob, error) {
 		for _, end := range knobs[i].Ends() {
 			alone := *p
 			alone.Readings = map[config.Variant][]config.Reading{v: {p.Readings[v][0], end}}
-			parts, _, err := layOut(&alone, v, config.PackOptions{Graphs: f.graphs, Set: f.overrides.set,
-				Exists: config.FileExists})
+			parts, _, err := layOut(&alone, v, f.options(p))
 			if err != nil {
 				return nil, err
 			}
@@ -216,7 +215,7 @@ func (f *reproduceFlags) layOut(p *config.Pack) (parts []part, absent []string, 
 	if !p.Has(v) {
 		return nil, nil, fmt.Errorf("%s: has no %s variant", p.Name, v)
 	}
-	options := config.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: config.FileExists}
+	options := f.options(p)
 	parts, absent, err = layOut(p, v, options)
 	if err == nil && len(parts) == 0 {
 		err = fmt.Errorf("%s: none of its graphs is there: %v; --graphs names their directory", p.Name, absent)
@@ -224,7 +223,16 @@ func (f *reproduceFlags) layOut(p *config.Pack) (parts []part, absent []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return parts, absent, checkParts(p, v, parts, len(absent) == 0)
+	return parts, absent, checkParts(p, v, parts, len(absent) == 0 && options.Only == nil)
+}
+
+// options returns what the command line says of a pack's experiments.
+func (f *reproduceFlags) options(p *config.Pack) config.PackOptions {
+	o := config.PackOptions{Graphs: f.graphs, Set: f.overrides.set, Exists: config.FileExists}
+	if f.sensitivity && len(p.Studied) > 0 {
+		o.Only = p.Studied
+	}
+	return o
 }
 
 // layOut expands the points of all experiments, those as described first.
@@ -389,7 +397,7 @@ func (r *reproduction) end(c *cobra.Command, absent []string) error {
 		fmt.Fprintf(c.OutOrStdout(), "figures, outcome and reports in %s\n", r.flags.out)
 	}
 	if r.flags.record != "" && r.failed == nil {
-		err = errors.Join(err, o.Save(filepath.Join(r.flags.record, recorded)), r.flags.write())
+		err = errors.Join(err, o.Save(filepath.Join(r.flags.record, recorded)), r.flags.write(c))
 	}
 	if r.failed == nil && r.flags.strict && o.Holds != reproduce.Yes {
 		return &codeError{exitStatement, fmt.Errorf("the statement holds: %s", o.Holds)}
@@ -404,7 +412,7 @@ func (r *reproduction) study(c *cobra.Command, o *reproduce.Outcome) error {
 		return err
 	}
 	if r.flags.record != "" && r.failed == nil {
-		if err := errors.Join(s.Save(filepath.Join(r.flags.record, recorded)), r.flags.write()); err != nil {
+		if err := errors.Join(s.Save(filepath.Join(r.flags.record, recorded)), r.flags.write(c)); err != nil {
 			return err
 		}
 	}
@@ -419,14 +427,18 @@ func (r *reproduction) study(c *cobra.Command, o *reproduce.Outcome) error {
 // recorded is the directory of outcomes beside reproduction.md.
 const recorded = "reproduction"
 
-// write generates the documentation from the recorded outcomes.
-func (f *reproduceFlags) write() error {
+// write generates the documentation from the recorded outcomes, and names those that have to be recorded again.
+func (f *reproduceFlags) write(c *cobra.Command) error {
 	all, err := packs()
-	if err == nil {
-		err = reproduce.Rejudge(all, filepath.Join(f.record, recorded))
-	}
 	if err != nil {
 		return err
+	}
+	changed, err := reproduce.Rejudge(all, filepath.Join(f.record, recorded))
+	if err != nil {
+		return err
+	}
+	for _, name := range changed {
+		fmt.Fprintf(c.ErrOrStderr(), "heddle: recorded, but not of what the pack simulates now: %s\n", name)
 	}
 	pages, err := reproductionDoc(f.record)
 	for _, name := range slices.Sorted(maps.Keys(pages)) {

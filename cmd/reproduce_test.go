@@ -63,6 +63,37 @@ func TestReproduceSensitivity(t *testing.T) {
 	require.Contains(t, errs, "none of its statements has a printed number")
 }
 
+// A study runs the experiments that the pack names, and says so.
+func TestReproduceStudied(t *testing.T) {
+	for _, c := range []struct {
+		studied string
+		code    int
+	}{{"schedules", exitOK}, {"none", exitUsage}} {
+		dir := t.TempDir()
+		for _, name := range []string{"tiny.yaml", "published.yaml", "readings.yaml", "sensitivity.yaml"} {
+			text, err := os.ReadFile(filepath.Join("testdata/packs", name))
+			require.NoError(t, err)
+			if name == "tiny.yaml" {
+				text = append([]byte("studied: ["+c.studied+"]\n"), text...)
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+		}
+		out, errs, code := heddle(t, "reproduce", filepath.Join(dir, "tiny.yaml"), "--sensitivity", "--out", dir, "--json")
+		require.Equal(t, c.code, code, errs)
+		if code != exitOK {
+			require.Contains(t, errs, `studied: the quick variant has no experiment "none"`)
+			continue
+		}
+		var s reproduce.Sensitivity
+		require.NoError(t, json.Unmarshal([]byte(out), &s))
+		require.Equal(t, []string{"schedules"}, s.Only)
+		require.Equal(t, []string{"vertex mapping needs more iterations"}, s.Numbers)
+		found, err := filepath.Glob(filepath.Join(dir, "reproduce", "*", "*", "quick", "described", "*"))
+		require.NoError(t, err)
+		require.Len(t, found, 1, "latency is not run: %v", found)
+	}
+}
+
 // A pack from the command line to its files; the second time nothing is run again.
 func TestReproduce(t *testing.T) {
 	dir := t.TempDir()

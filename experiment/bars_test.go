@@ -133,7 +133,7 @@ func TestBarsFit(t *testing.T) {
 		}
 	}
 	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [===================>--------------------] 0 cycles, "+
-		"0 kcycles/s, 10s left", f.bars(at, 24, 200)[9])
+		"0 cycles/s, 10s left", f.bars(at, 24, 200)[9])
 	require.Equal(t, "variant=weaver lsu_queue=9 table_latency=16  [=====>-------] 0 cycles, 10s left",
 		f.bars(at, 24, 80)[9])
 	require.Equal(t, "weaver 9 16  [===========>-------------] 0 cycles, 10s left", f.bars(at, 24, 60)[9])
@@ -144,4 +144,26 @@ func TestBarsFit(t *testing.T) {
 	f.begun(5, 0, at)
 	require.Contains(t, f.bars(at, 24, 80)[4], " 0 cycles")
 	require.NotContains(t, f.bars(at, 24, 80)[4], "[", "its edges are not known")
+}
+
+// The simulated cycles a second of a slow point are counted one by one: a machine of many cores, or an unlucky one that
+// shares its processor, has fewer than a thousand.
+func TestRates(t *testing.T) {
+	s := status{started: time.Now()}
+	for _, c := range []struct {
+		cycles uint64
+		rate   string
+	}{
+		{0, "0 cycles/s"},
+		{7, "1 cycles/s"},
+		{4_999, "500 cycles/s"},
+		{5_000, "500 cycles/s"},
+		{9_990, "999 cycles/s"},
+		{10_000, "1 kcycles/s"},
+		{1_234_567, "123 kcycles/s"},
+	} {
+		s.progress.Cycle = c.cycles
+		require.Equal(t, c.rate, s.rate(s.started.Add(10*time.Second)))
+	}
+	require.Equal(t, "0 cycles/s", s.rate(s.started), "no time has passed")
 }

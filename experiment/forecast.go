@@ -45,11 +45,16 @@ func (s *status) left(at time.Time) (d time.Duration, ok bool) {
 	return time.Duration(float64(spent) * rest).Round(time.Second), true
 }
 
-func (s *status) rate(at time.Time) float64 {
+// rate describes how many cycles a second have been simulated since the point began, in thousands if there is one.
+func (s *status) rate(at time.Time) string {
+	rate := 0.0
 	if t := at.Sub(s.started).Seconds(); t > 0 {
-		return float64(s.progress.Cycle) / t / 1e3
+		rate = float64(s.progress.Cycle) / t
 	}
-	return 0
+	if rate < 1000 {
+		return fmt.Sprintf("%.0f cycles/s", rate)
+	}
+	return fmt.Sprintf("%.0f kcycles/s", rate/1e3)
 }
 
 // NewForecast returns a forecast for the points that are not done. Stored points calibrate it.

@@ -47,7 +47,7 @@ func (f *Forecast) lines(now time.Time) string {
 		if d, ok := s.left(now); ok {
 			eta = fmt.Sprintf(", %s of %s edges, about %v left", Thousands(s.progress.Edges), Thousands(s.edges), d)
 		}
-		fmt.Fprintf(&b, "%4.0f s  %s; %s: %s cycles, %.0f kcycles/s%s\n", now.Sub(f.start).Seconds(), v.text(),
+		fmt.Fprintf(&b, "%4.0f s  %s; %s: %s cycles, %s%s\n", now.Sub(f.start).Seconds(), v.text(),
 			plain.Line(Label(f.points[s.point].Axes)), Thousands(s.progress.Cycle), s.rate(now), eta)
 	}
 	return b.String()
@@ -91,7 +91,7 @@ func (f *Forecast) table(points []status, now time.Time, columns int) (lines []s
 		if d, ok := s.left(now); ok {
 			left = fmt.Sprintf(", %v left", d)
 		}
-		long, short = append(long, fmt.Sprintf("%s, %.0f kcycles/s%s", cycles, s.rate(now), left)),
+		long, short = append(long, fmt.Sprintf("%s, %s%s", cycles, s.rate(now), left)),
 			append(short, cycles+left)
 	}
 	names, figures := full, long

@@ -20,6 +20,11 @@ type PackOptions struct {
 	Graphs string                 // directory that replaces GraphsPrefix
 	Set    []string               // KEY=VALUE settings for all experiments
 	Exists func(file string) bool // whether a graph file exists
+	// AsWritten leaves graphs as the pack names them, stand-ins among them, and drops none. It is for what depends on
+	// the pack alone; such experiments cannot run.
+	AsWritten bool
+	// Only names the experiments that are loaded; nil: all.
+	Only []string
 }
 
 // FileExists is the default of PackOptions.Exists.
@@ -47,7 +52,9 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 		gone := false
 		for k, layer := range layers {
 			copied := deepCopy(layer)
-			gone = g.fill(copied, false) || gone
+			if !o.AsWritten {
+				gone = g.fill(copied, false) || gone
+			}
 			layers[k] = copied
 		}
 		if gone {
@@ -64,7 +71,14 @@ func (p *Pack) Experiments(v Variant, o PackOptions) (list []*schema.Loaded[Expe
 			bad = append(bad, fmt.Errorf("%s: %s.name: %s stands twice", at, key, l.Value.Name))
 		}
 		names[l.Value.Name] = true
-		list = append(list, l)
+		if o.Only == nil || slices.Contains(o.Only, l.Value.Name) {
+			list = append(list, l)
+		}
+	}
+	for _, name := range o.Only {
+		if !names[name] && g.absent == nil {
+			bad = append(bad, fmt.Errorf("%s: studied: the %s variant has no experiment %q", p.File, v, name))
+		}
 	}
 	return list, g.absent, errors.Join(bad...)
 }

@@ -50,6 +50,7 @@ type PackHead struct {
 	ReadingNames []string `key:"readings" default:""`
 	FullReadings []string `key:"full_readings" default:"" doc:"The same for the full variant, which costs more."`
 	Apart        []string `key:"apart" default:"" doc:"Names of experiments that are run only as described."`
+	Studied      []string `key:"studied" default:"" doc:"Names of the experiments that --sensitivity runs. None: all."`
 	Repeats      string   `key:"repeats" default:"" doc:"A pack whose statements these are too: they count there alone."`
 	QuickSeconds int      `key:"quick_seconds" required:"true" min:"0" max:"100000" unit:"seconds"`
 	FullHours    float64  `key:"full_hours" default:"0" min:"0" max:"10000" unit:"hours"`

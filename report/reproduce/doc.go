@@ -48,8 +48,9 @@ func (o *Outcome) write(dir string) error {
 	return files.Write(filepath.Join(dir, File(o.Pack, o.Variant)+".json"), append(text, '\n'))
 }
 
-// Rejudge brings the outcomes recorded in a directory up to date with the packs' present rules (Outcome.Judge).
-func Rejudge(packs []*config.Pack, dir string) error {
+// Rejudge brings the outcomes recorded in a directory up to date with the packs' present rules (Outcome.Judge). It
+// returns those with readings that simulate something else by now, in words.
+func Rejudge(packs []*config.Pack, dir string) (changed []string, err error) {
 	var bad []error
 	for _, p := range packs {
 		for _, v := range variants {
@@ -59,11 +60,12 @@ func Rejudge(packs []*config.Pack, dir string) error {
 			}
 			if err == nil && o != nil {
 				err = o.write(dir)
+				changed = append(changed, o.changed()...)
 			}
 			bad = append(bad, err)
 		}
 	}
-	return errors.Join(bad...)
+	return changed, errors.Join(bad...)
 }
 
 // maxOutcome bounds the size of an outcome's file.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"heddle/experiment/config"
 	"heddle/internal/tolerance"
@@ -48,7 +49,8 @@ func digest(c *config.Check) string {
 }
 
 // Judge brings a recorded outcome up to date with its pack: texts, published values, rules and verdicts are the pack's
-// present ones, and so are the texts of readings; numbers stay. The error names a check whose number is not recorded.
+// present ones, and so are the texts of readings that still simulate the same; numbers stay. A reading that simulates
+// something else by now is marked. The error names a check whose number is not recorded.
 func (o *Outcome) Judge(p *config.Pack) error {
 	if err := o.reread(p); err != nil {
 		return err
@@ -75,7 +77,7 @@ func (o *Outcome) Judge(p *config.Pack) error {
 	return nil
 }
 
-// reread takes the texts of readings from the pack.
+// reread takes the texts of readings from the pack, except where the numbers are of something else.
 func (o *Outcome) reread(p *config.Pack) error {
 	now := p.Readings[o.Variant]
 	same := slices.EqualFunc(o.Readings, now, func(a ReadingOutcome, b config.Reading) bool { return a.Name == b.Name })
@@ -83,10 +85,42 @@ func (o *Outcome) reread(p *config.Pack) error {
 		return fmt.Errorf("%s: the outcome recorded has other readings: run heddle reproduce %s --%s --record docs/results",
 			p.File, p.Name, o.Variant)
 	}
-	for k, r := range now {
-		o.Readings[k].Says, o.Readings[k].Source, o.Readings[k].After = flow(r.Says), flow(r.Source), r.After
+	ids, err := identities(p, o.Variant)
+	if err != nil {
+		return err
+	}
+	for k := range now {
+		o.Readings[k].reread(&now[k], ids[k])
 	}
 	return nil
+}
+
+// reread takes a reading's texts from the pack, of which the present identity is given. Where none was recorded, other
+// texts may mean another simulation.
+func (r *ReadingOutcome) reread(now *config.Reading, identity string) {
+	says, source := flow(now.Says), flow(now.Source)
+	if r.Identity == "" {
+		r.Changed = r.Says != says || r.Source != source
+	} else {
+		r.Changed = r.Identity != identity
+	}
+	if !r.Changed {
+		r.Says, r.Source, r.After = says, source, now.After
+	}
+}
+
+// changed names the outcome and its readings that simulate something else by now; nothing if there are none.
+func (o *Outcome) changed() []string {
+	var names []string
+	for _, r := range o.Readings {
+		if r.Changed {
+			names = append(names, r.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s (%s): %s", o.Pack, o.Variant, strings.Join(names, ", "))}
 }
 
 // conclude derives the verdicts of the whole pack.

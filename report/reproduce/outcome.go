@@ -66,6 +66,12 @@ type ReadingOutcome struct {
 	After  bool    `json:"chosen_after_outcomes,omitempty"`
 	Holds  Verdict `json:"holds"`
 	Points int     `json:"points"` // that differ from those as described
+
+	// Identity is a hash of what the reading simulates (identities); empty in outcomes that were recorded without.
+	Identity string `json:"identity,omitempty"`
+	// Changed: the pack's reading simulates something else by now, or may, if there is no identity. Texts are those
+	// that were recorded.
+	Changed bool `json:"changed,omitempty"`
 }
 
 // CheckOutcome is one check: ours, under each reading, beside the published number.
@@ -141,8 +147,12 @@ func Evaluate(p *config.Pack, v config.Variant, points []Point) (*Outcome, error
 			o.Figures = append(o.Figures, out)
 		}
 	}
-	for _, r := range p.Readings[v] {
-		out := ReadingOutcome{Name: r.Name, Says: flow(r.Says), Source: flow(r.Source), After: r.After}
+	ids, err := identities(p, v)
+	if err != nil {
+		return nil, err
+	}
+	for k, r := range p.Readings[v] {
+		out := ReadingOutcome{Name: r.Name, Says: flow(r.Says), Source: flow(r.Source), After: r.After, Identity: ids[k]}
 		for i := range under[r.Name] {
 			if !under[r.Name][i].Same {
 				out.Points++

@@ -172,16 +172,16 @@ func readings(b *bytes.Buffer, all []recorded) {
 	var seen []string
 	for i := range all {
 		paper, _, _ := strings.Cut(all[i].pack.Name, "/")
-		for k, v := range variants {
+		for k := range variants {
 			if all[i].outcomes[k] == nil {
 				continue
 			}
-			for _, r := range all[i].pack.Readings[v] {
+			for _, r := range all[i].outcomes[k].Readings {
 				before := ""
 				if !r.After && r.Name != config.Described {
 					before = " (chosen before outcomes)"
 				}
-				line := fmt.Sprintf("| %s | %s | %s%s | %s |\n", paper, r.Name, cell(r.Says), before, cell(r.Source))
+				line := fmt.Sprintf("| %s | %s | %s%s | %s |\n", paper, r.name(), cell(r.Says), before, cell(r.Source))
 				if !slices.Contains(seen, line) {
 					seen = append(seen, line)
 				}
@@ -190,6 +190,14 @@ func readings(b *bytes.Buffer, all []recorded) {
 	}
 	slices.SortStableFunc(seen, func(a, b string) int { return strings.Compare(firstCell(a), firstCell(b)) })
 	b.WriteString(strings.Join(seen, ""))
+}
+
+// name names a reading in tables.
+func (r *ReadingOutcome) name() string {
+	if r.Changed {
+		return r.Name + " (as it was recorded)"
+	}
+	return r.Name
 }
 
 func firstCell(line string) string { return strings.SplitN(line, "|", 3)[1] }
@@ -352,7 +360,7 @@ func wrapped(s string) string {
 func (o *Outcome) table(b *bytes.Buffer) {
 	b.WriteString("| statement | published | rule |")
 	for _, r := range o.Readings {
-		b.WriteString(" " + r.Name + " |")
+		b.WriteString(" " + r.name() + " |")
 	}
 	b.WriteString("\n|---|---:|---|" + strings.Repeat("---:|", len(o.Readings)) + "\n")
 	for i := range o.Checks {
@@ -381,6 +389,9 @@ func (r *recorded) details(tables []tableOf) []byte {
 			continue
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n%s", o.Variant, wrapped(flow(p.ScaledIn(o.Variant))))
+		if len(o.Readings) > 0 && o.Readings[0].Changed {
+			b.WriteString("\nThe pack has changed since; what follows is as it was recorded.\n")
+		}
 		for i := range o.Figures {
 			o.Figures[i].markdown(&b)
 		}

@@ -117,6 +117,7 @@ func tally(b *bytes.Buffer, list []claim) {
 	b.WriteString("\n")
 	removed(b, list)
 	uncommitted(b, list)
+	earlier(b, list)
 }
 
 // removed lists the statements that the machine cannot fail.
@@ -150,6 +151,24 @@ func uncommitted(b *bytes.Buffer, list []claim) {
 	slices.Sort(names)
 	b.WriteString(wrapped(fmt.Sprintf("**Recorded by builds with changes that were not committed**, which `--record` "+
 		"refuses by now; they cannot be built again: %s.", strings.Join(names, ", "))) + "\n")
+}
+
+// earlier names the readings whose numbers are not of what their packs simulate by now.
+func earlier(b *bytes.Buffer, list []claim) {
+	var names []string
+	for i := range list {
+		for _, o := range list[i].of.outcomes {
+			if o != nil && o.changed() != nil {
+				addOnce(&names, o.changed()[0])
+			}
+		}
+	}
+	if names == nil {
+		return
+	}
+	slices.Sort(names)
+	b.WriteString(wrapped("**Recorded before their packs simulated what they do now**, and to be recorded again; texts "+
+		"of these readings are those of the recording: "+strings.Join(names, "; ")+".") + "\n")
 }
 
 // Committed reports whether a version (version.Text) is a commit's, which others can build.

@@ -28,7 +28,8 @@ type Sensitivity struct {
 	Knobs   []KnobOutcome  `json:"knobs"` // that moves most first
 	Median  float64        `json:"median_error"`
 	Rho     *float64       `json:"rho"`
-	Numbers []string       `json:"numbers"` // the statements with a published number
+	Numbers []string       `json:"numbers"`               // the statements with a published number
+	Only    []string       `json:"experiments,omitempty"` // that were run; none: all
 	Points  int            `json:"points"`
 	Version string         `json:"version"`
 	Host    Host           `json:"host"`
@@ -56,7 +57,7 @@ type EndOutcome struct {
 // NewSensitivity derives the effects of knobs from an outcome whose readings are the ends of their ranges.
 func NewSensitivity(p *config.Pack, knobs []config.Knob, o *Outcome) *Sensitivity {
 	s := &Sensitivity{Pack: o.Pack, Variant: o.Variant, Points: o.Points, Version: o.Version, Host: o.Host,
-		Numbers: []string{}, Knobs: []KnobOutcome{}}
+		Numbers: []string{}, Only: p.Studied, Knobs: []KnobOutcome{}}
 	var checks []CheckOutcome
 	for _, c := range o.Checks {
 		if c.counted() && c.Published != nil && *c.Published > 0 && c.Readings[0].Ours != nil {
@@ -189,11 +190,15 @@ func pointed(v *float64) string {
 
 // markdown is the study on a pack's page.
 func (s *Sensitivity) markdown(b *bytes.Buffer) {
+	only := ""
+	if len(s.Only) > 0 {
+		only = ", of the experiments " + strings.Join(s.Only, ", ") + " alone, for their cost"
+	}
 	fmt.Fprintf(b, "\n## Sensitivity\n\n%s\n![Sensitivity](%s)\n\n", wrapped(fmt.Sprintf("What the paper leaves open, "+
-		"one knob at a time over its plausible range, all else as described, %s (`heddle reproduce %s --sensitivity`). "+
+		"one knob at a time over its plausible range, all else as described, %s%s (`heddle reproduce %s --sensitivity`). "+
 		"*Mean*: geometric, of the %d numbers that the paper prints, over those as described. *Moves*: the largest factor "+
 		"between two values of one number, and which. It explains, and counts for nothing.",
-		s.Variant, s.Pack, len(s.Numbers))),
+		s.Variant, only, s.Pack, len(s.Numbers))),
 		File(s.Pack, s.Variant)+sensitivityName+".svg")
 	b.WriteString("| knob | end | mean | median error | ρ | moves | source |\n|---|---|---:|---:|---:|---|---|\n")
 	fmt.Fprintf(b, "| as described | | 1 | %s | %s | | |\n", fixed(s.Median), pointed(s.Rho))
