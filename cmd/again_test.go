@@ -62,7 +62,8 @@ func TestAgain(t *testing.T) {
 }
 
 // againTable is the table of the page: best software's cycles over those of the best of each unit, and of vertex
-// mapping, geometric means over problems. The papers' plain units were simulated on Vortex alone, and without unrolling.
+// mapping, geometric means over problems. The papers' plain units were simulated on Vortex alone, and without
+// unrolling.
 func againTable(rows []again) string {
 	type problem struct{ machine, graph, algorithm string }
 	units := []string{"weaver-rows", "weaver-plain", "peg", "eghw-lines", "eghw-plain", "hwwl"}
