@@ -4,7 +4,7 @@ package clock
 // cycle, and holds all of them up while it finds no slot for the first answer. So the cycle in which the leader can
 // take an answer is known when it sends the value, a fixed delay later, unless the leader leaves so many answers that
 // the unit stalls; when it has taken one, the times of the others follow. Neither the unit's cycles are run nor do the
-// links hold anything, until the unit no longer trails or somebody looks at it (Trailing.Settle, Trailing.End).
+// links hold anything, until the unit no longer trails or its state is read (Trailing.Settle, Trailing.End).
 //
 // Then hold puts the values where they would be, by running the unit's cycles since the first of them was sent. Values
 // that were sent or taken before change nothing in those cycles.
