@@ -191,7 +191,7 @@ func TestTuneOnATerminal(t *testing.T) {
 	p.Type(pty.CtrlC)
 	require.Equal(t, exitInterrupted, p.Wait(), p.Output())
 	require.Contains(t, shownPlain(t, p), "heddle: interrupted")
-	p = onTerminal(t, dir, buildHeddle(t), append(args, "10")...)
+	p = onTerminal(t, dir, buildHeddle(t), append(args, "30")...)
 	p.Resize(24, 60)
 	p.Await(" simulated")
 	p.Resize(24, 80)

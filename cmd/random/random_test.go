@@ -407,7 +407,7 @@ func randomGraph(t testing.TB, r *rand.Rand) graphspec.Graph {
 }
 
 // refusedLate are refusals that follow from the configuration and the graph, and are said when the point runs.
-var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|a number was too large for f32|sample.period = \d+: cycles are known to ±`)
+var refusedLate = regexp.MustCompile(`the schedule needs -?\d+ bytes of scratchpad a core|needs both directions of every edge|slots in edge_buffer_bytes, but \d+ are needed|no vertex of the largest component has an edge|a number was too large for f32|sample.period = \d+: (cannot be sampled: )?cycles are known to ±`)
 
 // outcome runs the experiment in a directory of its own and returns its end: ran, refused, or stopped at the
 // limit of cycles. Anything else fails the test: a crash, a wrong result, a broken invariant, a machine that makes no
