@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // long has one point of many super-steps, long enough to be ended within.
@@ -51,6 +53,7 @@ func interrupted(t *testing.T, heddle, dir string, s os.Signal, more ...string) 
 // TestCheckpoints: a point that was killed, or interrupted, resumes with a message; its files are gone when it has
 // ended. Checkpoints that are damaged, or of another kind of run, are refused with a remedy, before anything runs.
 func TestCheckpoints(t *testing.T) {
+	testenv.NeedSlow(t, "it interrupts runs again and again")
 	heddle, dir := buildHeddle(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "long.yaml"), []byte(long), 0o644))
 	code, _, stderr := start(t, heddle, dir, "run", "long.yaml", "--out", "calm/results", "--checkpoint", "0")

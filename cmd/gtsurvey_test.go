@@ -47,6 +47,7 @@ func surveyFolder(t *testing.T) string {
 
 // TestGtSurvey: a survey says of every program how far it comes, and why no further, and none stops it.
 func TestGtSurvey(t *testing.T) {
+	testenv.NeedSlow(t, "it compiles and runs programs")
 	dir := surveyFolder(t)
 	out, errs, code := heddle(t, "gt", "survey", dir, "--json", "--limit", "300ms")
 	require.Equal(t, 0, code, errs)

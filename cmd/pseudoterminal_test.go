@@ -98,6 +98,7 @@ func TestASweepOnATerminal(t *testing.T) {
 
 // The size of a terminal may change while bars are drawn, to any, and lines are still whole at the end.
 func TestResizedTerminals(t *testing.T) {
+	testenv.NeedSlow(t, "it repeats runs on many sizes")
 	dir := inNew(t, "long.yaml", strings.Replace(lengthy, "[1, 2, ", "[1, 2, 3, 4, 5, 6, 7, 8, ", 1))
 	p := onTerminal(t, dir, buildHeddle(t), "run", "long.yaml", "--jobs", "3")
 	p.Await(" points done")
@@ -184,6 +185,7 @@ func TestAStoppedTerminal(t *testing.T) {
 
 // A search shows its line, ends at Ctrl-C, goes on, and leaves its tables.
 func TestTuneOnATerminal(t *testing.T) {
+	testenv.NeedSlow(t, "it searches on a terminal")
 	dir := inNew(t, "one.yaml", strings.Replace(tiny, "name: tiny", "name: one", 1))
 	args := []string{"tune", "one.yaml", "--jobs", "2", "--points"}
 	p := onTerminal(t, dir, buildHeddle(t), append(args, "3000")...) // of which the key ends all but a few

@@ -129,6 +129,7 @@ func passed(d time.Duration) func() bool {
 // TestKilled kills the program at random moments, by the clock and by its log. No stored point is lost or stored by
 // halves, at most the points in flight have to run again, and in the end the store equals that of an undisturbed run.
 func TestKilled(t *testing.T) {
+	testenv.NeedSlow(t, "it repeats runs and kills them")
 	heddle := buildHeddle(t)
 	calm := workplace(t)
 	start := time.Now()
@@ -245,6 +246,7 @@ func summary(t *testing.T, dir string) (s map[string]any) {
 // Limits of time and memory end points, with their class and exit code; the same command without them
 // runs those again, whichever limit it was: without testenv.LongVariable, the first.
 func TestLimitsOfTimeAndMemory(t *testing.T) {
+	testenv.NeedSlow(t, "it runs points to their limits")
 	heddle := buildHeddle(t)
 	for i, c := range []struct{ flag, class, says string }{
 		{"--time-limit=1ms", experiment.Limit, "time limit reached: 1ms"},

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	screen "heddle/internal/pty"
+
+	"heddle/internal/testenv"
 )
 
 // barPoints are n points of a sweep.
@@ -93,6 +95,7 @@ func TestBarsOnTerminals(t *testing.T) {
 
 // A terminal or a pipe without a reader stops nothing, and is waited for only a while.
 func TestNobodyReadsProgress(t *testing.T) {
+	testenv.NeedSlow(t, "it draws bars of thousands of points")
 	const n = 2000
 	master, tty, err := pty.Open()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/experiment"
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 	"heddle/kernels/program"
 )
@@ -25,6 +26,7 @@ const ownBFS = small + `workload:
 // TestOwnProgram: a program of the user's own is a workload as others are: beside them in a comparison, verified, in
 // parts, by several threads, recorded and replayed, and going on where it was killed.
 func TestOwnProgram(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates programs that GCC compiles")
 	tools.Need(t, program.DefaultCompiler)
 	t.Run("compared", func(t *testing.T) {
 		p := points(t, ownBFS+"compare: {workload.program: [heddle, bfs.c]}\n", "graph.erdos_renyi.edges=90")

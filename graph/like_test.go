@@ -13,6 +13,7 @@ import (
 
 // A stand-in has the published numbers of vertices and edges, divided, and says what it is.
 func TestStandInsHaveThePublishedCounts(t *testing.T) {
+	testenv.NeedSlow(t, "it makes a stand-in of each original")
 	for _, o := range graphspec.Originals {
 		shrink := max(1, min(o.Edges/100_000, o.Vertices/200))
 		for shrink > 1 && (&graphspec.Like{Name: o.Name, Shrink: shrink}).Validate() != nil {

@@ -117,6 +117,7 @@ func TestProfilesOfRandomPrograms(t *testing.T) {
 }
 
 func TestProfilesOfMachines(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates with profiles, and again without")
 	small := []string{"core.warps=4", "core.threads=8"}
 	for _, x := range []struct {
 		machine string

@@ -23,6 +23,7 @@ import (
 // no such races; on the machine as it is assembled, cores tick by number. Without testenv.LongVariable, a machine runs
 // every third program.
 func TestOrderOfUnitsIsNoInput(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates in many orders")
 	machines := []string{"vortex-rtl-w1", "vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-m6", "vortex-6c32w32t",
 		"vortex-6c32w32t-sharedl1"}
 	seeds := testenv.Cases(t, 2, 3)

@@ -71,6 +71,7 @@ func TestThreadsAreNoInput(t *testing.T) {
 
 // TestThreadsWithUnits: nor with graph units, concentrators, and barriers across the device.
 func TestThreadsWithUnits(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates on several threads, and again on one")
 	small := []string{"core.warps=4", "core.threads=8"}
 	for n, machine := range []string{"vortex-6c32w32t", "vortex-6c32w32t-sharedl1"} {
 		for i, text := range []string{tickets, mixed, exchange} {

@@ -7,11 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/traces"
 )
 
 // Every sample replays on its machine: the same instructions, whatever they take by now.
 func TestSamplesReplay(t *testing.T) {
+	testenv.NeedSlow(t, "it replays samples of many runs")
 	files, err := filepath.Glob("samples/*.trace")
 	require.NoError(t, err)
 	require.Len(t, files, 16)

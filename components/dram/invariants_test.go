@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // variants are the presets, each also with the knobs that change the controller's decisions.
@@ -94,6 +96,7 @@ func play(t testing.TB, c *Channel, n uint64, skip bool, seen func(Done)) uint64
 // TestInvariants: every command is legal by the independent checker, each request is answered once, counts add up, and
 // no more data move than the bus carries.
 func TestInvariants(t *testing.T) {
+	testenv.NeedSlow(t, "it is a campaign")
 	const requests = 4000
 	for _, spec := range variants(t) {
 		t.Run(spec.Preset, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 // TestDrawnSteps: of drawn runs that are sampled by super-step, 95 % of the intervals hold the truth, and errors are
 // small in the mean and at worst, unless a run is refused; all forty with HEDDLE_LONG, others with HEDDLE_SEED.
 func TestDrawnSteps(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates drawn runs whole and sampled")
 	cases, every := Drawn(testenv.Seed(t, 2026), 40), 10
 	if testenv.Long(t) > 0 {
 		every = 1

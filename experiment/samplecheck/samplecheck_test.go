@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // smallWorld writes the edges of a ring of vertices that are joined to so many neighbours on each side, a tenth of
@@ -34,6 +36,7 @@ func smallWorld(t *testing.T, vertices, neighbours int) string {
 // TestPhases: where all vertices have equally many edges, all warps of a core register vertices at the same time, and
 // then all walk edges, at a third of the pace. An interval shows one or the other, unless it is as long as both.
 func TestPhases(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates runs whole and sampled")
 	keys := "file: " + smallWorld(t, 32768, 7) +
 		", clean: {symmetrise: true, drop_self_loops: true, drop_duplicates: true}"
 	row, err := Do(t.Context(), &Case{"small world", keys, []string{

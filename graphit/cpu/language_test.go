@@ -255,6 +255,7 @@ func TestFeatures(t *testing.T) {
 
 // TestFailures: run-time errors are reported with their positions, even without a preceding run of the reference.
 func TestFailures(t *testing.T) {
+	testenv.NeedSlow(t, "it compiles a program for each failure")
 	g := load(t, "rmat.scale=6", "rmat.edge_factor=4", "weights.from=random")
 	for _, c := range []struct{ source, says string }{
 		{"func f(v : Vertex)\n a[v + 1] = 1;\nend\nfunc main()\n vertices.apply(f);\nend", "p.gt:21:2: index out of range [64] with length 64"},

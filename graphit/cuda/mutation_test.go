@@ -78,6 +78,7 @@ func directed(t testing.TB, seed uint64) *graph.Graph {
 // TestAnyGraph: a program that was exported without a graph runs on any, and says that nothing is checked; one with a
 // graph says so of another graph and of other arguments.
 func TestAnyGraph(t *testing.T) {
+	testenv.NeedSlow(t, "g++ compiles programs")
 	needCompiler(t)
 	b := &batch{dir: t.TempDir(), flags: []string{"-O0"}}
 	p := program(t, "bfs", "")

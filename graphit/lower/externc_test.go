@@ -12,6 +12,7 @@ import (
 	"heddle/graphit/cextern"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
+	"heddle/internal/testenv"
 	"heddle/internal/tools"
 	"heddle/kernels/host"
 	"heddle/sim"
@@ -108,6 +109,7 @@ gt_set some(gt_set of)
 
 // TestExternC: functions in C run on the machine as the reference runs them, whatever lanes call them and wherever.
 func TestExternC(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates with functions in C")
 	g := odd(t)
 	want := map[bool][]lower.Vector{}
 	for i, s := range languageSchedules {

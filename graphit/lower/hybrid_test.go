@@ -196,6 +196,7 @@ func TestFusedDirections(t *testing.T) {
 
 // TestFusedHybridInTime: and on machines with time, of one core and of several.
 func TestFusedHybridInTime(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates fused loops")
 	g := load(t, "rmat.scale=5", "rmat.edge_factor=3", "clean.symmetrise=true", "clean.drop_duplicates=true",
 		"weights.from=random", "weights.max=30")
 	names, of := hybridSources(t)

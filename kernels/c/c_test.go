@@ -195,6 +195,7 @@ func weaverOf(entries int) units {
 }
 
 func TestIntrinsicsAndDivergence(t *testing.T) {
+	testenv.NeedSlow(t, "it compiles at each level")
 	for _, opt := range append([]string{"-O0"}, optimisations(t)...) {
 		t.Run(opt, func(t *testing.T) {
 			t.Parallel()

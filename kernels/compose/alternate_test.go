@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/sim"
 )
 
 // TestTimeSwitchedOffAndOn: switched between time and none at any moment, within warps' requests to units too, they are
 // right, and no invariant is broken.
 func TestTimeSwitchedOffAndOn(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates in turns")
 	for i, p := range share(t, legal, thinned(covering, 64), 0) {
 		t.Run(p.Name(), func(t *testing.T) {
 			t.Parallel()

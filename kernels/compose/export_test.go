@@ -87,6 +87,7 @@ func spoil(t *testing.T, p *isa.Program) *isa.Program {
 // another, it says so; and on a machine of another shape it does not begin. Without testenv.LongVariable, every second
 // combination runs.
 func TestExported(t *testing.T) {
+	testenv.NeedSlow(t, "it exports and reads kernels of each plan")
 	machines := []string{"vortex-rtl-a", "vortex-rtl-c", "vortex-rtl-d", "vortex-rtl-m6"}
 	g := exportGraph(t, 70, 160)
 	n, ran := 0, 0

@@ -10,6 +10,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/graph"
 	"heddle/graph/graphspec"
+	"heddle/internal/testenv"
 	"heddle/isa/emu"
 	"heddle/kernels/feature"
 	"heddle/kernels/host"
@@ -20,6 +21,7 @@ import (
 // TestMutations: a small error in an edge or vertex function is found in the first super-step in which it matters, and
 // so is a vertex that should be active but is not.
 func TestMutations(t *testing.T) {
+	testenv.NeedSlow(t, "it executes mutated kernels")
 	edge := func(e func(g *feature.Group, edge *feature.Edge)) func(a *feature.Algorithm) {
 		return func(a *feature.Algorithm) {
 			last := &a.Edges[len(a.Edges)-1]

@@ -21,6 +21,7 @@ import (
 	"heddle/components/hwwl"
 	"heddle/components/weaver"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/micro"
@@ -455,6 +456,7 @@ func checkSums(t *testing.T, o *observed) {
 
 // TestWindowIsAPart: a window's log is the part of the whole run's log in the window.
 func TestWindowIsAPart(t *testing.T) {
+	testenv.NeedSlow(t, "it simulates each window and the whole")
 	for machine, prog := range map[string]string{"vortex-1c4w4t": "ld_rand", "vortex-1c4w4t-weaver": "weaver"} {
 		whole := observe(t, machine, prog, "", megabytes)
 		end := whole.res.Cycles
