@@ -279,6 +279,26 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// TestTooManyWindows: windows are listed up to 64 MiB of them; side by side they need no list.
+func TestTooManyWindows(t *testing.T) {
+	byName := func(name string) *layout.Shards {
+		l, err := layout.ByName(name)
+		require.NoError(t, err)
+		return l.Sized(layout.Sizes{ShardVertices: 2}).Shards
+	}
+	for vertices, says := range map[int]string{2 * 4096: "", 2*4096 + 1: "4097 shards have 16785409 windows"} {
+		text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate pattern general\n%d %d 1\n1 2\n", vertices, vertices)
+		g, err := graph.Read("t.mtx", strings.NewReader(text), graph.ReadOptions{})
+		require.NoError(t, err)
+		require.NoError(t, byName("gshard-windows").Accepts(g))
+		if err := byName("gshard").Accepts(g); says == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, says)
+		}
+	}
+}
+
 // TestSegments: a segment begins where the block changes, and nowhere else.
 func TestSegments(t *testing.T) {
 	g := sample(t, "integer")

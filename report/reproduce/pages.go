@@ -308,7 +308,7 @@ func (r *recorded) largest(b *bytes.Buffer, link string) {
 		"([sensitivity](%s/%s#sensitivity)).", strings.Join(names, "; "), link, r.page())))
 }
 
-// reference matches a placeholder of a number in a pack's discussion: {{STATEMENT}}, {{STATEMENT | READING}}, or
+// reference matches a number's name in a pack's discussion: {{STATEMENT}}, {{STATEMENT | READING}}, or
 // {{STATEMENT | READING | VARIANT}}.
 var reference = regexp.MustCompile(`\{\{(.*?)\}\}`)
 
