@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"heddle/components/accel"
-	"heddle/components/cache"
 	"heddle/components/mem"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
 
 // Emulate executes a program to its end as Launch does, but its instructions alone, at about a sixtieth of the host
-// time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at two or three times that cost:
-// they are then as functional execution (Execute) leaves them, but for instructions and the units' own accesses. The
+// time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at twice that cost: they are then as
+// functional execution (Execute) leaves them, but for instructions and the units' own accesses; nothing is booked. The
 // clock and all statistics stay, and the result has counts without cycles. Warps take turns of a fixed number of
 // instructions. by is the machine that has executed it, for the exit code.
 func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm bool) (r Result, by *emu.Machine,
@@ -28,10 +27,10 @@ func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm 
 	before := by.Stats()
 	by.SetArg(arg)
 	by.Load(p)
-	by.SetTrace(nil)
+	by.SetAccessed(nil)
 	if warm {
 		m.assembleFunctional()
-		by.SetTrace(newToucher(m).touch)
+		by.SetAccessed(newToucher(m).touch)
 	}
 	err = by.Run(ctx)
 	m.spent = err != nil
@@ -40,50 +39,49 @@ func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm 
 
 // toucher passes the accesses of emulated instructions to the L1Ds, line by line.
 type toucher struct {
-	data   []*cache.Cache // by core
-	at     uint64         // an estimate of time that only goes on: an instruction a cycle and core
-	instrs uint64
-	line   uint32 // size in bytes
-	lines  [emu.MaxThreads]uint32
+	data  []mem.Warmer // the L1D, by core
+	mask  uint32       // of a line's address
+	lines [emu.MaxThreads]uint32
 }
 
 func newToucher(m *Machine) *toucher {
-	t := &toucher{at: m.domain.After(), line: uint32(m.cfg.L1D.LineBytes)}
+	t := &toucher{mask: -uint32(m.cfg.L1D.LineBytes)}
 	for n := range m.Cores {
 		t.data = append(t.data, m.Caches[2*(n/m.cfg.CoresPerSocket)+1])
 	}
 	for s := range m.cfg.Sockets { // as at every launch
-		t.data[s*m.cfg.CoresPerSocket].Warm(mem.Access{Op: mem.Invalidate}, t.at)
+		t.data[s*m.cfg.CoresPerSocket].Touch(mem.Access{Op: mem.Invalidate})
 	}
 	return t
 }
 
-// touch is called after each emulated instruction.
-func (t *toucher) touch(s *emu.Step) {
-	if t.instrs++; t.instrs%uint64(len(t.data)) == 0 {
-		t.at++
-	}
-	if s.Addrs == nil {
-		return
-	}
+// touch is called after each emulated instruction that accesses memory. Of lanes that access the same line, the first
+// counts.
+func (t *toucher) touch(core int, class isa.Class, addr *isa.Lanes, mask uint32) {
 	a := mem.Access{Op: mem.Read, Operations: 1}
-	switch s.Inst.Class {
+	switch class {
 	case isa.ClassStore:
 		a.Op, a.Wrote = mem.Write, true
 	case isa.ClassAtomic:
 		a.Op, a.Wrote = mem.Atomic, true
 	}
-	n := 0
-	for lanes := s.Mask; lanes != 0; lanes &= lanes - 1 {
-		addr := s.Addrs[bits.TrailingZeros32(lanes)]
-		line := addr &^ (t.line - 1)
-		if addr < emu.UncachedEnd || addr >= emu.ScratchpadBase || slices.Contains(t.lines[:n], line) {
+	to, n := t.data[core], 0
+	var seen uint64 // a bit for each line in lines, by a hash
+	for ; mask != 0; mask &= mask - 1 {
+		at := addr[bits.TrailingZeros32(mask)%isa.MaxLanes]
+		line := at & t.mask
+		if n > 0 && line == t.lines[(n-1)%len(t.lines)] || at < emu.UncachedEnd || at >= emu.ScratchpadBase {
 			continue
 		}
+		bit := uint64(1) << (line * 0x9E3779B1 >> 26) // 2^32 / golden ratio, as in an MSHR's hash
+		if seen&bit != 0 && slices.Contains(t.lines[:n], line) {
+			continue
+		}
+		seen |= bit
 		t.lines[n%len(t.lines)] = line
 		n++
 		a.Addr = line
-		t.data[s.Core].Warm(a, t.at)
+		to.Touch(a)
 	}
 }
 

@@ -239,6 +239,71 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	return there
 }
 
+// Touch implements mem.Warmer: it changes lines in the order in which Warm does.
+func (c *Cache) Touch(a mem.Access) {
+	if a.Op.Flushes() {
+		c.touchFlush(a.Op)
+		return
+	}
+	line := a.Addr >> (c.lineShift & 31)
+	b := c.bank[c.names.of(line)&(maxPorts-1)]
+	where := b.tags.find(line)
+	if where >= 0 {
+		b.tags.touch(where)
+	}
+	switch {
+	case where >= 0 && a.Op == mem.Read:
+	case a.Op == mem.Write && !b.writeBackPolicy:
+		c.functional.next.Touch(mem.Access{Op: mem.Write, Addr: a.Addr})
+	case a.Op == mem.Atomic && b.atomics.performer == nil:
+		c.touchLeave(b, b.tags.drop(line))
+		c.functional.next.Touch(a)
+	default:
+		c.touchLine(b, where, line, &a)
+	}
+}
+
+// touchLine is warmLine without time.
+func (c *Cache) touchLine(b *bank, where int, line uint32, a *mem.Access) {
+	if where < 0 {
+		var out victim
+		out, where = b.tags.fill(line)
+		c.functional.next.Touch(mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask})
+		c.touchLeave(b, out)
+		b.tags.touch(where)
+	}
+	if a.Op == mem.Write || a.Op == mem.Atomic && a.Wrote {
+		if b.writeBackPolicy {
+			b.tags.dirty[where] = true
+		} else {
+			c.functional.next.Touch(mem.Access{Op: mem.Write, Addr: a.Addr})
+		}
+	}
+}
+
+// touchLeave writes an evicted line back if it is dirty.
+func (c *Cache) touchLeave(b *bank, out victim) {
+	if out.dirty {
+		c.functional.next.Touch(mem.Access{Op: mem.Write, Addr: out.line << b.lineShift})
+	}
+}
+
+// touchFlush is warmFlush without time.
+func (c *Cache) touchFlush(op mem.Op) {
+	for _, b := range c.banks {
+		for step := range b.flushSteps {
+			if b.writeBackPolicy {
+				c.touchLeave(b, b.tags.remove(b.lineOf(step)))
+			} else {
+				b.tags.flush(step)
+			}
+		}
+	}
+	if op == mem.Flush && c.spec.ForwardFlush {
+		c.functional.next.Touch(mem.Access{Op: mem.Flush})
+	}
+}
+
 // warmLeave writes an evicted line back if it is dirty.
 func (c *Cache) warmLeave(b *bank, e *bankEstimate, out victim, at uint64) {
 	if out.dirty {

@@ -23,6 +23,8 @@ func (r *recorder) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	return at, at
 }
 
+func (r *recorder) Touch(a mem.Access) { r.Warm(a, 0) }
+
 // writes is a performer of atomics that write or do not.
 type writes struct{ wrote bool }
 
@@ -112,9 +114,9 @@ func (t *tags) held() string {
 	return text
 }
 
-// TestWarmLeavesWhatTimeLeaves: after every one of random accesses, made one at a time, a cache in which no time passes
-// holds the same lines as one in time, with the same ones dirty and the same one to go next, and has asked the next
-// level for the same, in the same order.
+// TestWarmLeavesWhatTimeLeaves: after every one of random accesses, made one at a time, caches in which no time passes,
+// estimated or not, hold the same lines as one in time, with the same ones dirty and the same one to go next, and have
+// asked the next level for the same, in the same order.
 func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 	for seed := range testenv.Cases(t, 60, 1200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -125,13 +127,17 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 		}
 		s, timed := newSlow(t, spec)
 		_, warm := newSlow(t, spec)
-		var next recorder
+		_, untimed := newSlow(t, spec)
+		var next, after recorder
 		var atomic writes
-		warm.WarmInto(&next, &atomic)
 		if r.IntN(2) == 0 {
 			timed.PerformAtomics(&atomic, 1, r.IntN(2))
 			warm.PerformAtomics(&atomic, 1, 1)
+			untimed.PerformAtomics(&atomic, 1, 1)
 		}
+		warm.WarmInto(&next, &atomic)
+		untimed.WarmInto(&after, &atomic)
+		estimates := fmt.Sprintf("%+v", untimed.functional.estimate.banks[0])
 		lines := uint32(1 + r.IntN(3*len(timed.banks)*len(timed.banks[0].tags.line)))
 		for n := range 200 {
 			q := mem.Request{Addr: r.Uint32N(lines * uint32(spec.LineBytes)), Tag: uint32(n),
@@ -149,15 +155,22 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 			}
 			atomic.wrote = r.IntN(2) == 0
 			s.do(t, q)
-			next.seen = nil
-			warm.Warm(mem.Access{Op: q.Op, Addr: q.Addr, Wrote: atomic.wrote, Operations: 1}, 0)
+			next.seen, after.seen = nil, nil
+			a := mem.Access{Op: q.Op, Addr: q.Addr, Wrote: atomic.wrote, Operations: 1}
+			warm.Warm(a, 0)
+			untimed.Touch(a)
 			for i, b := range timed.banks {
-				require.Equal(t, b.tags.held(), warm.banks[i].tags.held(), "seed %d, access %d: %s %x", seed, n, q.Op,
-					q.Addr)
+				for _, c := range [...]*Cache{warm, untimed} {
+					require.Equal(t, b.tags.held(), c.banks[i].tags.held(), "seed %d, access %d: %s %x", seed, n, q.Op,
+						q.Addr)
+				}
 			}
+			require.Equal(t, next.seen, after.seen)
 			same(t, spec, q, s.seen, next.seen)
 		}
 		require.Equal(t, Stats{}, warm.Stats(), "nothing is counted")
+		require.Equal(t, Stats{}, untimed.Stats(), "nothing is counted")
+		require.Equal(t, estimates, fmt.Sprintf("%+v", untimed.functional.estimate.banks[0]), "nothing is estimated")
 	}
 }
 

@@ -20,6 +20,18 @@ func (m *Memory) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 	return roundUp(taken*own, requester), roundUp(answered*own, requester)
 }
 
+// Touch implements mem.Warmer.
+func (m *Memory) Touch(a mem.Access) {
+	if a.Op.Flushes() {
+		return
+	}
+	now := m.ClockHandle().Domain().After()
+	first := uint64(a.Addr/m.line) * uint64(m.bursts)
+	for line := first; line < first+uint64(m.bursts); line++ {
+		m.channels[m.mapper.Channel(line)].touch(line, now)
+	}
+}
+
 func roundUp(n, by uint64) uint64 { return (n + by - 1) / by }
 
 // Warm opens the rows of a line's pieces, as a long past access would have. The first piece answers, and the queue is
@@ -38,6 +50,25 @@ func (h *Harness) Warm(a mem.Access, at uint64) (taken, answered uint64) {
 		}
 	}
 	return at, answered
+}
+
+// Touch implements mem.Warmer.
+func (h *Harness) Touch(a mem.Access) {
+	if a.Op.Flushes() {
+		return
+	}
+	now := h.ClockHandle().Domain().After()
+	for k := range uint64(harnessPieces) {
+		line := uint64(a.Addr/harnessLineBytes) + k
+		h.channels[h.mapper.Channel(line)].touch(line, now)
+	}
+}
+
+// touch is warm without time.
+func (c *Channel) touch(line, now uint64) {
+	if c.spec.Standard != Ideal {
+		c.open(c.mapper.Map(line), now)
+	}
 }
 
 // warmFlush returns the clock at which a flush that arrives at clock at is answered: like a read, after earlier writes.

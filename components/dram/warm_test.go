@@ -11,7 +11,7 @@ import (
 	"heddle/components/mem"
 )
 
-// TestWarmOpensRows: after any functional accesses, each bank has the row of its last access open, unless the policy
+// TestWarmOpensRows: after any functional accesses, estimated or not, each bank has the row of its last access open, unless the policy
 // closes rows, and each rank's count of open rows is right.
 func TestWarmOpensRows(t *testing.T) {
 	for seed := range uint64(40) {
@@ -26,7 +26,11 @@ func TestWarmOpensRows(t *testing.T) {
 		want := map[[2]int]uint32{}
 		for range 500 {
 			addr, op := r.Uint32(), mem.Op(r.IntN(mem.NumOps))
-			m.Warm(mem.Access{Op: op, Addr: addr, Wrote: true}, 0)
+			if a := (mem.Access{Op: op, Addr: addr, Wrote: true}); seed%2 == 0 {
+				m.Warm(a, 0)
+			} else {
+				m.Touch(a)
+			}
 			for k := range m.bursts {
 				if line := uint64(addr/m.line)*uint64(m.bursts) + uint64(k); !op.Flushes() &&
 					spec.PagePolicy == OpenPage && spec.Standard != Ideal {

@@ -7,6 +7,8 @@ type Warmer interface {
 	// Warm performs an access that arrives at cycle at. It returns estimates of the cycle in which the level takes it
 	// and of that of its answer; a Write has no answer, and is over when it is taken.
 	Warm(a Access, at uint64) (taken, answered uint64)
+	// Touch performs an access as Warm does, but estimates no time: what Warm books for later accesses stays as it is.
+	Touch(a Access)
 }
 
 // Access is a functional access.

@@ -365,6 +365,9 @@ func execMemory(w *Warp, o *Op) error {
 	if err := o.memory(&w.access); err != nil {
 		return err
 	}
+	if f := w.m.cfg.Accessed; f != nil {
+		f(w.core.id, o.class, &w.access.Addr, w.access.Mask)
+	}
 	w.pc += 4
 	return nil
 }

@@ -61,9 +61,12 @@ type Config struct {
 	Units func(core int) []Unit // the graph units of a core; nil: none
 	// Memory is that of another machine, which the machines then share; nil: the machine has one of its own.
 	Memory *Memory
-	Trace  func(*Step)         // called after each instruction; nil: off
-	Stop   func(w *Warp) error // called before each instruction; an error ends the run; nil: off
-	Out    func([]byte)        // called with each finished console line; nil: off
+	Trace  func(*Step) // called after each instruction; nil: off
+	// Accessed is called after each instruction that accesses memory, with the lanes' addresses, which it must not keep;
+	// nil: off. It costs less than Trace.
+	Accessed func(core int, class isa.Class, addr *isa.Lanes, mask uint32)
+	Stop     func(w *Warp) error // called before each instruction; an error ends the run; nil: off
+	Out      func([]byte)        // called with each finished console line; nil: off
 }
 
 // Divergence chooses where a branch, or an indirect jump, goes on which the active lanes disagree.
@@ -265,6 +268,11 @@ func (m *Machine) Launch(pc uint32) {
 
 // SetTrace sets the function that is called after each instruction; nil: none.
 func (m *Machine) SetTrace(f func(*Step)) { m.cfg.Trace = f }
+
+// SetAccessed sets the function that is called after each instruction that accesses memory; nil: none.
+func (m *Machine) SetAccessed(f func(core int, class isa.Class, addr *isa.Lanes, mask uint32)) {
+	m.cfg.Accessed = f
+}
 
 // SetArg sets the value of mscratch at the next launch.
 func (m *Machine) SetArg(arg uint32) { m.cfg.Arg = arg }

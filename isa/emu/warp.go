@@ -122,7 +122,10 @@ func (w *Warp) run(n uint64) (ran uint64, err error) {
 			}
 		}
 		pc, mask, lanes := w.pc, w.mask, w.lanes
-		o, err := w.fetchAt(pc)
+		o, err := w.prepared(pc), error(nil)
+		if o == nil {
+			o, err = w.fetchNew(pc)
+		}
 		if err == nil {
 			err = o.exec(w, o)
 		}
@@ -172,14 +175,21 @@ func (w *Warp) trace(o *Op, pc, mask uint32) {
 
 // fetchAt returns the prepared instruction at pc.
 func (w *Warp) fetchAt(pc uint32) (*Op, error) {
-	if pc>>pageBits == w.pageN && pc&3 == 0 {
-		if c := w.page.code.Load(); c != nil {
-			if o := c[pc>>2%(pageBytes/4)].Load(); o != nil {
-				return o, nil
-			}
-		}
+	if o := w.prepared(pc); o != nil {
+		return o, nil
 	}
 	return w.fetchNew(pc)
+}
+
+// prepared returns the instruction at pc if it is prepared and in the same page as the last one, else nil. It must stay
+// small enough to be inlined.
+func (w *Warp) prepared(pc uint32) *Op {
+	if pc>>pageBits == w.pageN && pc&3 == 0 {
+		if c := w.page.code.Load(); c != nil {
+			return c[pc>>2%(pageBytes/4)].Load()
+		}
+	}
+	return nil
 }
 
 // fetchNew is fetchAt for an instruction that is not prepared or in another page than the last.
