@@ -8,6 +8,7 @@ import (
 
 	"heddle/experiment/config"
 	"heddle/isa"
+	"heddle/kernels/algorithm"
 	"heddle/kernels/compose"
 	"heddle/kernels/host"
 	"heddle/kernels/workload"
@@ -25,9 +26,9 @@ type sampledSteps struct {
 	config *config.Experiment
 	strata map[likeness]*stratum
 
-	ordered bool   // the work of super-steps depends on the order of warps, which functional execution estimates
-	certain uint64 // super-steps that there are in any case, with the same work each; 0: unknown
-	step    int    // number of the super-step
+	order   sampled.Order // Ordered: super-steps are executed in the order that functional execution estimates
+	certain uint64        // super-steps that there are in any case, with the same work each; 0: unknown
+	step    int           // number of the super-step
 
 	// Of the current group of launches: a super-step, or what precedes it (a split of waiting vertices).
 	decided     bool
@@ -75,21 +76,34 @@ func newSampledSteps(d *host.Timed, e *config.Experiment) *sampledSteps {
 
 // expect takes into account what is known of a run before it begins: dense is the number of super-steps with all edges,
 // 0 if there may be others. Where a vertex may become active again, a super-step that reads what it has written itself
-// leaves other vertices active in another order of warps; of programs of the user's, this is assumed.
+// leaves other vertices active in another order of warps; of programs of the user's, this is assumed. From a single
+// source that is rare: the vertices of a frontier are not on one path.
 func (s *sampledSteps) expect(dense uint64) {
 	if s == nil {
 		return
 	}
 	e := s.config
-	s.ordered = dense == 0
+	if dense == 0 {
+		s.order = sampled.Ordered
+	}
 	if e.Workload.Kind() == workload.KindComposed {
 		if p, err := compose.NewPlan(e.Workload); err == nil {
-			s.ordered = !p.Algorithm.Once && !p.Algorithm.Dense
+			s.order = orderOf(p.Algorithm)
 		}
 	}
 	if e.Region.Whole() {
 		s.certain = dense
 	}
+}
+
+func orderOf(a *algorithm.Algorithm) sampled.Order {
+	switch {
+	case a.Once || a.Dense:
+		return sampled.Unordered
+	case a.FromSource:
+		return sampled.Waves
+	}
+	return sampled.Ordered
 }
 
 // begin begins a super-step.
@@ -164,7 +178,7 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 
 // emulate executes a launch without time: emulated where that does what is needed, functionally elsewhere.
 func (s *sampledSteps) emulate(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
-	if can, warms := s.device.Machine.Emulates(); can && (warms || !s.warm) && !s.ordered {
+	if can, warms := s.device.Machine.Emulates(); can && (warms || !s.warm) && s.order != sampled.Ordered {
 		return s.device.Emulate(ctx, p, arg, s.warm)
 	}
 	return s.device.Execute(ctx, p, arg)
@@ -172,7 +186,7 @@ func (s *sampledSteps) emulate(ctx context.Context, p *isa.Program, arg uint32) 
 
 // settle computes the times of all launches. whole are the machine's counts, which are those of the timed launches.
 func (s *sampledSteps) settle(whole stats.Tree) (t host.Times, counts stats.Tree) {
-	e, ok := sampled.EstimateSteps(s.launches, s.ordered)
+	e, ok := sampled.EstimateSteps(s.launches, s.order)
 	if !ok {
 		s.wrong = &UnsampledError{fmt.Sprintf("sample.steps = %d: cannot be sampled: a kernel was simulated in no "+
 			"super-step: expected a smaller number, or 0, which simulates everything", s.every)}

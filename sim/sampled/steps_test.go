@@ -28,7 +28,7 @@ func emulatedLaunch(kernel string, stratum int, instrs uint64) Launch {
 }
 
 func TestStepsThatAreAllTimed(t *testing.T) {
-	s, ok := EstimateSteps([]Launch{timedLaunch("a", 0, 10, 100), timedLaunch("b", 1, 20, 300)}, false)
+	s, ok := EstimateSteps([]Launch{timedLaunch("a", 0, 10, 100), timedLaunch("b", 1, 20, 300)}, Unordered)
 	require.True(t, ok)
 	require.Equal(t, []float64{100, 300}, s.Cycles)
 	require.Equal(t, 400.0, s.Total)
@@ -41,7 +41,7 @@ func TestStepsOfOneStratum(t *testing.T) {
 	s, ok := EstimateSteps([]Launch{
 		timedLaunch("a", 0, 100, 3000), timedLaunch("b", 0, 50, 600),
 		emulatedLaunch("a", 0, 100), emulatedLaunch("b", 0, 50), emulatedLaunch("a", 0, 100), emulatedLaunch("b", 0, 50),
-	}, false)
+	}, Unordered)
 	require.True(t, ok)
 	require.InDeltaSlice(t, []float64{3000, 600, 3000, 600, 3000, 600}, s.Cycles, 1e-6)
 	require.InDelta(t, 10800, s.Total, 1e-6)
@@ -60,33 +60,36 @@ func TestStepsOfOneStratum(t *testing.T) {
 // TestRatesBetweenSizes: between two simulated sizes the rate is interpolated; far beyond, hardly anything is known.
 func TestRatesBetweenSizes(t *testing.T) {
 	known := []Launch{timedLaunch("a", 0, 100, 10000), timedLaunch("a", 1, 10000, 100000)}
-	between, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 2, 1000)), false)
+	between, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 2, 1000)), Unordered)
 	require.InEpsilon(t, 1000*math.Sqrt(100*10), between.Cycles[2], 1e-6)
 	within := between.Error / between.Cycles[2]
-	far, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 2, 100000)), false)
+	far, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 2, 100000)), Unordered)
 	require.InEpsilon(t, 1e6, far.Cycles[2], 1e-6)
 	require.Greater(t, far.Error/far.Cycles[2], 3*within)
-	like, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 1, 10000)), false)
+	like, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 1, 10000)), Unordered)
 	require.Less(t, like.Error/like.Cycles[2], within/2)
-	other, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 2, 10000)), false)
+	other, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 2, 10000)), Unordered)
 	require.Greater(t, other.Error, 2*like.Error, "of another stratum")
-	ordered, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 1, 10000)), true)
+	ordered, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 1, 10000)), Ordered)
 	require.Equal(t, like.Cycles, ordered.Cycles)
 	require.InDelta(t, stats.Student95(1000)*math.Hypot(warmError, orderError), ordered.Error/ordered.Cycles[2], 0.01)
+	waves, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 1, 10000)), Waves)
+	require.Greater(t, waves.Error, 1.5*like.Error)
+	require.Less(t, waves.Error, ordered.Error/2)
 }
 
 // TestColdLaunches: what the first super-step took counts for others only without better knowledge.
 func TestColdLaunches(t *testing.T) {
 	cold := timedLaunch("a", 0, 100, 9000)
 	cold.Cold = true
-	s, _ := EstimateSteps([]Launch{cold, timedLaunch("a", 1, 100, 3000), emulatedLaunch("a", 1, 100)}, false)
+	s, _ := EstimateSteps([]Launch{cold, timedLaunch("a", 1, 100, 3000), emulatedLaunch("a", 1, 100)}, Unordered)
 	require.InDelta(t, 3000, s.Cycles[2], 1e-6)
-	s, _ = EstimateSteps([]Launch{cold, emulatedLaunch("a", 1, 100)}, false)
+	s, _ = EstimateSteps([]Launch{cold, emulatedLaunch("a", 1, 100)}, Unordered)
 	require.InDelta(t, 9000, s.Cycles[1], 1e-6)
 }
 
 func TestKernelsThatWereNeverSimulated(t *testing.T) {
-	_, ok := EstimateSteps([]Launch{timedLaunch("a", 0, 10, 100), emulatedLaunch("b", 0, 10)}, false)
+	_, ok := EstimateSteps([]Launch{timedLaunch("a", 0, 10, 100), emulatedLaunch("b", 0, 10)}, Unordered)
 	require.False(t, ok)
 }
 
@@ -109,7 +112,7 @@ func TestStepsCoverage(t *testing.T) {
 			seen[stratum] = true
 			all = append(all, l)
 		}
-		s, ok := EstimateSteps(all, false)
+		s, ok := EstimateSteps(all, Unordered)
 		require.True(t, ok)
 		require.InEpsilon(t, truth, s.Total, 0.2)
 		if math.Abs(s.Total-truth) <= s.Error {
