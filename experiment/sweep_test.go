@@ -253,7 +253,8 @@ func TestUnder(t *testing.T) {
 	p, err := experiment.Points(l, set)
 	require.NoError(t, err)
 	under, err := experiment.Under(l, p, set, func(i int) []string {
-		return [][]string{{"machine.l1d.bytes=32KiB", "machine.l1d.ways=4", "workload.ahead=false"}, nil}[i%2] // by a former name
+		// ahead by its former name
+		return [][]string{{"machine.l1d.bytes=32KiB", "machine.l1d.ways=4", "workload.ahead=false"}, nil}[i%2]
 	})
 	require.NoError(t, err)
 	require.Len(t, under, 4)
