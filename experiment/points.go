@@ -165,9 +165,13 @@ func Candidate(l *schema.Loaded[config.Experiment], set []string, settings []Set
 	return p, nil
 }
 
-// overridden reports whether settings (KEY=VALUE) set a key.
+// overridden reports whether settings (KEY=VALUE) set a key, by its name or a former one.
 func overridden(key string, settings []string) bool {
-	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+	path := config.Schema.Path(key)
+	return slices.ContainsFunc(settings, func(s string) bool {
+		k, _, _ := strings.Cut(s, "=")
+		return config.Schema.Path(k) == path
+	})
 }
 
 func excludeError(l *schema.Loaded[config.Experiment], format string, args ...any) error {

@@ -246,14 +246,15 @@ func TestManySeeds(t *testing.T) {
 // Settings over a point's own change its machine and workload, and neither its axes nor the points without any; an axis
 // that they set gives way, and --set of a key that they do not set holds.
 func TestUnder(t *testing.T) {
-	l, err := loaded(t, small+"compare: {workload.schedule: [vertex, edge]}\nsweep: {machine: [vortex-1c4w4t, "+
-		"vortex-rtl-c], machine.l1d.bytes: [8KiB]}\n")
+	l, err := loaded(t, small+"compare: {workload.schedule: [vertex, edge], workload.compiler.ahead: [true, true]}\n"+
+		"sweep: {machine: [vortex-1c4w4t, vortex-rtl-c], machine.l1d.bytes: [8KiB]}\n")
 	require.NoError(t, err)
 	set := []string{"machine.core.threads=2", "machine.l1d.ways=2"}
 	p, err := experiment.Points(l, set)
 	require.NoError(t, err)
 	under, err := experiment.Under(l, p, set, func(i int) []string {
-		return [][]string{{"machine.l1d.bytes=32KiB", "machine.l1d.ways=4", "workload.compiler.ahead=false"}, nil}[i%2]
+		// ahead by its former name
+		return [][]string{{"machine.l1d.bytes=32KiB", "machine.l1d.ways=4", "workload.ahead=false"}, nil}[i%2]
 	})
 	require.NoError(t, err)
 	require.Len(t, under, 4)

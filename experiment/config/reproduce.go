@@ -104,6 +104,7 @@ type Check struct {
 	Among     []string          `key:"among" default:""`
 	Options   int               `key:"options" default:"2" min:"2" max:"1000000" unit:"options"`
 	Differs   string            `key:"differs" default:"" doc:"For second-differs: the key of among to compare."`
+	Alike     []string          `key:"alike" default:"" doc:"For second-differs: values of that key that count as one."`
 	Reduce    workload.Choice   `key:"reduce" default:"geomean" oneof:"geomean,mean,min,max,r2,tau,spread,first,last,slowest,second,most-second,second-differs,restricted"`
 	Within    []string          `key:"within" default:"" doc:"For restricted: conditions on the options of the restricted search."`
 	Published string            `key:"published" default:"" doc:"Name of the published value to compare with."`

@@ -196,6 +196,8 @@ func (c *Check) options() error {
 		return &schema.FieldError{Key: "differs", Msg: "expected one of the keys of among"}
 	case c.Reduce != "second-differs" && c.Differs != "":
 		return &schema.FieldError{Key: "differs", Msg: fmt.Sprintf("means nothing with reduce %s", c.Reduce)}
+	case c.Reduce != "second-differs" && len(c.Alike) > 0:
+		return &schema.FieldError{Key: "alike", Msg: fmt.Sprintf("means nothing with reduce %s", c.Reduce)}
 	}
 	if (c.Reduce == "restricted") != (len(c.Within) > 0) {
 		return &schema.FieldError{Key: "within", Msg: "expected conditions with reduce restricted, and none else"}

@@ -20,10 +20,15 @@ func Settings(r *config.Reading, p *Point) (out []string) {
 			continue
 		}
 		for _, s := range rule.Set {
-			key, _, _ := strings.Cut(s, "=")
-			out = slices.DeleteFunc(out, func(o string) bool { return strings.HasPrefix(o, key+"=") })
+			out = slices.DeleteFunc(out, func(o string) bool { return settingPath(o) == settingPath(s) })
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// settingPath returns the path of the key that KEY=VALUE sets, which may be named by a former name.
+func settingPath(s string) string {
+	key, _, _ := strings.Cut(s, "=")
+	return config.Schema.Path(key)
 }

@@ -184,11 +184,7 @@ func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 			}
 			all = append(all, of[i].value/best.value)
 		case "second-differs":
-			differs := 0.0
-			if best.point.value(c.Differs) != second.point.value(c.Differs) {
-				differs = 1
-			}
-			all = append(all, differs)
+			all = append(all, differ(c, best.point.value(c.Differs), second.point.value(c.Differs)))
 		}
 	}
 	switch c.Reduce {
@@ -198,4 +194,12 @@ func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 		return mean(all), true
 	}
 	return geomean(all), true
+}
+
+// differ returns 1 if two values of the key that second-differs compares are others, and 0 if they count as one.
+func differ(c *config.Check, a, b string) float64 {
+	if a == b || slices.Contains(c.Alike, a) && slices.Contains(c.Alike, b) {
+		return 0
+	}
+	return 1
 }

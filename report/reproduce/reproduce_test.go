@@ -53,6 +53,12 @@ func pack(c config.Check) *config.Pack {
 	}
 }
 
+// alike returns the check with values that count as one.
+func alike(c config.Check, values ...string) config.Check {
+	c.Alike = values
+	return c
+}
+
 // described is the only reading of most made-up packs.
 var described = map[config.Variant][]config.Reading{
 	config.Quick: {{ReadingHead: config.ReadingHead{Name: config.Described, Says: "as it is"}}},
@@ -109,6 +115,8 @@ func TestStatements(t *testing.T) {
 		{"second option, most", config.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "most-second", Holds: far}, 8, reproduce.No},
 		{"second option is of another schedule, not", options("second-differs", "workload.schedule"), 0, reproduce.No},
 		{"second option is of another latency", options("second-differs", latency), 1, reproduce.No},
+		{"second option is of another latency, which counts as one", alike(options("second-differs", latency), "10", "20"), 0, reproduce.No},
+		{"second option is of another latency, not of those that count as one", alike(options("second-differs", latency), "20", "40"), 1, reproduce.No},
 		{"the best of some options", config.Check{Quantity: of("workload.algorithm"), Among: []string{"workload.schedule", latency},
 			Reduce: "restricted", Within: []string{"workload.schedule=vertex"}, Holds: far}, 4, reproduce.No},
 		{"the best of no options", config.Check{Quantity: of("workload.algorithm"), Among: []string{"workload.schedule", latency},
