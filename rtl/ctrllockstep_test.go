@@ -102,12 +102,7 @@ func buildCtrl(t testing.TB, configs []ctrlConfig, flags string, mutate func(nam
 		}
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lockstep.sv"), []byte(ctrlBench(t, configs)), 0o600))
-	harness, err := filepath.Abs("testdata/ctrl.cpp")
-	require.NoError(t, err)
-	args := append(strings.Fields("--cc --exe --build --assert --top-module lockstep -Mdir obj -Wno-fatal -Wno-lint "+
-		"--x-assign unique --x-initial unique -CFLAGS -O0 --output-split 20000 "+flags), names...)
-	run(t, dir, "verilator", append(args, "lockstep.sv", harness)...)
-	return filepath.Join(dir, "obj", "Vlockstep")
+	return verilate(t, dir, names, "ctrl.cpp", flags)
 }
 
 // ctrlBench returns a module with an instance for each configuration; sel_i chooses the one whose clock runs. A message

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,17 +22,23 @@ import (
 )
 
 // TestLockstep plays random stimuli to the Go model and to the SystemVerilog, and compares all ports in each cycle:
-// with slow and bursty cores, late tables, launches back to back and in the middle, mistakes of the program.
+// with slow and bursty cores, late tables, launches back to back and in the middle, mistakes of the program. So do the
+// scripts of the Go model, which are in the same build.
 func TestLockstep(t *testing.T) {
 	testenv.NeedSlow(t, "Verilator and g++ build the units")
 	campaigns, cycles := testenv.Cases(t, 12, 60), uint64(1500)
 	builds := testenv.Cases(t, 1, 6) // of half a minute's processor time, and more for many lanes
 	for b := range builds {
-		configs := chosen
+		configs, scripted := chosen, []config(nil)
 		if b > 0 {
 			configs = drawn(t, testenv.Seed(t, 1)+b, 6)
+		} else {
+			scripted = scriptConfigs(t)
 		}
-		program := build(t, configs, "", nil)
+		program := build(t, slices.Concat(configs, scripted), "", nil)
+		if b == 0 {
+			t.Run("scripts", func(t *testing.T) { playScripts(t, program, len(configs), scripted) })
+		}
 		total, states := 0, map[uint32]int{}
 		for i, c := range configs {
 			for seed := range campaigns {
@@ -103,12 +110,41 @@ func build(t testing.TB, configs []config, flags string, mutate func(name, text 
 		}
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lockstep.sv"), []byte(lockstep(t, configs)), 0o600))
-	harness, err := filepath.Abs("testdata/lockstep.cpp")
+	return verilate(t, dir, names, "lockstep.cpp", flags)
+}
+
+// runtime is Verilator's own code, compiled without flags: the same in all programs.
+var runtime = map[string][]byte{"verilated.o": nil, "verilated_threads.o": nil}
+
+// verilate builds the files of a folder, a module lockstep among them, and what plays it. g++ spends most of the time
+// on Verilator's headers, so all is one file, unless counters of coverage make that a huge one.
+func verilate(t testing.TB, dir string, names []string, harness, flags string) string {
+	harness, err := filepath.Abs(filepath.Join("testdata", harness))
 	require.NoError(t, err)
-	args := append(strings.Fields("--cc --exe --build --assert --top-module lockstep -Mdir obj -Wno-fatal -Wno-lint "+
-		"--x-assign unique --x-initial unique -CFLAGS -O0 --output-split 20000 "+flags), names...)
-	run(t, dir, "verilator", append(args, "lockstep.sv", harness)...)
-	return filepath.Join(dir, "obj", "Vlockstep")
+	obj := filepath.Join(dir, "obj")
+	require.NoError(t, os.Mkdir(obj, 0o700))
+	args := strings.Fields("--cc --exe --build --assert --top-module lockstep -Mdir obj -Wno-fatal -Wno-lint " +
+		"--x-assign unique --x-initial unique " + flags)
+	if flags != "" {
+		args = append(args, "--output-split", "20000")
+	} else {
+		args = append(args, "--output-split", "1000000000", "-MAKEFLAGS",
+			"OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0")
+		for name, object := range runtime {
+			if object != nil { // it is older than the makefile, but not to be made again
+				args = append(args, "-MAKEFLAGS", "-o "+name)
+				require.NoError(t, os.WriteFile(filepath.Join(obj, name), object, 0o600))
+			}
+		}
+	}
+	run(t, dir, "verilator", slices.Concat(args, names, []string{"lockstep.sv", harness})...)
+	if flags == "" {
+		for name := range runtime {
+			runtime[name], err = os.ReadFile(filepath.Join(obj, name))
+			require.NoError(t, err)
+		}
+	}
+	return filepath.Join(obj, "Vlockstep")
 }
 
 func run(t testing.TB, dir, name string, args ...string) string {

@@ -125,12 +125,7 @@ func buildPEG(t testing.TB, configs []pegConfig, flags string, mutate func(name,
 		}
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lockstep.sv"), []byte(pegBench(t, configs)), 0o600))
-	harness, err := filepath.Abs("testdata/peg.cpp")
-	require.NoError(t, err)
-	args := append(strings.Fields("--cc --exe --build --assert --top-module lockstep -Mdir obj -Wno-fatal -Wno-lint "+
-		"--x-assign unique --x-initial unique -CFLAGS -O0 --output-split 20000 "+flags), names...)
-	run(t, dir, "verilator", append(args, "lockstep.sv", harness)...)
-	return filepath.Join(dir, "obj", "Vlockstep")
+	return verilate(t, dir, names, "peg.cpp", flags)
 }
 
 // pegBench returns a module with an instance for each configuration; sel_i chooses the one whose clock runs.

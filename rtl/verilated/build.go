@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,7 +75,36 @@ func program(u rtl.Unit) (string, error) {
 	if _, err := os.Stat(path); err == nil { // by another process meanwhile
 		return path, nil
 	}
-	return path, build(u, dir, path)
+	compiled, err := runtimeFolder(cache)
+	if err != nil {
+		return "", err
+	}
+	return path, build(u, dir, path, compiled)
+}
+
+// runtimeObjects are Verilator's own code, compiled: the same in all programs, and half of what g++ works on.
+var runtimeObjects = []string{"verilated.o", "verilated_threads.o"}
+
+// runtimeFolder returns the folder that keeps them.
+func runtimeFolder(cache string) (string, error) {
+	compilers, err := versions()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.Sum256(fmt.Appendf(nil, "%s%q", compilers, options))
+	dir := filepath.Join(cache, "heddle", "rtl", fmt.Sprintf("runtime-%.12x", h))
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// linkObjects links them, complete, from a folder to another, and reports whether all are there now.
+func linkObjects(from, to string) bool {
+	for _, name := range runtimeObjects {
+		err := os.Link(filepath.Join(from, name), filepath.Join(to, name))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // folder returns the folder of a unit's program: its name follows from everything that the program depends on.
@@ -140,8 +170,9 @@ func lock(path string) (unlock func(), err error) {
 	return func() { f.Close() }, nil //nolint:errcheck // nothing was written
 }
 
-// build makes the program in a folder of its own, so that one that was interrupted leaves none.
-func build(u rtl.Unit, dir, path string) error {
+// build makes the program in a folder of its own, so that one that was interrupted leaves none. It takes what compiled
+// has of Verilator's runtime, and adds what it has not.
+func build(u rtl.Unit, dir, path, compiled string) error {
 	work, err := os.MkdirTemp(dir, "build-")
 	if err != nil {
 		return err
@@ -160,13 +191,22 @@ func build(u rtl.Unit, dir, path string) error {
 			return err
 		}
 	}
+	obj := filepath.Join(work, "obj")
+	if err := os.Mkdir(obj, 0o755); err != nil {
+		return err
+	}
 	args := slices.Concat(options, parameters(u), names, []string{"harness.sv", "unit.cpp"})
+	if linkObjects(compiled, obj) {
+		// Older than the makefile, but not to be made again.
+		args = append(args, "-MAKEFLAGS", "-o "+strings.Join(runtimeObjects, " -o "))
+	}
 	cmd := exec.Command("verilator", args...)
 	cmd.Dir = work
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("verilator %s: %w\n%s", strings.Join(cmd.Args[1:], " "), err, tail(out))
 	}
-	return os.Rename(filepath.Join(work, "obj", "Vharness"), path)
+	linkObjects(obj, compiled) // where that fails, the next program compiles them again
+	return os.Rename(filepath.Join(obj, "Vharness"), path)
 }
 
 // tail returns the end of a tool's output.
