@@ -307,15 +307,17 @@ func (e *enumeration) numbers(w workload.Workload, choices Candidate) error {
 	for i, a := range e.Axes {
 		suit[i].Values = nil
 		for v, value := range a.Values {
-			own := w
-			if a.neutral != "" {
-				a.set(&own, value)
-			} else if v != choices[i] {
+			if a.neutral == "" && v != choices[i] {
 				continue
 			}
-			if _, err := compose.NewPlan(own); err == nil {
-				suit[i].Values, of[i] = append(suit[i].Values, value), append(of[i], v)
+			if a.neutral != "" && value != a.neutral { // otherwise it is w itself, which is legal
+				own := w
+				a.set(&own, value)
+				if _, err := compose.NewPlan(own); err != nil {
+					continue
+				}
 			}
+			suit[i].Values, of[i] = append(suit[i].Values, value), append(of[i], v)
 		}
 		if len(of[i]) == 0 {
 			return nil
@@ -421,8 +423,15 @@ func (s *Space) suited(value int) int {
 // change on another axis.
 func (s *Space) nearest(to Candidate, axis, value int) (list []int) {
 	least := len(s.Axes) + 1
-	for i, c := range s.Candidates {
-		if c[axis] != value || axis != 0 && c[0] != to[0] {
+	first := to[0]
+	if axis == 0 {
+		first = value
+	}
+	// The last axis varies fastest: those with a value on the first are together.
+	begin, _ := slices.BinarySearchFunc(s.Candidates, first, func(c Candidate, v int) int { return c[0] - v })
+	for i := begin; i < len(s.Candidates) && s.Candidates[i][0] == first; i++ {
+		c := s.Candidates[i]
+		if c[axis] != value {
 			continue
 		}
 		most := least // as many differences are of use: fewer, once the list is full
