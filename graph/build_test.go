@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // triple is an edge as a test lists it.
@@ -35,7 +37,7 @@ func drawList(r *rand.Rand, n, m int, weighted bool) []triple {
 // TestBuildSortsEveryList: against sorting triples, with more and fewer edges than are put in place at once.
 func TestBuildSortsEveryList(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	for range 120 {
+	for range testenv.Cases(t, 100, 500) {
 		n, m, kind := 1+r.IntN(3000), r.IntN(9000), WeightKind(r.IntN(3))
 		if r.IntN(40) == 0 {
 			m = directEdges + r.IntN(3*blockWords)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"heddle/internal/testenv"
 )
 
 // drawnFloat draws floats of every kind, close ones often: sums then cancel, and results lie between two floats.
@@ -43,7 +45,7 @@ func TestFPLoopsEqualTheScalarFunction(t *testing.T) {
 			continue
 		}
 		lanes, done := 0, 0
-		for range 40_000 {
+		for range testenv.Cases(t, 30_000, 100_000) {
 			var d, a, b, c Lanes
 			for l := range a {
 				a[l] = drawnFloat(r, a[max(l-1, 0)])

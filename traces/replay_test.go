@@ -179,7 +179,7 @@ func equals(t *testing.T, cfg configs.Machine, g *graph.Graph, w workload.Worklo
 }
 
 // All algorithms and schedules there are, in both directions and orders, as far as they go together: without
-// testenv.LongVariable, every third of these.
+// testenv.LongVariable, every seventh of these.
 func TestReplayEqualsExecution(t *testing.T) {
 	g, nth := testGraph(t, 4), 0
 	ran := map[string]int{}
@@ -196,7 +196,7 @@ func TestReplayEqualsExecution(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				if nth++; nth%5 > 0 && testenv.Long(t) == 0 {
+				if nth++; nth%7 > 0 && testenv.Long(t) == 0 {
 					continue
 				}
 				if a.Dense {

@@ -11,6 +11,7 @@ import (
 
 	"heddle/components/clock"
 	"heddle/components/core"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/asm"
 	"heddle/isa/emu"
@@ -113,7 +114,8 @@ func TestTrapsAreExactInTime(t *testing.T) {
 func TestRandomTrapsAreExactInTime(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 2))
 	traps, squashed := uint64(0), uint64(0)
-	for n := range 300 {
+	cases := testenv.Cases(t, 240, 1000)
+	for n := range cases {
 		var text strings.Builder
 		text.WriteString(trapStart + "li s8, 0x10000002\n la s9, main\n")
 		for range 1 + r.IntN(60) {
@@ -134,8 +136,8 @@ func TestRandomTrapsAreExactInTime(t *testing.T) {
 		squashed += m.core.Squashed
 		traps += uint64(m.emu.Core(0).Warp(0).Reg(22, 0)) // s6
 	}
-	require.Greater(t, traps, uint64(500))
-	require.Greater(t, squashed, uint64(1000))
+	require.Greater(t, traps, 3*cases/2)
+	require.Greater(t, squashed, 3*cases)
 }
 
 // The cost of a trap: the instruction is dispatched, those behind it leave, and the warp fetches again.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs/schema"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -193,7 +194,7 @@ func (x *random) functional(u *Functional, from, to int) map[edge]int {
 // TestSameEdgesAtAnyTiming: whatever the knobs, and whenever memory answers, every edge of the pushed vertices is
 // popped once, with its weight; and the functional unit hands out the same.
 func TestSameEdgesAtAnyTiming(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range testenv.Cases(t, 100, 400) {
 		x := newRandom(t, seed)
 		u, err := NewFunctional(x.e.spec, x.e.shape)
 		require.NoError(t, err)

@@ -519,7 +519,7 @@ func TestEveryEdgeOnce(t *testing.T) {
 // TestEveryVertexOnce: the same in vertex-list mode.
 func TestEveryVertexOnce(t *testing.T) {
 	short := uint64(0)
-	for seed := range testenv.Cases(t, 20, 600) {
+	for seed := range testenv.Cases(t, 10, 600) {
 		g := newRig(t, seed+10_000, 1+int(seed%3))
 		s := g.graph.setup(allFields, false)
 		require.NoError(t, g.host.Configure(s))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/configs/schema"
+	"heddle/internal/testenv"
 	"heddle/isa"
 	"heddle/isa/emu"
 )
@@ -210,7 +211,7 @@ func (g *rig) expected() map[pair]int {
 // Whatever the knobs, the times and the interleaving of warps: the edges handed
 // out are those of the functional model, each once. Skips only take some away.
 func TestTheSameEdgesAsFunctional(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range testenv.Cases(t, 120, 800) {
 		g := newRig(t, seed)
 		for range 3 {
 			g.epoch()

@@ -55,7 +55,7 @@ func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 // run is refused for a reason, or every super-step of it is right.
 func TestRandomRuns(t *testing.T) {
 	ran, refused := map[string]int{}, 0
-	for seed := range testenv.Cases(t, 200, 1500) {
+	for seed := range testenv.Cases(t, 120, 1500) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		w := testWorkload()
 		a := feature.Algorithms()[seed%uint64(len(feature.Algorithms()))].Name

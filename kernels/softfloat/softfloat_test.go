@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/internal/testenv"
 	"heddle/kernels/emit"
 	"heddle/kernels/emit/emittest"
 	"heddle/kernels/ir"
@@ -156,7 +157,8 @@ func TestOperations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			built := kernel(t, op)
 			m := emittest.New(2, 3, 4)
-			x, y := make([]float64, 20000), make([]float64, 20000)
+			n := testenv.Cases(t, 15_000, 100_000)
+			x, y := make([]float64, n), make([]float64, n)
 			for i := range x {
 				x[i], y[i] = draw(r), draw(r)
 				switch i % 4 {

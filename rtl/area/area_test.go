@@ -19,6 +19,7 @@ import (
 
 // TestMap: registers and bits of a small Weaver are those that its sources say.
 func TestMap(t *testing.T) {
+	testenv.NeedSlow(t, "Yosys maps a Weaver")
 	yosys := tools.Need(t, "yosys")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	const warps, lanes, latency = 2, 2, 3

@@ -14,6 +14,7 @@ import (
 
 	"heddle/components/dram"
 	"heddle/configs"
+	"heddle/internal/testenv"
 	"heddle/sim/stats"
 )
 
@@ -284,7 +285,7 @@ func drawn(random *rand.Rand, each []Range) *Result {
 // TestBounds compares the extremes of ratios with those of all combinations of bounds, and draws with them.
 func TestBounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 40))
-	for range 200 {
+	for range testenv.Cases(t, 100, 400) {
 		each := make([]Range, 7)
 		for i := range each {
 			low := random.Float64() * float64(random.IntN(3))

@@ -61,9 +61,9 @@ func TestPackPointsKeepTheirKeys(t *testing.T) {
 
 // Draws are legal, repeat with their seed, and reach schedules, machines and keys of all kinds.
 func TestDraws(t *testing.T) {
-	list, err := drawn(t.TempDir(), 60, 7)
+	list, err := drawn(t.TempDir(), 30, 7)
 	require.NoError(t, err)
-	again, err := drawn(t.TempDir(), 60, 7)
+	again, err := drawn(t.TempDir(), 30, 7)
 	require.NoError(t, err)
 	assert.Equal(t, list, again)
 	other, err := drawn(t.TempDir(), 1, 8)
