@@ -225,8 +225,8 @@ func residuals(r *compose.Result) (list []float32) {
 
 // TestPrograms: a program of each algorithm under each software schedule, its layout, direction, frontier and the rest
 // drawn anew by HEDDLE_SEED, executed by g++ with sanitizers, computes what heddle's functional machine does. Without
-// HEDDLE_LONG it is a twelfth of them without sanitizers, with 0, as in .ci/run, a quarter. TestAllPrograms has all
-// combinations.
+// HEDDLE_LONG it is a twenty-fourth of them without sanitizers, with 0, as in .ci/run, an eighth. TestAllPrograms has
+// all combinations.
 func TestPrograms(t *testing.T) {
 	needCompiler(t)
 	all, fused := compose.AllAndFused()
@@ -245,12 +245,15 @@ func TestPrograms(t *testing.T) {
 	case testenv.Long(t) > 0:
 		share = 1
 	case testenv.Slow():
-		share = 4
+		share = 8
 	}
 	if testenv.Slow() {
 		flags = append(flags, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	}
-	batches := make([]*batch, 2) // a compiler on each of two processors
+	batches := make([]*batch, 1)
+	if testenv.Slow() { // a compiler on each of two processors
+		batches = make([]*batch, 2)
+	}
 	for i := range batches {
 		batches[i] = &batch{dir: t.TempDir(), flags: flags}
 	}
