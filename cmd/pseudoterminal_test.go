@@ -187,7 +187,8 @@ func TestAStoppedTerminal(t *testing.T) {
 func TestTuneOnATerminal(t *testing.T) {
 	testenv.NeedSlow(t, "it searches on a terminal")
 	dir := inNew(t, "one.yaml", strings.Replace(tiny, "name: tiny", "name: one", 1))
-	args := []string{"tune", "one.yaml", "--jobs", "2", "--points"}
+	args := []string{"tune", "one.yaml", "--jobs", "2", "--only", "schedule=vertex,edge,cta", "--only",
+		"layout=csr,csr-csc,coo", "--points"}
 	p := onTerminal(t, dir, buildHeddle(t), append(args, "3000")...) // of which the key ends all but a few
 	p.Await(" simulated, best ")
 	p.Type(pty.CtrlC)

@@ -31,7 +31,8 @@ func TestTune(t *testing.T) {
 	search := func(args ...string) (o tune.Outcome) {
 		t.Helper()
 		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only",
-			"schedule=vertex,edge", "--only", "layout=csr,coo", "--only", "fusion=none"}, args...)...)
+			"schedule=vertex,edge", "--only", "layout=csr,coo", "--only", "fusion=none", "--only", "unroll=1,4", "--only",
+			"direction=push,hybrid"}, args...)...)
 		require.Zero(t, code, errs)
 		require.NoError(t, json.Unmarshal([]byte(out), &o))
 		return o
@@ -57,7 +58,7 @@ func TestTune(t *testing.T) {
 	require.Equal(t, []struct{ Cycles uint64 }{{one.First.Cycles}, {one.Best.Cycles}}, sum.Points)
 
 	out, errs, code = heddle(t, "tune", "t.yaml", "--only", "warps_per_core=0", "--only", "schedule=vertex,edge",
-		"--only", "layout=csr,coo", "--only", "fusion=none")
+		"--only", "layout=csr,coo", "--only", "fusion=none", "--only", "unroll=1,4", "--only", "direction=push,hybrid")
 	require.Zero(t, code, errs)
 	require.Contains(t, out, one.Best.Kernel)
 	require.Contains(t, out, "candidates simulated")
@@ -75,7 +76,8 @@ func TestTuneKnowsPoints(t *testing.T) {
 	search := func(args ...string) (o tune.Outcome, errs string) {
 		t.Helper()
 		out, errs, code := heddle(t, append([]string{"tune", "t.yaml", "--json", "--only", "warps_per_core=0", "--only",
-			"schedule=vertex,edge", "--only", "layout=csr,coo", "--only", "fusion=none", "--only", "unroll=1,4"}, args...)...)
+			"schedule=vertex,edge", "--only", "layout=csr,coo", "--only", "fusion=none", "--only", "unroll=1,4", "--only",
+			"direction=push,hybrid"}, args...)...)
 		require.Zero(t, code, errs)
 		require.NoError(t, json.Unmarshal([]byte(out), &o))
 		return o, errs
