@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/experiment"
+	"heddle/internal/testenv"
 )
 
 const tasksOn = `name: tasks
@@ -39,8 +40,8 @@ const (
 // with hints, and their statistics are the run's.
 func TestTaskPrograms(t *testing.T) {
 	small := []string{"machine.swarm.task_queue=2", "machine.swarm.commit_queue=1", "machine.swarm.signature_bits=64"}
-	for _, text := range []string{tasksSSSP, tasksBFS, tasksPageRank} {
-		for _, set := range [][]string{nil, {"machine.swarm.mapping=hint"}, small} {
+	for n, text := range []string{tasksSSSP, tasksBFS, tasksPageRank} {
+		for _, set := range testenv.Some(t, n, 3, [][]string{nil, {"machine.swarm.mapping=hint"}, small}) {
 			for _, o := range runPoints(t, points(t, text+"sweep: {machine: [swarm-1c, swarm-4c, swarm-16c, swarm-64c]}\n",
 				set...)) {
 				require.NoError(t, o.Err)

@@ -41,6 +41,7 @@ func TestManyCores(t *testing.T) {
 // TestTwoHundredSockets: atomics, barriers of all cores and racing stores of 200 sockets are the same on one goroutine
 // and on several.
 func TestTwoHundredSockets(t *testing.T) {
+	testenv.NeedSlow(t, "200 sockets, twice")
 	cfg := load(t, "vortex-6c32w32t", "sockets=200", "concentrator.sockets=4", "core.warps=2", "core.threads=2")
 	_, text := randomProgram(rand.New(rand.NewPCG(1, 200)), cfg)
 	p := source(t, text)

@@ -69,7 +69,7 @@ func TestBalancing(t *testing.T) {
 // TestEveryPegKnobCounts turns each knob and asks for other cycles. list_region is storage: too
 // little of it ends the run.
 func TestEveryPegKnobCounts(t *testing.T) {
-	g := newPegGraph(4, 3000, 3000)
+	g := newPegGraph(4, 1500, 1500)
 	// Many short lists, a table and lists that are too small for them, and donations often.
 	base := append([]string{
 		"core.graphpeg.alwt_entries=4", "core.graphpeg.edge_buffer_bytes=768", "core.graphpeg.scratchpad_limit=2KiB", "ctrlproc.interval=64", "memory.preset=ddr4-3200",

@@ -270,7 +270,7 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 // TestL3: the L3 holds lines that a small L2 cannot, and each of its keys has an effect.
 func TestL3(t *testing.T) {
 	with := []string{"sockets=2", "l2.bytes=64KiB", "l2.forward_flush=true", "l3.bytes=512KiB", "l3.banks=2"}
-	p, err := micro.Program("ld_rand", 10)
+	p, err := micro.Program("ld_rand", 5)
 	require.NoError(t, err)
 	base, m := run(t, load(t, "vortex-6c32w32t", with...), p)
 	require.Equal(t, "L3", m.Caches[len(m.Caches)-1].Name())
@@ -347,7 +347,7 @@ func TestEveryKnobCounts(t *testing.T) {
 	} {
 		t.Run(k.set+"/"+k.prog, func(t *testing.T) {
 			t.Parallel()
-			p, err := micro.Program(k.prog, 6)
+			p, err := micro.Program(k.prog, 4)
 			require.NoError(t, err)
 			set, base, _ := strings.Cut(k.set, " | ")
 			with := func(set string) outcome {

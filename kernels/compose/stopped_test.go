@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"heddle/graph"
+	"heddle/internal/testenv"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/reference"
 	"heddle/kernels/workload"
@@ -47,7 +48,7 @@ func TestStopped(t *testing.T) {
 			t.Run(p.Name(), func(t *testing.T) {
 				t.Parallel()
 				r := rand.New(rand.NewPCG(uint64(i), 38))
-				for range 2 {
+				for range testenv.Cases(t, 2, 4) {
 					g := degenerate(t, r, p)
 					w := stoppedWorkload(r, p, g)
 					if p.Algorithm.Target && w.Source == w.Target {
