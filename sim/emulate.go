@@ -12,7 +12,7 @@ import (
 )
 
 // Emulate executes a program to its end as Launch does, but its instructions alone, at about a sixtieth of the host
-// time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at twice that cost: they are then as
+// time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at half more cost: they are then as
 // functional execution (Execute) leaves them, but for instructions and the units' own accesses; nothing is booked. The
 // clock and all statistics stay, and the result has counts without cycles. Warps take turns of a fixed number of
 // instructions. by is the machine that has executed it, for the exit code.

@@ -11,8 +11,8 @@ import (
 	"heddle/components/mem"
 )
 
-// TestWarmOpensRows: after any functional accesses, estimated or not, each bank has the row of its last access open, unless the policy
-// closes rows, and each rank's count of open rows is right.
+// TestWarmOpensRows: after any functional accesses, estimated or not, each bank has the row of its last access open,
+// unless the policy closes rows, and each rank's count of open rows is right.
 func TestWarmOpensRows(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2))

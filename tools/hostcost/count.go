@@ -30,6 +30,8 @@ type cost struct {
 	HostInstrs uint64 `json:"host_instrs"`
 	// Unprofiled is the number of host instructions of a program that was compiled without the profile; 0: unknown.
 	Unprofiled uint64 `json:"-"`
+	// Parts are the host instructions a warp instruction of each of the parts; zeros: unknown.
+	Parts [len(parts)]uint64 `json:"-"`
 }
 
 func (c cost) perWarpInstr() float64 { return float64(c.HostInstrs) / float64(c.WarpInstrs) }
@@ -70,8 +72,15 @@ func (c *counter) count(ctx context.Context, w *workload) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	result.HostInstrs, err = collected(data)
-	return result, err
+	if result.HostInstrs, err = collected(data); err != nil {
+		return cost{}, err
+	}
+	sum, err := byPart(data)
+	if err != nil {
+		return cost{}, err
+	}
+	result.Parts = perWarpInstr(sum, result.WarpInstrs)
+	return result, nil
 }
 
 // seconds runs a workload without callgrind and returns its processor time.
@@ -134,8 +143,14 @@ func simulated(out []byte) (cost, error) {
 
 var totals = regexp.MustCompile(`(?m)^totals: (\d+)$`)
 
-// collected reads the number of instructions from callgrind's file.
+// collected reads the number of instructions from callgrind's file. Where Go's scheduler has run another goroutine in
+// the middle of a run, callgrind takes that for the end of simulating, and what follows for the run: then the results
+// that are written as JSON have been counted.
 func collected(profile []byte) (uint64, error) {
+	if bytes.Contains(profile, []byte(" encoding/json.")) {
+		return 0, errors.New("something interrupted the run, which was so slow that it wrote its progress: count it " +
+			"again, on a host that does less besides")
+	}
 	m := totals.FindSubmatch(profile)
 	if m == nil {
 		return 0, errors.New("callgrind's file has no line of totals")

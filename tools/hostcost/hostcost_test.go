@@ -37,8 +37,9 @@ func TestPageKeepsWhatItHolds(t *testing.T) {
 	for i, w := range workloads {
 		p[quick][w.name] = cost{WarpInstrs: uint64(1000 + i), Cycles: 7, HostInstrs: 1234567890}
 	}
-	p[whole][workloads[3].name] = cost{1, 2, 3, 0}
-	p[quick][workloads[3].name] = cost{1, 2, 3, 4}
+	p[whole][workloads[3].name] = cost{WarpInstrs: 1, Cycles: 2, HostInstrs: 3}
+	p[quick][workloads[3].name] = cost{WarpInstrs: 1, Cycles: 2, HostInstrs: 3, Unprofiled: 4,
+		Parts: [len(parts)]uint64{7, 0, 1234}}
 	text, err := p.text()
 	require.NoError(t, err)
 	read, err := readPage(text)
@@ -159,3 +160,65 @@ func main() {
 	fmt.Println("preempted:", ran.Load())
 }
 `
+
+// TestInstructionsByPart: lines count for the part of their file, shared code for the function that it is inlined into,
+// and what a call has cost for the called function alone.
+func TestInstructionsByPart(t *testing.T) {
+	text := `fl=(1) /x/components/core/lsu.go
+fn=(2) heddle/components/core.(*lsu).move
+10 100
+fi=(3) /x/components/queue/queue.go
++5 20
+fe=(1)
+-5 1
+cfi=(4) /x/components/cache/bank.go
+cfn=(5) heddle/components/cache.(*bank).step
+calls=7 90
+* 700
++1 3
+
+fl=(4)
+fn=(5)
+90 700
+fi=(6) /usr/local/go/src/math/bits/bits.go
+1 6
+fn=(7) heddle/components/cache.(*bank).tell
+2 4
+
+fl=(8) /x/sim/watchdog.go
+fn=(9) heddle/sim.(*watched).Tick
+3 50
+
+totals: `
+	want := map[string]uint64{"load-store unit, coalescer": 124, "caches": 710,
+		"graph units, watchdog, Go's runtime": 50}
+	sum, err := byPart([]byte(text + "884\n"))
+	require.NoError(t, err)
+	for i := range parts {
+		require.Equal(t, want[parts[i].name], sum[i], parts[i].name)
+	}
+	require.Equal(t, uint64(71), perWarpInstr(sum, 10)[2])
+
+	_, err = byPart([]byte(text + "885\n"))
+	require.ErrorContains(t, err, "its lines have 884 instructions, and it says 885")
+	_, err = byPart([]byte(text + "884\nfn=(9) encoding/json.appendCompact\n"))
+	require.ErrorContains(t, err, "something interrupted the run")
+	_, err = byPart([]byte("fl=(1) a.go\n+1 many\n"))
+	require.ErrorContains(t, err, "line 2")
+}
+
+// TestEveryFileOfTheCoreHasAPart: but for those that do nothing in a cycle of time.
+func TestEveryFileOfTheCoreHasAPart(t *testing.T) {
+	idle := map[string]bool{"buffers": true, "dump": true, "estimate": true, "estimate_front": true, "estimate_lsu": true,
+		"estimate_slice": true, "functional": true, "names": true, "signals": true, "spec": true, "trace": true,
+		"trap": true, "waits": true}
+	files, err := filepath.Glob("../../components/core/*.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		if name := strings.TrimSuffix(filepath.Base(f), ".go"); !strings.HasSuffix(name, "_test") && !idle[name] {
+			part := partOf("/x/components/core/"+name+".go", "")
+			require.NotEqual(t, len(parts)-1, part, name)
+		}
+	}
+}

@@ -188,6 +188,9 @@ func (o *options) check(ctx context.Context, list []*workload, now *counter) err
 		}
 	}
 	for i, w := range list {
+		if !w.byPart || o.full {
+			costs[i].Parts = [len(parts)]uint64{}
+		}
 		recorded[size][w.name] = costs[i]
 	}
 	page, err := recorded.text()

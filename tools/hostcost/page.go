@@ -29,7 +29,8 @@ var pageTemplate = template.Must(template.New("speed").Parse(pageText))
 // text renders the page.
 func (p page) text() (string, error) {
 	var s strings.Builder
-	err := pageTemplate.Execute(&s, map[string]string{"Quick": p[quick].markdown(), "Whole": p[whole].markdown()})
+	err := pageTemplate.Execute(&s, map[string]string{"Quick": p[quick].markdown(), "Whole": p[whole].markdown(),
+		"Parts": p[quick].partsMarkdown()})
 	return s.String(), err
 }
 
@@ -74,7 +75,8 @@ func (t table) unprofiled() table {
 func readPage(text string) (page, error) {
 	p := page{quick: {}, whole: {}}
 	var current table
-	for i, line := range strings.Split(text, "\n") {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
 		if title, ok := strings.CutPrefix(line, "## "); ok {
 			current = p[title] // nil under other titles, whose tables are not read
 			continue
@@ -93,9 +95,9 @@ func readPage(text string) (page, error) {
 			}
 			n[j] = v
 		}
-		current[strings.TrimSpace(cells[0])] = cost{n[0], n[1], n[2], n[3]}
+		current[strings.TrimSpace(cells[0])] = cost{WarpInstrs: n[0], Cycles: n[1], HostInstrs: n[2], Unprofiled: n[3]}
 	}
-	return p, nil
+	return p, p[quick].readParts(lines)
 }
 
 // tolerance is the permitted increase over the recorded cost. Counts repeat to 0.1 %; processors differ in the routines
