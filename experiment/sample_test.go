@@ -65,6 +65,9 @@ func TestSampledRuns(t *testing.T) {
 			require.InDelta(t, value(t, &sampled, "device_cycles"), float64(sum), 0)
 			require.InDelta(t, sampled.Half, half, 1e-6*half)
 			require.Equal(t, sampled, runThreads(t, sizable, 3, set...))
+			if testenv.Slow() {
+				require.Equal(t, sampled, runPart(t, sizable, set...))
+			}
 		})
 	}
 }
