@@ -30,6 +30,7 @@ type execFlags struct {
 	functional bool
 	tasks      bool
 	json       bool
+	heartbeat  time.Duration
 	trace      string
 	units      unitFlags
 
@@ -65,7 +66,7 @@ YAML file), or --functional selects functional execution without timing; --cores
 apply to the functional machine.
 
 A timed run has no limit unless --max-cycles sets one, and reports its progress to
-stderr every ten seconds. At the limit it reports where the warps are.
+stderr every --heartbeat. At the limit it reports where the warps are.
 
 ` + exitHelp + `
 With --break or --at-cycle: 5 the run was stopped there.`,
@@ -103,6 +104,7 @@ func (f *execFlags) add(c *cobra.Command) {
 	fl.IntVar(&f.cfg.ScratchpadBytes, "scratchpad", emu.DefaultScratchpadBytes, "scratchpad of a core, in `bytes`")
 	fl.Uint32Var(&f.cfg.Arg, "arg", 0, "value of mscratch at the start, by convention the `address` of the arguments")
 	fl.Uint64Var(&f.cfg.MaxInstrs, "max-instrs", 0, "stop after that many warp instructions (0: no limit)")
+	fl.DurationVar(&f.heartbeat, "heartbeat", 10*time.Second, "time between progress lines of a timed run")
 	fl.BoolVar(&f.json, "json", false, "print the result as JSON on stdout")
 	fl.StringVar(&f.trace, "trace", "", "write every executed instruction to a `file` (no file: stderr)")
 	fl.Lookup("trace").NoOptDefVal = "-"
@@ -185,6 +187,9 @@ func (f *execFlags) checkChoices() error {
 	if f.functional == (f.machine != "") {
 		return errors.New("choose one: --functional, or --machine NAME (heddle config list)")
 	}
+	if f.heartbeat <= 0 {
+		return fmt.Errorf("--heartbeat %v: expected a time above 0", f.heartbeat)
+	}
 	if err := f.stop.check(); err != nil {
 		return err
 	}
@@ -199,7 +204,7 @@ func (f *execFlags) refuseTimed(c *cobra.Command) error {
 	if f.check {
 		return errors.New("--check is for timed machines")
 	}
-	for _, name := range slices.Concat(windowNames, monitorNames, []string{"perf-class"}) {
+	for _, name := range slices.Concat(windowNames, monitorNames, []string{"perf-class", "heartbeat"}) {
 		if c.Flags().Changed(name) && (name != "window" || !f.stop.dump) {
 			return fmt.Errorf("--%s is for timed machines", name)
 		}
@@ -215,9 +220,6 @@ func (f *execFlags) console(c *cobra.Command) func([]byte) {
 	out := c.OutOrStdout()
 	return func(b []byte) { _, _ = out.Write(b) }
 }
-
-// stillRunning is the interval between progress reports of a timed run, which never ends if its program does not.
-const stillRunning = 10 * time.Second
 
 // sayHowFar writes a line of progress at intervals.
 func sayHowFar(w io.Writer, every time.Duration) func(sim.Progress) {
@@ -254,7 +256,7 @@ func (f *execFlags) assemble(c *cobra.Command, p *isa.Program, lines *isa.Lines)
 	}
 	return sim.New(l.Value, sim.Options{
 		Threads: threads, MaxCycles: f.maxCycles, Arg: f.cfg.Arg, Check: f.check, Out: f.console(c),
-		Progress:  sayHowFar(c.ErrOrStderr(), stillRunning),
+		Progress:  sayHowFar(c.ErrOrStderr(), f.heartbeat),
 		Divergent: emu.Divergence(f.divergent.value), Counters: sim.Counters(f.counters.value),
 	})
 }

@@ -148,8 +148,8 @@ var totals = regexp.MustCompile(`(?m)^totals: (\d+)$`)
 // that are written as JSON have been counted.
 func collected(profile []byte) (uint64, error) {
 	if bytes.Contains(profile, []byte(" encoding/json.")) {
-		return 0, errors.New("something interrupted the run, which was so slow that it wrote its progress: count it " +
-			"again, on a host that does less besides")
+		return 0, errors.New("something interrupted the run, and what followed it was counted: count it again, on a " +
+			"host that does less besides")
 	}
 	m := totals.FindSubmatch(profile)
 	if m == nil {

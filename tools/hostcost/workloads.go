@@ -44,17 +44,20 @@ var workloads = []workload{
 	{name: "ld_rand, one core", machine: "vortex-1c4w4t", program: program{"ld_rand", 50}},
 }
 
+// quiet is a time between lines of progress that no run reaches: a goroutine that wakes for one, or runs while one is
+// written, would be taken for the simulation's return (unpreempted).
+const quiet = "1000h"
+
 // args returns the command line of heddle that runs the workload and prints its counts as JSON. out is the directory of
-// a point's results. There is no heartbeat: a goroutine that wakes for it would be taken for the simulation's return
-// (unpreempted).
+// a point's results.
 func (w *workload) args(whole bool, config, out string) []string {
 	if w.program.name != "" {
 		return []string{
 			"exec", "isa/micro/programs/" + w.program.name + ".s", "-D", fmt.Sprint("ITERS=", w.program.iters),
-			"--machine", w.machine, "--json",
+			"--machine", w.machine, "--json", "--heartbeat", quiet,
 		}
 	}
-	args := []string{"run", config, "--fresh", "--json", "--jobs", "1", "--heartbeat", "1000h", "--out", out}
+	args := []string{"run", config, "--fresh", "--json", "--jobs", "1", "--heartbeat", quiet, "--out", out}
 	set := func(key string, value any) { args = append(args, "--set", fmt.Sprint(key, "=", value)) }
 	set("machine", w.machine)
 	set("workload.algorithm", w.point.algorithm)
