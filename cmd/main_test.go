@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -321,14 +322,20 @@ weights: .word 98, 99, 100
 
 // A long run reports its progress, and at its limit the positions of its warps.
 func TestALongRunSaysWhereItIs(t *testing.T) {
-	var b bytes.Buffer
-	say := sayHowFar(&b, 0)
-	say(sim.Progress{Cycle: 12})
-	require.Equal(t, "cycle 12, 0 warp instructions so far\n", b.String())
-	_, errs, code := heddle(t, "exec", source(t, "_start: li t0, 3\n la t1, spin\n wspawn t0, t1\nspin: j spin\n"),
-		"--machine", "vortex-1c4w4t", "--max-cycles", "5000")
-	require.Equal(t, exitNoProgress, code)
-	require.Contains(t, errs, "cycle limit reached: 5000 cycles\n  Core0: next pc 0x80000010: warps 0 1 2\n")
+	file := source(t, "_start: li t0, 3\n la t1, spin\n wspawn t0, t1\nspin: j spin\n")
+	const progress = `(?m)^cycle [1-9]\d*, [1-9]\d* warp instructions so far$`
+	for every, says := range map[string]bool{"1ns": true, "1h": false} {
+		_, errs, code := heddle(t, "exec", file, "--machine", "vortex-1c4w4t", "--max-cycles", "50000", "--heartbeat", every)
+		require.Equal(t, exitNoProgress, code)
+		require.Contains(t, errs, "cycle limit reached: 50000 cycles\n  Core0: next pc 0x80000010: warps 0 1 2\n")
+		require.Equal(t, says, regexp.MustCompile(progress).MatchString(errs), errs)
+	}
+	_, errs, code := heddle(t, "exec", file, "--machine", "vortex-1c4w4t", "--heartbeat", "0s")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--heartbeat 0s: expected a time above 0")
+	_, errs, code = heddle(t, "exec", file, "--functional", "--heartbeat", "1s")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--heartbeat is for timed machines")
 }
 
 // An unknown command of a group is a usage error, at every depth; a group by itself shows its help.
