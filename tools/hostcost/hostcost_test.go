@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,16 @@ func TestCountsAreRead(t *testing.T) {
 	for _, bad := range []string{"", "totals: 0\n", "totals: many\n"} {
 		_, err := collected([]byte(bad))
 		assert.Error(t, err, bad)
+	}
+}
+
+// No run writes progress, however slow the host is.
+func TestRunsAreQuiet(t *testing.T) {
+	for i := range workloads {
+		args := workloads[i].args(false, "graph.yaml", "out")
+		at := slices.Index(args, "--heartbeat")
+		require.Positive(t, at, workloads[i].name)
+		assert.Equal(t, quiet, args[at+1])
 	}
 }
 
