@@ -20,7 +20,7 @@ type Reference struct {
 	vectors map[*graphit.Var]*data
 	funcs   map[*graphit.Func]func(args []Value, tells func()) Value
 	tracked *graphit.Var
-	waiting map[*Queue][]bool
+	waiting map[*Queue]*waiting
 	update  func(x *graphit.Method, args []Value)
 	epoch   uint32
 	racing  bool // an edge's function runs
@@ -44,7 +44,7 @@ type Reference struct {
 // NewReference returns the reference backend of a host's run.
 func NewReference(h *Host) *Reference {
 	return &Reference{
-		host: h, graph: h.graph, vectors: map[*graphit.Var]*data{}, waiting: map[*Queue][]bool{},
+		host: h, graph: h.graph, vectors: map[*graphit.Var]*data{}, waiting: map[*Queue]*waiting{},
 		funcs: map[*graphit.Func]func([]Value, func()) Value{}, epoch: 1,
 	}
 }
@@ -148,7 +148,7 @@ func (r functionNames) method(x *graphit.Method, args []Value) Value {
 		q := r.host.queue(x.X)
 		v := args[0].I
 		r.bound(q.Vector, v, x.Pos)
-		r.waiting[q][v] = r.vectors[q.Vector].i[v] != greatest(q.Vector.Type.Of)
+		r.waiting[q].set(uint32(v), r.vectors[q.Vector].i[v] != greatest(q.Vector.Type.Of))
 		return Value{}
 	case "sum", "max", "pop", "finishedNode":
 		fail(x.Pos, "%s: expected it in main", x.Name)
@@ -194,10 +194,10 @@ func (r *Reference) Edges(_ context.Context, op *graphir.EdgeSetIterator, in *Se
 		rows = r.graph.CSC()
 	}
 	src, dst := r.filter(op.SrcFilter), r.filter(op.DstFilter)
-	out := make([]bool, n)
+	out := outputOf(op, n)
 	args := make([]Value, len(op.Apply.Params))
 	var to uint32
-	tells := func() { out[to] = true }
+	tells := func() { out.mark(to) }
 	changed := []func(){r.watch(op, op.SrcFilter, true), r.watch(op, op.DstFilter, false)}
 	r.tracked, r.racing = op.Tracked, true
 	if op.Output == graphir.Priority {
@@ -258,6 +258,22 @@ func weight(words []uint32, i int, k graph.WeightKind, t *graphit.Type, double b
 		return convert(Int(int64(math.Float32frombits(words[i]))), &graphit.Type{Kind: graphit.Int}, t, double)
 	}
 	return convert(Int(int64(int32(words[i]))), &graphit.Type{Kind: graphit.Int}, t, double)
+}
+
+// marks are the vertices of an operator's output; nil: it has none.
+type marks []bool
+
+func outputOf(op *graphir.EdgeSetIterator, n int) marks {
+	if op.Output != graphir.Modified {
+		return nil
+	}
+	return make(marks, n)
+}
+
+func (m marks) mark(v uint32) {
+	if m != nil {
+		m[v] = true
+	}
 }
 
 func setOf(in []bool) *Set {
@@ -336,11 +352,41 @@ func (r *Reference) Vertices(_ context.Context, op *graphir.VertexSetIterator, i
 	return out, nil
 }
 
+// waiting is the set of vertices in a queue, of which a step costs as much as wait: a road network has tens of
+// thousands of steps, with few vertices each.
+type waiting struct {
+	yes    []bool
+	listed []uint32 // once or more, those that wait and some that no longer do
+}
+
+func (w *waiting) set(v uint32, yes bool) {
+	if yes && !w.yes[v] {
+		w.listed = append(w.listed, v)
+	}
+	w.yes[v] = yes
+}
+
+// vertices returns those that wait, once each, in no order; valid until the next call.
+func (w *waiting) vertices() []uint32 {
+	kept := w.listed[:0]
+	for _, v := range w.listed {
+		if w.yes[v] {
+			w.yes[v] = false // so that it is kept once
+			kept = append(kept, v)
+		}
+	}
+	for _, v := range kept {
+		w.yes[v] = true
+	}
+	w.listed = kept
+	return kept
+}
+
 // Queue creates a priority queue.
 func (r *Reference) Queue(_ context.Context, q *Queue) error {
-	waits := make([]bool, r.graph.Vertices())
-	for v := range waits {
-		waits[v] = q.Waits(v, r.vectors[q.Vector].i[v])
+	waits := &waiting{yes: make([]bool, r.graph.Vertices())}
+	for v := range waits.yes {
+		waits.set(uint32(v), q.Waits(v, r.vectors[q.Vector].i[v]))
 	}
 	r.waiting[q] = waits
 	return nil
@@ -358,10 +404,7 @@ func (r *Reference) Waiting(_ context.Context, q *Queue) (bool, error) {
 // first is the first bucket in which a vertex waits; false: none does.
 func (r *Reference) first(q *Queue) (bucket int64, any bool) {
 	d := r.vectors[q.Vector]
-	for v, yes := range r.waiting[q] {
-		if !yes {
-			continue
-		}
+	for _, v := range r.waiting[q].vertices() {
 		if b := Bucket(d.i[v], q.Delta); !any || (b < bucket) != q.Descending {
 			bucket, any = b, true
 		}
@@ -374,12 +417,13 @@ func (r *Reference) Ready(_ context.Context, q *Queue) (*Set, error) {
 	waits, d := r.waiting[q], r.vectors[q.Vector]
 	first, _ := r.first(q)
 	out := &Set{}
-	for v, yes := range waits {
-		if yes && Bucket(d.i[v], q.Delta) == first {
-			out.Vertices = append(out.Vertices, uint32(v))
-			waits[v] = false
+	for _, v := range waits.vertices() {
+		if Bucket(d.i[v], q.Delta) == first {
+			out.Vertices = append(out.Vertices, v)
+			waits.set(v, false)
 		}
 	}
+	slices.Sort(out.Vertices)
 	if len(out.Vertices) > 0 {
 		q.Current = first * q.Delta
 	}
@@ -399,7 +443,7 @@ func (r *Reference) updates(op *graphir.EdgeSetIterator) func(x *graphit.Method,
 		r.bound(q.Vector, int64(v), x.Pos)
 		if x.Name == "updatePriorityMin" {
 			if r.lower(q.Vector, v, args[len(args)-1], x.Pos) {
-				r.waiting[q][v] = true
+				r.waiting[q].set(uint32(v), true)
 			}
 			return
 		}
