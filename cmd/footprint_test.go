@@ -70,6 +70,22 @@ func TestMemoryIsAsEstimated(t *testing.T) {
 	}
 }
 
+// TestMemoryOfTasks: a loop over all edges has a task for each of them waiting on a machine of Swarm tiles.
+func TestMemoryOfTasks(t *testing.T) {
+	program := buildHeddle(t)
+	dir := inNew(t, "tasks.yaml", "name: tasks\nmachine: swarm-16c\ngraph: {grid: {width: 200, height: 200}}\n"+
+		"workload: {program: pagerank.gt, arguments: [\"1\"]}\n")
+	var estimate struct {
+		Memory uint64 `json:"memory_bytes"`
+	}
+	heddleJSON(t, dir, &estimate, program, "run", "tasks.yaml", "--dry-run", "--json")
+	heddleJSON(t, dir, nil, program, "run", "tasks.yaml", "--quiet")
+	peak := peakOf(t, filepath.Join(dir, "results", "tasks"))
+	t.Logf("%s of %s estimated", experiment.Bytes(peak), experiment.Bytes(estimate.Memory))
+	require.Less(t, float64(peak), 1.2*float64(estimate.Memory))
+	require.Greater(t, float64(peak), float64(estimate.Memory)/3)
+}
+
 // measuredFootprint draws a run and returns its peak. Of sampled runs it draws another if the launches have too few
 // intervals, as on many cores: those are refused.
 func measuredFootprint(t *testing.T, program string, r *rand.Rand, sampled bool) (f footprint, peak uint64) {
