@@ -116,9 +116,10 @@ func (r *Runner) EstimateMemoryOf(points []int) *MemoryEstimate {
 	return e
 }
 
-// taskBytes is a waiting task of a machine of Swarm tiles, with its place in the queues. A loop over all edges has a task
-// an edge waiting, and one over a frontier far fewer. Chosen after peaks had been seen: PageRank's 428 MiB on a grid of 300
-// by 300 and 5 GiB on roadNet-CA's stand-in are 0.73 of the estimate, delta-stepping's 184 MiB and 1.8 GiB a third or less.
+// taskBytes is a waiting task of a machine of Swarm tiles, with its place in the queues. A loop over all edges has a
+// task an edge waiting, and one over a frontier far fewer. Chosen after peaks had been seen: PageRank's 428 MiB on a
+// grid of 300 by 300 and 5 GiB on roadNet-CA's stand-in are 0.73 of the estimate, delta-stepping's 184 MiB and 1.8 GiB
+// a third or less.
 const taskBytes = 448
 
 // Sizes of sampled points, rough: 12 instructions an edge, on lanes of which one in two is active, and the packed

@@ -88,6 +88,7 @@ type warp struct {
 	phase            isa.Phase // of the instruction issued last
 	waited           isa.Phase // phase that the interval before since was booked under
 	pending          int       // instructions decoded and not done
+	unsent           int       // with ordered_barrier: accesses issued that the load-store unit's queue does not have yet
 	ended            uint64    // cycle in which the last instruction was done
 	fault            error     // met when all earlier instructions have ended: a trap, or a word that is no instruction
 	own              Trace     // the trace, also while trace is replaced
@@ -108,6 +109,9 @@ func (p *pipe) updateHazard(sl *slice, i int) {
 	k := w.board.hazard()
 	if k == issued && p.units != nil && !p.units.CanIssue(i, w.issueHead) {
 		k = waitsUnit // awaits the answer to an earlier request
+	}
+	if k == issued && w.unsent != 0 && w.issueHead.Name == "bar" {
+		k = waitsMemory
 	}
 	old := w.board.waits
 	if k == old {
@@ -163,6 +167,9 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 	if p.units != nil {
 		p.units.Issue(i, op)
 	}
+	if p.spec.OrderedBarrier && accesses(op) {
+		w.unsent++
+	}
 	p.issuedPhase(sl, w)
 	if p.profile != nil {
 		p.profile.issued(op.PC(), w.trace.Mask())
@@ -175,6 +182,24 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 	p.Issued++
 	p.hook(HookPosIssue, now, uint8(i), op)
 	return id
+}
+
+// accesses reports whether an instruction accesses memory or the scratchpad.
+func accesses(op *emu.Op) bool {
+	k := op.LatencyClass()
+	return k == isa.ClassLoad || k == isa.ClassStore || k == isa.ClassAtomic
+}
+
+// sent ends the way of an access to the load-store unit's queue, for which a barrier may wait.
+func (p *pipe) sent(slices []slice, i int, op *emu.Op, now uint64) {
+	w := &p.warps[i]
+	if !p.spec.OrderedBarrier || !accesses(op) {
+		return
+	}
+	if w.unsent--; w.unsent == 0 && w.issueHead != nil && w.issueHead.Name == "bar" {
+		p.touch(now)
+		p.updateHazard(&slices[w.slice], i)
+	}
 }
 
 // away returns the warps that will not be ready soon.

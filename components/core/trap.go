@@ -78,6 +78,7 @@ func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	f := &c.all[id]
 	i := int(f.warp)
 	w := &c.warps[i]
+	c.sent(c.slices, i, f.op, now)
 	if w.squashing {
 		c.squashed(f.op, i)
 		c.cancel(f)
