@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"heddle/experiment/config"
 	"heddle/graphit/eval"
 	"heddle/kernels/reference"
 	"heddle/sim"
@@ -51,6 +52,20 @@ func Class(err error) string {
 		return Crashed
 	}
 	return OtherError
+}
+
+// overtaken adds to a failure what may be its cause on a machine whose barriers, as the RTL's, let accesses be
+// overtaken: it has been seen with several thread blocks a core alone.
+func overtaken(cfg *config.Experiment, err error) error {
+	if cfg.Machine.Core.OrderedBarrier || cfg.Machine.Swarm != nil || cfg.Workload.CTAThreads == 0 {
+		return err
+	}
+	switch Class(err) {
+	case WrongResult, NoProgress, OtherError:
+		return fmt.Errorf("%w; as several thread blocks share a core, an access may have been overtaken at a barrier: "+
+			"set machine.core.ordered_barrier to true", err)
+	}
+	return err
 }
 
 // Crash is a broken invariant of the simulator.

@@ -231,6 +231,7 @@ func (r *Runner) runPoint(ctx context.Context, i int) (o Outcome) {
 	if known, ok := r.Recheck[i]; ok && o.Err == nil {
 		o.Err = recheck(&known, &o)
 	}
+	o.Err = overtaken(&r.Points[i].Config, o.Err)
 	return o
 }
 
