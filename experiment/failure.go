@@ -60,12 +60,11 @@ func overtaken(cfg *config.Experiment, err error) error {
 	if cfg.Machine.Core.OrderedBarrier || cfg.Machine.Swarm != nil || cfg.Workload.CTAThreads == 0 {
 		return err
 	}
-	switch Class(err) {
-	case WrongResult, NoProgress, OtherError:
-		return fmt.Errorf("%w; as several thread blocks share a core, an access may have been overtaken at a barrier: "+
-			"set machine.core.ordered_barrier to true", err)
+	if class := Class(err); class != WrongResult && class != NoProgress {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w; as several thread blocks share a core, an access may have been overtaken at a barrier: "+
+		"set machine.core.ordered_barrier to true", err)
 }
 
 // Crash is a broken invariant of the simulator.
