@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,9 @@ func Class(err error) string {
 // overtaken adds to a failure what may be its cause on a machine whose barriers, as the RTL's, let accesses be
 // overtaken: it has been seen with several thread blocks a core alone.
 func overtaken(cfg *config.Experiment, err error) error {
-	if cfg.Machine.Core.OrderedBarrier || cfg.Machine.Swarm != nil || cfg.Workload.CTAThreads == 0 {
+	core := &cfg.Machine.Core
+	threads := cmp.Or(cfg.Workload.WarpsPerCore, core.Warps) * core.Threads
+	if core.OrderedBarrier || cfg.Workload.CTAThreads == 0 || cfg.Workload.CTAThreads >= threads {
 		return err
 	}
 	if class := Class(err); class != WrongResult && class != NoProgress {
