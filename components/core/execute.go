@@ -320,6 +320,11 @@ func (c *Core) control(w int, op *emu.Op, now uint64) {
 		c.refreshState(w)
 		return
 	}
+	if c.spec.OrderedBarrier && op.Name == "bar" && c.delays(w) {
+		c.atBarrier |= 1 << w
+		c.refreshState(w)
+		return
+	}
 	c.resumeHeld(now + executeToUnlock)
 	at := now + executeToUnlock
 	if op.Name == "wspawn" || op.Name == "join" {

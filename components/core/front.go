@@ -231,6 +231,9 @@ func (c *Core) unlock(now uint64) {
 		}
 		c.resumeHeld(now)
 	}
+	if len(c.opening) != 0 && c.open(now) {
+		c.resumeHeld(now)
+	}
 }
 
 // resolve marks the control instructions of these warps as resolved.
@@ -244,7 +247,7 @@ func (p *pipe) resolve(warps uint64) {
 
 // resumeHeld reschedules warps that a barrier or wspawn has released.
 func (c *Core) resumeHeld(at uint64) {
-	for m := c.atBarrier; m != 0; m &= m - 1 {
+	for m := c.atBarrier &^ c.toOpen(); m != 0; m &= m - 1 {
 		if w := bits.TrailingZeros64(m); !c.warps[w].trace.Waiting() {
 			c.atBarrier &^= 1 << w
 			c.refreshState(w)

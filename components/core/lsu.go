@@ -291,7 +291,7 @@ func (l *lsu) accept(now uint64) {
 	}
 	if last {
 		q.Take(now)
-		l.sent(l.slices, int(in.warp), in.op, now)
+		l.sent(int(in.warp), in.op, now)
 	}
 	l.pipe.due = min(l.pipe.due, now+1) // the slot that it frees is usable in the next cycle
 	l.moved = true

@@ -24,7 +24,8 @@ import (
 //   - branching: from decode of a control instruction (or a squash by a trap) until resolve, or the end of the warp.
 //   - awaitingUnit ⊆ branching: control that a graph unit resolves; cleared by its answer (reply), or when a trap
 //     cancels the request.
-//   - atBarrier ⊆ stalled: from control, when the warp's trace waits, until resumeHeld.
+//   - atBarrier ⊆ stalled: from control, when the warp's trace waits, or its barrier waits for accesses (opening),
+//     until resumeHeld.
 //   - fenced: from dispatch of a fence until endFence; independent of the others, as later instructions may issue.
 //
 // A change of any set that unstaged reads must be followed by refreshState, so that the warp's cycles are booked under
@@ -54,6 +55,7 @@ type pipe struct {
 	branching       uint64             // a fetched control instruction is unresolved
 	awaitingUnit    uint64             // a fetched control instruction awaits the graph unit's answer
 	atBarrier       uint64             // held by a barrier or wspawn
+	opening         []opening          // with ordered_barrier: barriers that all warps have reached
 	fenced          uint64             // a fence has not ended
 	inFlight        int                // instructions between decode and commit
 	resolving       warpTimers         // warps whose branch is in the switch behind the integer unit
@@ -109,9 +111,6 @@ func (p *pipe) updateHazard(sl *slice, i int) {
 	k := w.board.hazard()
 	if k == issued && p.units != nil && !p.units.CanIssue(i, w.issueHead) {
 		k = waitsUnit // awaits the answer to an earlier request
-	}
-	if k == issued && w.unsent != 0 && w.issueHead.Name == "bar" {
-		k = waitsMemory
 	}
 	old := w.board.waits
 	if k == old {
@@ -188,18 +187,6 @@ func (p *pipe) issueWarp(sl *slice, i int, now uint64) flightID {
 func accesses(op *emu.Op) bool {
 	k := op.LatencyClass()
 	return k == isa.ClassLoad || k == isa.ClassStore || k == isa.ClassAtomic
-}
-
-// sent ends the way of an access to the load-store unit's queue, for which a barrier may wait.
-func (p *pipe) sent(slices []slice, i int, op *emu.Op, now uint64) {
-	w := &p.warps[i]
-	if !p.spec.OrderedBarrier || !accesses(op) {
-		return
-	}
-	if w.unsent--; w.unsent == 0 && w.issueHead != nil && w.issueHead.Name == "bar" {
-		p.touch(now)
-		p.updateHazard(&slices[w.slice], i)
-	}
 }
 
 // away returns the warps that will not be ready soon.

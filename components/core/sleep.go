@@ -7,7 +7,7 @@ func (c *Core) nextEvent(now uint64) uint64 {
 	if c.entering() {
 		return now + 1
 	}
-	at := c.front.next(now, c.resolving.next(now))
+	at := c.front.next(now, c.nextOpening(now, c.resolving.next(now)))
 	for i := range c.slices {
 		at = c.slices[i].next(now, at)
 	}

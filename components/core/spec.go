@@ -53,7 +53,7 @@ type Spec struct {
 
 	Fence Fence `key:"fence" default:"flush" oneof:"flush,wait" doc:"flush: a fence walks the caches, sets and all, as in the RTL. wait: it ends when the core has its loads and atomics back and the L1D has taken its stores, as in SimX."`
 
-	OrderedBarrier bool `key:"ordered_barrier" default:"false"`
+	OrderedBarrier bool `key:"ordered_barrier" default:"true"`
 
 	DeviceBarrier DeviceBarrier `key:"device_barrier" default:"flush" oneof:"flush,signal"`
 
@@ -103,10 +103,10 @@ func (Spec) Docs() map[string]string {
 		"idiv": "Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one " +
 			"division at a time in a slice, as synthesised; what comes behind a division that waits for " +
 			"the divider waits too. RTL: IDIV_DPI, VX_serial_div.",
-		"ordered_barrier": "A barrier is issued when the load-store unit's queue has its warp's earlier accesses, behind " +
+		"ordered_barrier": "A barrier opens when the load-store unit's queue has its warps' earlier accesses, behind " +
 			"which come those of the warps that it lets go: what __syncthreads promises of the scratchpad and of the " +
 			"L1D. false: at once, as in the RTL, so that with several issue slices, or collectors, an access may be " +
-			"overtaken by another warp's from behind the barrier, and the program go wrong.",
+			"overtaken by another warp's from behind the barrier, and the program go wrong. RTL: false.",
 		"device_barrier": "What a barrier over several cores does to memory. flush (ours, and what kernels need): a " +
 			"core arrives when all it has sent has ended and its L1D has forgotten its lines. signal: " +
 			"nothing, as in the RTL; programs need a fence before it, and kernels that read behind one " +

@@ -47,7 +47,8 @@ func (c *Core) awaits(i int) bool { return c.socket != nil && c.socket.Awaits(i)
 // settled reports whether no fetch, memory access or wake-up of a warp is pending.
 func (c *Core) settled() bool {
 	f := &c.front
-	if !f.scheduled.Empty() || f.unlocks.cycles != 0 || f.releasedAt != 0 || c.resolving.cycles != 0 || !c.lsu.idle() {
+	if !f.scheduled.Empty() || f.unlocks.cycles != 0 || f.releasedAt != 0 || len(c.opening) != 0 ||
+		c.resolving.cycles != 0 || !c.lsu.idle() {
 		return false
 	}
 	for i := range f.out {

@@ -43,6 +43,7 @@ func (c *Core) programOver() {
 // haltWarps ends all warps, each when its dispatched instructions have ended.
 func (c *Core) haltWarps(now uint64) {
 	c.halts = false
+	c.opening = c.opening[:0]
 	for m := c.active; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		if c.atBarrier>>i&1 != 0 { // nothing is fetched for a held warp
@@ -78,7 +79,7 @@ func (c *Core) trapped(sl *slice, id flightID, err error, now uint64) bool {
 	f := &c.all[id]
 	i := int(f.warp)
 	w := &c.warps[i]
-	c.sent(c.slices, i, f.op, now)
+	c.sent(i, f.op, now)
 	if w.squashing {
 		c.squashed(f.op, i)
 		c.cancel(f)
