@@ -210,7 +210,7 @@ func (p *Plan) keys() error {
 			" = %d: there are none with order %s: expected %d, the default; others are for order buckets", p.Buckets,
 			p.Order.Name, activeset.DefaultBuckets)
 	}
-	return cmp.Or(p.refuseUnroll(), p.blocks())
+	return cmp.Or(p.refuseUnroll(), p.blocks(), p.variant())
 }
 
 // blocks returns an error for thread blocks with a schedule that does not use them.
@@ -220,6 +220,15 @@ func (p *Plan) blocks() error {
 			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for "+
 				"cta, twc, twce and shard",
 			p.BlockThreads, p.Schedule.Name)
+	}
+	return nil
+}
+
+// variant returns an error for a variant that the schedule does not have.
+func (p *Plan) variant() error {
+	if p.Variant == schedule.GraphIt && !p.Schedule.Sharing.ByVariants() {
+		return refuseUnused("schedule.variant", " = %s: schedule %s has no such code here: expected own, the default; "+
+			"others are for cta, twc and twce", p.Variant, p.Schedule.Name)
 	}
 	return nil
 }
@@ -252,6 +261,7 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	if p.Warps > 0 {
 		c.Warps = p.Warps
 	}
+	c.Variant = p.Variant
 	switch n := p.BlockThreads; {
 	case n == 0:
 		return c, nil
@@ -262,5 +272,5 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 			n, c.Lanes, c.Threads())
 	}
 	c.Block = p.BlockThreads / c.Lanes
-	return c, p.blocks()
+	return c, cmp.Or(p.blocks(), p.variant())
 }

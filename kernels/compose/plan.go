@@ -54,6 +54,8 @@ type Plan struct {
 	Warps        int // warps of each core that run the kernels; 0: all
 	BlockThreads int // threads of a thread block; 0: those of all these warps
 
+	Variant schedule.Variant // whose code the schedule has; empty: OwnCode
+
 	Weights  graph.WeightKind // of the graph
 	Residual bool             // apply sums the changes
 	Width    int              // length of vertices' vectors, for algorithms that have them
@@ -86,7 +88,7 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	p := &Plan{Algorithm: a, Scan: schedule.Scan(w.Scan), Skip: schedule.Skip(w.Skip), Settled: w.Settled,
 		Sum: emit.Summing(w.Sum), Ahead: w.Ahead, Unroll: Unrolling(w.Unroll), Spill: Spill(w.Spill), Width: w.Width,
 		Rule: direction.Rule(w.HybridRule), alpha: w.Alpha, Fused: w.Fusion == LoopFusion, Warps: w.WarpsPerCore,
-		BlockThreads: w.CTAThreads}
+		BlockThreads: w.CTAThreads, Variant: schedule.Variant(w.Variant)}
 	for _, err := range []error{
 		find(&p.Schedule, schedule.ByName, string(w.Schedule)),
 		find(&p.Layout, layout.ByName, string(w.Layout)),
@@ -288,6 +290,9 @@ func (p *Plan) Name() string {
 	}
 	if p.Schedule.Sharing != nil {
 		name += "/" + string(p.Scan)
+	}
+	if p.Variant == schedule.GraphIt {
+		name += "/" + string(p.Variant)
 	}
 	if p.Skip == schedule.Filtered {
 		name += "/skip-" + string(p.Skip)

@@ -1,6 +1,11 @@
 package compose
 
-import "heddle/kernels/workload"
+import (
+	"cmp"
+
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
+)
 
 // Workload returns a workload with the choices that the plan's name tells; a plan of it is this plan. base has the
 // others, such as iterations, unrolling and parameters of rules.
@@ -13,6 +18,7 @@ func (p *Plan) Workload(base workload.Workload) workload.Workload {
 	w.Scan, w.Skip, w.Settled = workload.Choice(p.Scan), workload.Choice(p.Skip), p.Settled
 	w.Sum, w.Ahead = workload.Choice(p.Sum), p.Ahead
 	w.Coefficient, w.BlockBy = workload.Choice(p.Coefficient.Name), workload.Choice(p.Sizes.BlockBy)
+	w.Variant = workload.Choice(cmp.Or(p.Variant, schedule.OwnCode))
 	w.Fusion = "none"
 	if p.Fused {
 		w.Fusion = LoopFusion

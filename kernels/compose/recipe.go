@@ -158,6 +158,9 @@ func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 	if o.ByBlocks() && !s.ByBlocks() {
 		w.CTAThreads = 0
 	}
+	if o.Sharing.ByVariants() && !s.Sharing.ByVariants() {
+		w.Variant = workload.Choice(schedule.OwnCode)
+	}
 	if o.Sharing != nil && s.Sharing == nil {
 		w.Scan = workload.Choice(schedule.Shuffle)
 	}

@@ -15,6 +15,7 @@ import (
 	"heddle/isa/emu"
 	"heddle/isa/emu/emutest"
 	"heddle/kernels/host"
+	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
 	"heddle/sim"
 )
@@ -179,6 +180,9 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	}
 	if p.Schedule.ByBlocks() && r.IntN(2) == 0 {
 		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
+	}
+	if p.Schedule.Sharing.ByVariants() {
+		w.Variant = workload.Choice(of(r, schedule.Variants()...))
 	}
 	if p.Schedule.Shards {
 		w.ShardVertices = of(r, 1, 2, 3, 5+r.IntN(40))

@@ -35,6 +35,7 @@ func Open(w *workload.Workload) (*Program, error) {
 		{"compiler.coefficient", w.Coefficient, workload.Choice("hardware")},
 		{"compiler.unroll", w.Unroll, workload.Choice("1")}, {"compiler.spill", w.Spill, workload.Choice("memory")},
 		{"schedule.warps_per_core", w.WarpsPerCore, 0}, {"schedule.cta_threads", w.CTAThreads, 0},
+		{"schedule.variant", w.Variant, workload.Choice("own")},
 	} {
 		if key.found != key.has {
 			return nil, refuse("its %s is fixed: expected %v, found %v", key.name, key.has, key.found)

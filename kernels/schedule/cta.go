@@ -12,13 +12,17 @@ var cta = &Schedule{
 		"with barriers, binary search per edge (S_cm)",
 	Rows: RowsShared,
 	Sharing: &Sharing{
-		Blocks:     true,
+		Blocks: true, Variants: true,
 		Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + c.Warps },
 	},
 	EachEdge: func(s *Site, v *Visitor) {
 		places := s.Set.Places()
 		s.eachRound(places, func(place ir.Value) {
-			s.shareBlock(v, s.Register(v, place, s.Lt(place, places)))
+			share := s.shareBlock
+			if s.Core.Variant == GraphIt {
+				share = s.shareBlockAsGraphIt
+			}
+			share(v, s.Register(v, place, s.Lt(place, places)))
 		})
 	},
 }

@@ -65,6 +65,7 @@ func (r AllRows) Vertex(place ir.Value) ir.Value { return place }
 type Core struct {
 	Warps, Lanes int
 	Block        int // warps of a thread block, a divisor of Warps; 0: all
+	Variant      Variant
 }
 
 // Threads returns the number of a core's lanes that run a kernel.
@@ -105,6 +106,19 @@ const (
 	Shuffle    Scan = "shuffle"
 	Scratchpad Scan = "scratchpad"
 )
+
+// Variant is whose code a schedule has.
+type Variant string
+
+// Variants. GraphIt is the code of GraphIt's runtime for GPUs (github.com/GraphIt-DSL/graphit, branch gpu, its load_balance.h),
+// which UGF's thesis evaluates; the scans that it shares with OwnCode are ours.
+const (
+	OwnCode Variant = "own"
+	GraphIt Variant = "graphit"
+)
+
+// Variants returns all values, the default first.
+func Variants() []Variant { return []Variant{OwnCode, GraphIt} }
 
 // Skip is the time at which kernels tell a unit to drop the rest of a vertex's edges.
 type Skip string
@@ -186,6 +200,8 @@ type Sharing struct {
 	// Blocks: threads share work by thread blocks, which may be parts of a core, so that the workload's key cta_threads
 	// applies.
 	Blocks bool
+	// Variants: the code can be that of other variants than OwnCode.
+	Variants bool
 	// Crosses: a kernel reads words that other cores stored before a device-wide barrier.
 	Crosses bool
 	// Scratchpad returns the number of words of a core's scratchpad that the exchange takes; nil: none.
@@ -194,6 +210,9 @@ type Sharing struct {
 
 // ByBlocks reports whether thread blocks share work.
 func (s *Sharing) ByBlocks() bool { return s != nil && s.Blocks }
+
+// ByVariants reports whether there are other variants than OwnCode.
+func (s *Sharing) ByVariants() bool { return s != nil && s.Variants }
 
 // AcrossCores reports whether cores exchange values within a kernel.
 func (s *Sharing) AcrossCores() bool { return s != nil && s.Crosses }

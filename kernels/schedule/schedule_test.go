@@ -50,7 +50,8 @@ type test struct {
 	width int  // numbers of a vertex
 	plain bool // rows are walked without reading ahead
 	block int  // warps of a thread block; 0: a core's
-	warps int  // of a core that run the kernel; 0: all
+	of    schedule.Variant
+	warps int // of a core that run the kernel; 0: all
 }
 
 // loops are the ways in which a thread of the schedule walks a row that it has alone, as test.plain says them.
@@ -226,7 +227,7 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 
 // core describes one of the machine's cores to the kernel.
 func (x *test) core(m *emittest.Machine) schedule.Core {
-	c := schedule.Core{Warps: m.Warps, Lanes: m.Threads, Block: x.block}
+	c := schedule.Core{Warps: m.Warps, Lanes: m.Threads, Block: x.block, Variant: x.of}
 	if x.warps > 0 {
 		c.Warps = x.warps
 	}
@@ -343,13 +344,23 @@ func TestFewerWarps(t *testing.T) {
 					if x.block > 0 && (!x.s.Sharing.ByBlocks() || x.warps%x.block != 0) {
 						continue
 					}
-					visits, _, _, marked := x.run(t, emittest.New(shape[0], shape[1], shape[2]), someKept(), false)
-					require.Equal(t, whole, visits, "%v, %d warps in blocks of %d", shape, x.warps, x.block)
-					require.Equal(t, edges, marked)
+					for _, x.of = range x.variants() {
+						visits, _, _, marked := x.run(t, emittest.New(shape[0], shape[1], shape[2]), someKept(), false)
+						require.Equal(t, whole, visits, "%v, %d warps in blocks of %d, %s", shape, x.warps, x.block, x.of)
+						require.Equal(t, edges, marked)
+					}
 				}
 			}
 		}
 	})
+}
+
+// variants lists the variants of the schedule.
+func (x test) variants() []schedule.Variant {
+	if x.s.Sharing.ByVariants() {
+		return schedule.Variants()
+	}
+	return schedule.Variants()[:1]
 }
 
 // upTo lists 1 to n.

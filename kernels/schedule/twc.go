@@ -12,9 +12,12 @@ var twc = &Schedule{
 	Doc: "vertices are sorted by degree into three queues in memory, and three launches follow: a thread, a warp " +
 		"and a thread block walk a vertex's row (TWC)",
 	Rows: RowsMixed,
-	Sharing: &Sharing{Blocks: true, Scratchpad: func(c Core, scan Scan) int {
-		if scan == Shuffle {
+	Sharing: &Sharing{Blocks: true, Variants: true, Scratchpad: func(c Core, scan Scan) int {
+		switch {
+		case scan == Shuffle:
 			return 0
+		case c.Variant == GraphIt:
+			return 4 * c.Threads() // sortByDegree, and share
 		}
 		return c.Threads()
 	}},
@@ -75,6 +78,10 @@ func (s *Site) queued(q int) ir.Value { return s.Load(ir.U32, s.Addr(twcCounts),
 
 // walkThreads makes each thread walk a row.
 func (s *Site) walkThreads(v *Visitor) {
+	if s.Core.Variant == GraphIt {
+		s.walkSmallAsGraphIt(v)
+		return
+	}
 	s.For(s.SpreadThread(), s.queued(0), s.NumThreads(), func(i ir.Value) {
 		row := s.Load(ir.U32, s.Addr(twcQueues[0]), i)
 		vertex := s.View.Vertex(row)

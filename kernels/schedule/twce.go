@@ -13,11 +13,20 @@ var twce = &Schedule{
 		"blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
 	Rows: RowsMixed,
 	Sharing: &Sharing{
-		Blocks:     true,
-		Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + 2*c.Warps },
+		Blocks: true, Variants: true,
+		Scratchpad: func(c Core, _ Scan) int {
+			if c.Variant == GraphIt {
+				return c.graphItWords()
+			}
+			return recordWords*c.Threads() + 2*c.Warps
+		},
 	},
 	EachEdge: func(s *Site, v *Visitor) {
 		places := s.Set.Places()
+		if s.Core.Variant == GraphIt {
+			s.cutAsGraphIt(v, places)
+			return
+		}
 		s.eachRound(places, func(place ir.Value) {
 			s.cut(v, s.Register(v, place, s.Lt(place, places)))
 		})

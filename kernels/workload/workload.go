@@ -60,6 +60,7 @@ type Workload struct {
 	Diagonals      int            `key:"layout.dia_diagonals" default:"0" min:"0" max:"32" unit:"diagonals"`
 	WarpsPerCore   int            `key:"schedule.warps_per_core" default:"0" min:"0" max:"64" unit:"warps"`
 	CTAThreads     int            `key:"schedule.cta_threads" default:"0" min:"0" max:"2048" unit:"threads"`
+	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit"`
 	Fusion         Choice         `key:"compiler.fusion" default:"none" oneof:"none,loop"`
 	HybridRule     Choice         `key:"direction.rule" default:"beamer" oneof:"beamer,sep-graph"`
 	Alpha          float64        `key:"direction.alpha" default:"14" min:"0" max:"1e9" unit:""`
@@ -318,6 +319,11 @@ var docs = map[string]string{
 		"threads of a core form one block. Source: GraphPEG §2.1 (cooperative blocks) and " +
 		"SparseWeaver Table I share by thread block, for which CUDA allows up to 1,024 threads; " +
 		"neither gives a size.",
+	"schedule.variant": "Whose code cta, twc and twce have. graphit: as GraphIt's runtime for GPUs, which UGF evaluates " +
+		"(load_balance.h). twce: 8 threads share the rest of a row, without a queue (STAGE_1_SIZE; UGF, Algorithm 1, has " +
+		"Stage_gran[0], of no value), atomics give chunks their places, and warps take them as they come. twc: a warp shares " +
+		"its lanes' small rows, with a scan and searches. cta: a thread searches all of the block's sums for each edge. " +
+		"Scans, and twc's launches, which are always four, are ours. Chosen after outcomes of own were known.",
 	"compiler.fusion": "Location of the loop over super-steps. none: on the host, which launches " +
 		"each kernel. loop: on the device (kernel fusion): a run is one launch, in which all " +
 		"warps go from kernel to kernel with device-wide barriers between them, and one lane " +
