@@ -110,8 +110,8 @@ const (
 // Variant is whose code a schedule has.
 type Variant string
 
-// Variants. GraphIt is the code of GraphIt's runtime for GPUs (github.com/GraphIt-DSL/graphit, branch gpu, its load_balance.h),
-// which UGF's thesis evaluates; the scans that it shares with OwnCode are ours.
+// Variants. GraphIt is as GraphIt's runtime for GPUs (its load_balance.h), which UGF's thesis evaluates, but for scans,
+// which are those of OwnCode.
 const (
 	OwnCode Variant = "own"
 	GraphIt Variant = "graphit"
