@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -47,7 +48,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction "+
+	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction [frontier [variant]] "+
 		"(default: PageRank push and pull, BFS, SSSP, CC, SpMV × software schedules)")
 	flag.IntVar(&o.warps, "warps", mostWarps, "warps of a thread block")
 	flag.StringVar(&o.unroll, "unroll", "1", "workload.compiler.unroll: 1 leaves unrolling to nvcc")
@@ -181,6 +182,7 @@ func write(name string, data []byte) error {
 // point is a program of the campaign.
 type point struct {
 	algorithm, schedule, layout, direction string
+	frontier, variant                      string // empty: the default
 
 	program *program      // nil: the four are a composed kernel
 	plan    *compose.Plan // of that kernel, with further choices
@@ -193,7 +195,13 @@ func (p point) name() string {
 	if p.program != nil {
 		return p.program.name()
 	}
-	return strings.Join([]string{p.algorithm, p.direction, p.schedule, p.layout}, "-")
+	name := strings.Join([]string{p.algorithm, p.direction, p.schedule, p.layout}, "-")
+	for _, s := range []string{p.frontier, p.variant} {
+		if s != "" {
+			name += "-" + s
+		}
+	}
+	return name
 }
 
 // standard are the campaign's algorithms and directions.
@@ -236,10 +244,13 @@ func (o *options) readPoints() (list []point, err error) {
 		case len(word) == 0 || strings.HasPrefix(word[0], "#"):
 		case word[0] == "gt" && len(word) > 1:
 			list = append(list, point{program: readProgram(word)})
-		case len(word) != 4:
-			return nil, fmt.Errorf("%s, line %d: expected algorithm, schedule, layout and direction", o.points, n)
+		case len(word) < 4 || len(word) > 6:
+			return nil, fmt.Errorf("%s, line %d: expected algorithm, schedule, layout and direction, then a frontier and "+
+				"a variant if they are not the default", o.points, n)
 		default:
-			list = append(list, point{algorithm: word[0], schedule: word[1], layout: word[2], direction: word[3]})
+			word = append(word, "", "")
+			list = append(list, point{algorithm: word[0], schedule: word[1], layout: word[2], direction: word[3],
+				frontier: word[4], variant: word[5]})
 		}
 	}
 	if err := in.Err(); err != nil {
@@ -294,6 +305,7 @@ func (o *options) workload(p point) workload.Workload {
 		Ahead: o.unroll == "1", Unroll: workload.Choice(o.unroll), Coefficient: "hardware", Alpha: 14, Beta: 24, Source: -1,
 		Target: -1, Seed: 1, Damping: 0.85, Width: 1, Fusion: "none", BlockBy: "destination",
 	}
+	w.ActiveSet, w.Variant = cmp.Or(workload.Choice(p.frontier), w.ActiveSet), workload.Choice(p.variant)
 	switch {
 	case p.algorithm == "pagerank":
 		w.Iterations = 1

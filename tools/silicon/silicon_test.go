@@ -115,7 +115,8 @@ func TestPointsThatAreNone(t *testing.T) {
 		"k-core warp csr push\n":         "its arrays are of one graph",
 		"pagerank warp ell-csr push\n":   "its arrays are of one graph",
 		"pagerank nothing csr push\n":    "nothing",
-		"\n# c\nbfs warp csr push x=1\n": "line 3",
+		"\n# c\nbfs warp csr push x=1\n": `no active set "x=1"`,
+		"bfs warp csr push auto own 1\n": "line 1",
 		"gt nothing\n":                   "gt-nothing: open nothing: no such file",
 		"gt bfs schedule=weaver SOURCE\n": "gt-bfs-weaver: bfs:22:16: loop:step: workload.schedule = weaver needs the graph " +
 			"unit",
