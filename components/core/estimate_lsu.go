@@ -108,7 +108,11 @@ func (u *Functional) packet(a *emu.Access, lanes uint32, base int, m mem.Access,
 	free, done, over = at+1, at, at
 	local := localLanes(a) & lanes
 	if local != 0 {
-		free = at + u.conflicts(a, local, m.Op != mem.Write)
+		turns := local
+		if u.core.lsu.sharing != nil && m.Op == mem.Read {
+			turns = distinct(a, local)
+		}
+		free = at + u.conflicts(a, turns, m.Op != mem.Write)
 		done = free + u.estimate.between.local
 		over = done + u.estimate.between.localToFree
 	}
@@ -161,6 +165,21 @@ func sameBlock(a *emu.Access, lanes, bytes uint32) (same uint32) {
 		}
 	}
 	return same
+}
+
+// distinct returns the lowest lane of each word.
+func distinct(a *emu.Access, lanes uint32) (lead uint32) {
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		of := lead
+		for of != 0 && a.Addr[bits.TrailingZeros32(of)]/4 != a.Addr[lane]/4 {
+			of &= of - 1
+		}
+		if of == 0 {
+			lead |= 1 << lane
+		}
+	}
+	return lead
 }
 
 // conflicts returns the number of turns of a scratchpad access: the largest number of lanes in one bank.

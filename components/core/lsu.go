@@ -61,6 +61,7 @@ type lsu struct {
 	pendingLanes      []int16             // by access: lanes without an answer
 	scratchpadLanes   []uint32            // by access: lanes that address the scratchpad
 	scratchpadLoads   []inst              // by access: the load that the scratchpad answers
+	sharing           [][padLanes]uint8   // by access and lane: lanes that its request serves; nil: 1
 	out               []*clock.Link[mem.Request]
 	in                []*clock.Link[mem.Response]
 	arrived           uint64 // bit i: in[i] holds an answer, or has one under way
@@ -105,6 +106,9 @@ func newLSU(p *pipe, slices []slice, from *buffer) lsu {
 		pendingLanes: make([]int16, s.accesses()), scratchpadLanes: make([]uint32, s.accesses()),
 		scratchpadLoads: make([]inst, s.accesses()),
 		atomics:         atomics{Atomics: s.Atomics},
+	}
+	if s.ScratchpadBroadcast {
+		l.sharing = make([][padLanes]uint8, s.accesses())
 	}
 	for i := len(l.accesses) - 1; i >= 0; i-- {
 		l.free = append(l.free, int16(i))
@@ -457,6 +461,9 @@ func (l *lsu) useScratchpad(in inst, lanes uint32, now uint64) {
 		copy(l.shifted[:l.coalescer.width], a.Addr[first:])
 		addr, lanes = &l.shifted, lanes>>first
 	}
+	if l.sharing != nil && !store {
+		lanes = l.share(in, lanes, addr)
+	}
 	l.pad.enter(in.access, store, lanes, addr, now)
 	if !store {
 		l.scratchpadLoads[in.access] = in
@@ -545,8 +552,42 @@ func (l *lsu) merge(now uint64) {
 		return
 	}
 	p := l.pad.packed.Take(now)
-	l.back.Push(answer{l.scratchpadLoads[p.access], int16(bits.OnesCount32(p.lanes))}, now+answerDelay)
+	l.back.Push(answer{l.scratchpadLoads[p.access], l.served(p)}, now+answerDelay)
 	l.moved = true
+}
+
+// share returns the lanes of a load, or an atomic, that send requests to the scratchpad: for a load, the lowest lane of
+// each word, whose request serves all of them.
+func (l *lsu) share(in inst, lanes uint32, addr *isa.Lanes) (lead uint32) {
+	n := &l.sharing[in.access]
+	var leads [padLanes]uint32 // by bank
+	for m := lanes; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		bank := &leads[addr[lane]/4&l.pad.banks]
+		of := *bank
+		for of != 0 && addr[bits.TrailingZeros32(of)]/4 != addr[lane]/4 {
+			of &= of - 1
+		}
+		if of != 0 && in.op.LatencyClass() == isa.ClassLoad {
+			n[bits.TrailingZeros32(of)]++
+			continue
+		}
+		*bank |= 1 << lane
+		lead |= 1 << lane
+		n[lane] = 1
+	}
+	return lead
+}
+
+// served returns the number of lanes that an answer of the scratchpad serves.
+func (l *lsu) served(p packed) (n int16) {
+	if l.sharing == nil {
+		return int16(bits.OnesCount32(p.lanes))
+	}
+	for m := p.lanes; m != 0; m &= m - 1 {
+		n += int16(l.sharing[p.access][bits.TrailingZeros32(m)])
+	}
+	return n
 }
 
 // retireFence ends the fence at the head of the queue, which no instruction has passed, when the core has nothing

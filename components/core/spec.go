@@ -73,6 +73,8 @@ type Spec struct {
 
 	Scratchpad bool `key:"scratchpad" default:"true" doc:"The core has a scratchpad. false: none, nor the registers of the switch between it and the L1D; a program that uses it fails. RTL: LMEM_DISABLE."`
 
+	ScratchpadBroadcast bool `key:"scratchpad_broadcast" default:"false"`
+
 	ScratchpadBytes int `key:"scratchpad_bytes" default:"16KiB" min:"4" max:"64KiB" unit:"bytes" doc:"Scratchpad of a core, a multiple of 4, for what kernels share. RTL: LMEM_LOG_SIZE 14."`
 
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
@@ -103,6 +105,8 @@ func (Spec) Docs() map[string]string {
 		"idiv": "Integer division. dpi: pipelined, as in RTL's simulation model. serial: iterative, one " +
 			"division at a time in a slice, as synthesised; what comes behind a division that waits for " +
 			"the divider waits too. RTL: IDIV_DPI, VX_serial_div.",
+		"scratchpad_broadcast": "Lanes of a load from one word of the scratchpad are served at once, as on NVIDIA's GPUs " +
+			"(CUDA C++ Programming Guide, shared memory). false: a bank serves a lane a cycle. RTL: false.",
 		"ordered_barrier": "A barrier opens when the load-store unit's queue has its warps' earlier accesses, behind " +
 			"which come those of the warps that it lets go: what __syncthreads promises of the scratchpad and of the " +
 			"L1D. false: at once, as in the RTL, so that with several issue slices, or collectors, an access may be " +

@@ -48,8 +48,8 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction [frontier [variant]] "+
-		"(default: PageRank push and pull, BFS, SSSP, CC, SpMV × software schedules)")
+	flag.StringVar(&o.points, "points", "", "`file` with a line for each program: algorithm schedule layout direction "+
+		"[frontier [variant]] (default: PageRank push and pull, BFS, SSSP, CC, SpMV × software schedules)")
 	flag.IntVar(&o.warps, "warps", mostWarps, "warps of a thread block")
 	flag.StringVar(&o.unroll, "unroll", "1", "workload.compiler.unroll: 1 leaves unrolling to nvcc")
 	flag.BoolVar(&o.all, "all", false, "without -points: every legal combination of algorithm, software schedule, layout "+
