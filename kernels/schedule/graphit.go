@@ -128,12 +128,18 @@ func (s *Site) walkSmallAsGraphIt(v *Visitor) {
 }
 
 // shareBlockAsGraphIt shares rows as shareBlock does. Neighbouring threads of the block take neighbouring edges, and
-// each thread searches all of the block's sums, in the scratchpad, for each of its edges.
+// each thread searches all of the block's sums, in the scratchpad, for each of its edges. Where lanes do not shuffle,
+// or threads are no power of two, the scan is that of shareBlock.
 func (s *Site) shareBlockAsGraphIt(v *Visitor, w Work) {
 	threads := s.Core.BlockWarps() * s.Core.Lanes
 	number, block := s.InBlock()
-	upto, total, _ := s.blockScan(w.Degree, "cta.totals")
 	mine := s.record(s.warpPart(records, s.WarpID()), s.LaneID())
+	var upto, total ir.Value
+	if s.Scan == Shuffle && threads&(threads-1) == 0 {
+		upto, total = s.treeScan(w.Degree, s.warpPart(records, s.OfBlock(block, s.U32(0))))
+	} else {
+		upto, total, _ = s.blockScan(w.Degree, "cta.totals")
+	}
 	s.Store(mine, s.U32(recordUpto), upto)
 	s.Store(mine, s.U32(recordVertex), w.Vertex)
 	s.Store(mine, s.U32(recordShift), s.Sub(w.End(s), upto))
@@ -152,4 +158,58 @@ func (s *Site) shareBlockAsGraphIt(v *Visitor, w Work) {
 		})
 	})
 	s.Barrier() // no warp registers again before all have taken their edges
+}
+
+// treeScan returns the sum over the thread block's threads up to this one, and over all, as GraphIt's cta has them: a
+// tree of shuffles in each warp, of loads and stores over the warps, and back, with 2 · log2(warps) + 6 barriers. It
+// uses the words recordUpto of the block's records, from an address on. Threads are a power of two.
+func (s *Site) treeScan(x, all ir.Value) (upto, total ir.Value) {
+	lanes, warps := uint32(s.Core.Lanes), uint32(s.Core.BlockWarps())
+	number, _ := s.InBlock()
+	thread := s.Label("thread", s.Add(s.Mul(number, s.U32(lanes)), s.LaneID()))
+	load := func(at ir.Value) ir.Value { return s.Load(ir.U32, at, s.U32(recordUpto)) }
+	store := func(at, v ir.Value) { s.Store(at, s.U32(recordUpto), v) }
+	pair := func(d, off uint32, body func(a, b ir.Value)) {
+		s.Barrier()
+		s.When(s.Lt(thread, s.U32(d)), func() {
+			a := s.Sub(s.Mul(s.Add(s.Shl(thread, s.U32(1)), s.U32(1)), s.U32(off)), s.U32(1))
+			body(s.record(all, a), s.record(all, s.Add(a, s.U32(off))))
+		})
+	}
+	last := func(d uint32) ir.Value { return s.Eq(s.And(s.LaneID(), s.U32(d-1)), s.U32(d-1)) }
+
+	sum := x
+	for d := uint32(2); d <= lanes; d *= 2 {
+		sum = s.Select(last(d), s.Add(sum, s.ShflUp(sum, s.U32(d/2))), sum)
+	}
+	mine := s.record(all, thread)
+	store(mine, sum)
+	off := lanes
+	for d := warps / 2; d > 0; d /= 2 {
+		pair(d, off, func(a, b ir.Value) { store(b, s.Add(load(b), load(a))) })
+		off *= 2
+	}
+	end := s.record(all, s.U32(lanes*warps-1))
+	s.Barrier()
+	total = s.Label("total", s.uniform(load(end)))
+	s.Barrier()
+	s.When(s.Eq(thread, s.U32(0)), func() { store(end, s.U32(0)) })
+	s.Barrier()
+	for d := uint32(1); d < warps; d *= 2 {
+		off /= 2
+		pair(d, off, func(a, b ir.Value) {
+			left, both := load(a), load(b)
+			store(a, both)
+			store(b, s.Add(both, left))
+		})
+	}
+	s.Barrier()
+	sum = load(mine)
+	s.Barrier()
+	for d := lanes; d > 1; d /= 2 {
+		below, above := s.ShflUp(sum, s.U32(d/2)), s.ShflDown(sum, s.U32(d/2))
+		middle := s.Eq(s.And(s.LaneID(), s.U32(d-1)), s.U32(d/2-1))
+		sum = s.Select(middle, above, s.Select(last(d), s.Add(sum, below), sum))
+	}
+	return s.Label("upto", s.Add(sum, x)), total
 }

@@ -110,8 +110,7 @@ const (
 // Variant is whose code a schedule has.
 type Variant string
 
-// Variants. GraphIt is as GraphIt's runtime for GPUs (its load_balance.h), which UGF's thesis evaluates, but for scans,
-// which are those of OwnCode.
+// Variants. GraphIt is as GraphIt's runtime for GPUs (its load_balance.h), which UGF's thesis evaluates.
 const (
 	OwnCode Variant = "own"
 	GraphIt Variant = "graphit"

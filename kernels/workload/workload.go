@@ -323,7 +323,7 @@ var docs = map[string]string{
 		"(load_balance.h). twce: 8 threads share the rest of a row, without a queue (STAGE_1_SIZE; UGF, Algorithm 1, has " +
 		"Stage_gran[0], of no value), atomics give chunks their places, and warps take them as they come. twc: a warp shares " +
 		"its lanes' small rows, with a scan and searches. cta: a thread searches all of the block's sums for each edge. " +
-		"Scans, and twc's launches, which are always four, are ours. Chosen after outcomes of own were known.",
+		"Its block scan has 2 · log2(warps) + 6 barriers. twc's launches are always four. Chosen after outcomes of own were known.",
 	"compiler.fusion": "Location of the loop over super-steps. none: on the host, which launches " +
 		"each kernel. loop: on the device (kernel fusion): a run is one launch, in which all " +
 		"warps go from kernel to kernel with device-wide barriers between them, and one lane " +
