@@ -60,7 +60,6 @@ type Workload struct {
 	Diagonals      int            `key:"layout.dia_diagonals" default:"0" min:"0" max:"32" unit:"diagonals"`
 	WarpsPerCore   int            `key:"schedule.warps_per_core" default:"0" min:"0" max:"64" unit:"warps"`
 	CTAThreads     int            `key:"schedule.cta_threads" default:"0" min:"0" max:"2048" unit:"threads"`
-	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit"`
 	Fusion         Choice         `key:"compiler.fusion" default:"none" oneof:"none,loop"`
 	HybridRule     Choice         `key:"direction.rule" default:"beamer" oneof:"beamer,sep-graph"`
 	Alpha          float64        `key:"direction.alpha" default:"14" min:"0" max:"1e9" unit:""`
@@ -75,6 +74,7 @@ type Workload struct {
 	Threshold      float64        `key:"algorithm.threshold" default:"0.01" min:"1e-9" max:"1" unit:""`
 	Features       Features       `key:"features"`
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles"`
+	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit"`
 }
 
 // Tags has the names that keys had before they were grouped, and the longest lists of values.

@@ -24,7 +24,7 @@ var parts = [...]struct {
 	{"write-back, release", inCore("slice|flight|wheel")},
 	{"front end", inCore("front")},
 	{"operands", inCore("collectors|bypass")},
-	{"the core's order of stages, sleep", inCore("core|sleep|sync|switch|hooks")},
+	{"the core's order of stages, sleep", inCore("core|sleep|sync|switch|hooks|barrier")},
 	{"graph units, watchdog, Go's runtime", regexp.MustCompile(`.`)},
 }
 
