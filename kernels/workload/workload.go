@@ -320,10 +320,11 @@ var docs = map[string]string{
 		"SparseWeaver Table I share by thread block, for which CUDA allows up to 1,024 threads; " +
 		"neither gives a size.",
 	"schedule.variant": "Whose code cta, twc and twce have. graphit: as GraphIt's runtime for GPUs, which UGF evaluates " +
-		"(load_balance.h). twce: 8 threads share the rest of a row, without a queue (STAGE_1_SIZE; UGF, Algorithm 1, has " +
-		"Stage_gran[0], of no value), atomics give chunks their places, and warps take them as they come. twc: a warp shares " +
-		"its lanes' small rows, with a scan and searches. cta: a thread searches all of the block's sums for each edge. " +
-		"Its block scan has 2 · log2(warps) + 6 barriers. twc's launches are always four. Chosen after outcomes of own were known.",
+		"(load_balance.h). twce: 8 threads share the rest of a row, without a queue (STAGE_1_SIZE; UGF, " +
+		"Algorithm 1, has Stage_gran[0], of no value), atomics give chunks their places, and warps take " +
+		"them as they come. twc: a warp shares its lanes' small rows, with a scan and searches. cta: a " +
+		"thread searches all of the block's sums for each edge. Its block scan has 2 · log2(warps) + 6 " +
+		"barriers. twc's launches are always four. Chosen after outcomes of own were known.",
 	"compiler.fusion": "Location of the loop over super-steps. none: on the host, which launches " +
 		"each kernel. loop: on the device (kernel fusion): a run is one launch, in which all " +
 		"warps go from kernel to kernel with device-wide barriers between them, and one lane " +
