@@ -55,10 +55,47 @@ func (m *Memory) View() *Memory { return &Memory{image: m.image, lastN: ^uint32(
 // deferred holds the stores of a view that others do not see yet.
 type deferred struct {
 	words []word
-	tell  func() // called for the first of them
+	at    map[uint32]int // where the newest word of an address is, of more than few words: those of a host's filling
+	tell  func()         // called for the first of them
 }
 
+// few is the number of deferred stores up to which a search is faster than a map.
+const few = 32
+
 type word struct{ addr, v uint32 }
+
+// store adds a word.
+func (d *deferred) store(addr, v uint32) {
+	if len(d.words) == 0 {
+		d.tell()
+	}
+	d.words = append(d.words, word{addr, v})
+	switch n := len(d.words); {
+	case n == few+1:
+		d.at = make(map[uint32]int, 2*few)
+		for i, w := range d.words {
+			d.at[w.addr] = i
+		}
+	case n > few+1:
+		d.at[addr] = n - 1
+	}
+}
+
+// load returns the newest word of addr; ok is false if there is none.
+func (d *deferred) load(addr uint32) (v uint32, ok bool) {
+	if len(d.words) > few {
+		if i, ok := d.at[addr]; ok {
+			return d.words[i].v, true
+		}
+		return 0, false
+	}
+	for i := len(d.words) - 1; i >= 0; i-- {
+		if w := &d.words[i]; w.addr == addr {
+			return w.v, true
+		}
+	}
+	return 0, false
+}
 
 // Defer delays the visibility of Store32 to others until Land; tell is called when there is something to land. Load32
 // of this view sees it at once.
@@ -69,7 +106,7 @@ func (m *Memory) Land() {
 	for _, w := range m.later.words {
 		m.store(w.addr, 4, w.v)
 	}
-	m.later.words = m.later.words[:0]
+	m.later.words, m.later.at = m.later.words[:0], nil
 }
 
 // Bytes returns the host memory that the image's own pages take.
@@ -165,10 +202,8 @@ func (m *Memory) WriteWords(addr uint32, words []uint32) {
 // Load32 reads the word at addr, which is a multiple of 4.
 func (m *Memory) Load32(addr uint32) uint32 {
 	if m.later != nil {
-		for i := len(m.later.words) - 1; i >= 0; i-- {
-			if w := &m.later.words[i]; w.addr == addr {
-				return w.v
-			}
+		if v, ok := m.later.load(addr); ok {
+			return v
 		}
 	}
 	if p := m.find(addr); p != nil {
@@ -180,10 +215,7 @@ func (m *Memory) Load32(addr uint32) uint32 {
 // Store32 writes the word at addr, which is a multiple of 4.
 func (m *Memory) Store32(addr, v uint32) {
 	if m.later != nil {
-		if len(m.later.words) == 0 {
-			m.later.tell()
-		}
-		m.later.words = append(m.later.words, word{addr, v})
+		m.later.store(addr, v)
 		return
 	}
 	m.store(addr, 4, v)
