@@ -303,6 +303,7 @@ func (g *gather) makeSite(core schedule.Core) *schedule.Site {
 		Kernel: g.Kernel, View: view, Rows: g.Layout.Rows(g.dir), Dir: g.dir, Set: g.walked(view),
 		Virtual: g.Layout.Virtual != nil, Scan: g.Scan, Core: core,
 		All: g.Algorithm.Dense && g.Layout.Summed(), Ahead: g.readsAhead(g.dir), Unrolled: g.Plan.Unroll == UnrollAuto,
+		Decides: g.dir == direction.Pull && g.Algorithm.Settles(),
 		// All vertices may have taken what they can while some are active, and a program can pass an empty frontier.
 		Width: g.width(), Empty: g.Set.Reverse && g.dir == direction.Pull || g.operator,
 	}
@@ -470,7 +471,8 @@ func (g *gather) accumulate(e *layout.Edge, stop func()) {
 		}
 		return
 	}
-	early := a.Decides() && !g.Schedule.Rows.Owned() // a thread that walks the row alone would leave before the sum
+	// A thread that walks the row alone would leave before the sum.
+	early := a.Decides() && !g.Schedule.Rows.Owned() && !g.site.UntilDecided()
 	if enough && early {
 		stop() // before the sum takes two memory latencies, during which a unit would hand out more edges
 	}

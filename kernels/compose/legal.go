@@ -226,9 +226,9 @@ func (p *Plan) blocks() error {
 
 // variant returns an error for a variant that the schedule does not have.
 func (p *Plan) variant() error {
-	if p.Variant == schedule.GraphIt && !p.Schedule.Sharing.ByVariants() {
+	if !p.Schedule.Sharing.Has(p.Variant) {
 		return refuseUnused("schedule.variant", " = %s: schedule %s has no such code here: expected own, the default; "+
-			"others are for cta, twc and twce", p.Variant, p.Schedule.Name)
+			"graphit is for cta, twc and twce, sep-graph for cta", p.Variant, p.Schedule.Name)
 	}
 	return nil
 }
@@ -251,6 +251,10 @@ func (p *Plan) Fits(machine schedule.Core) error {
 	return err
 }
 
+// sepGraphBlock is the number of threads of a block in SEP-Graph's code (FLAGS_block_size), where a core's are a
+// multiple of it.
+const sepGraphBlock = 256
+
 // core returns the part of a machine's core that the plan's kernels use.
 func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	c := machine
@@ -262,7 +266,11 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 		c.Warps = p.Warps
 	}
 	c.Variant = p.Variant
-	switch n := p.BlockThreads; {
+	n := p.BlockThreads
+	if n == 0 && p.Variant == schedule.SEPGraph && sepGraphBlock%c.Lanes == 0 && c.Threads()%sepGraphBlock == 0 {
+		n = sepGraphBlock
+	}
+	switch {
 	case n == 0:
 		return c, nil
 	case n < 0 || n%c.Lanes != 0 || c.Warps%(n/c.Lanes) != 0:
@@ -271,6 +279,6 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 				"kernel",
 			n, c.Lanes, c.Threads())
 	}
-	c.Block = p.BlockThreads / c.Lanes
+	c.Block = n / c.Lanes
 	return c, cmp.Or(p.blocks(), p.variant())
 }

@@ -291,7 +291,7 @@ func (p *Plan) Name() string {
 	if p.Schedule.Sharing != nil {
 		name += "/" + string(p.Scan)
 	}
-	if p.Variant == schedule.GraphIt {
+	if p.Variant != "" && p.Variant != schedule.OwnCode {
 		name += "/" + string(p.Variant)
 	}
 	if p.Skip == schedule.Filtered {
@@ -319,7 +319,7 @@ func (p *Plan) Name() string {
 		name += fmt.Sprintf("/warps-%d", p.Warps)
 	}
 	if p.changes() && p.Rule != direction.Beamer {
-		name += "/" + string(p.Rule)
+		name += "/rule-" + string(p.Rule)
 	}
 	for i := range sizes {
 		if x := &sizes[i]; x.given(p.Sizes) {

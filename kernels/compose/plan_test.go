@@ -275,7 +275,7 @@ func TestAuto(t *testing.T) {
 		{[]string{"algorithm=cc", "schedule=edge"}, "cc/edge/coo/push/bytemap"},
 		{[]string{"direction=pull", "schedule=weaver"}, "bfs/weaver/csc/pull/bytemap"},
 		{[]string{"direction=hybrid"}, "bfs/vertex/csr-csc/hybrid/bytemap"},
-		{[]string{"direction=hybrid", "hybrid_rule=sep-graph"}, "bfs/vertex/csr-csc/hybrid/bytemap/sep-graph"},
+		{[]string{"direction=hybrid", "hybrid_rule=sep-graph"}, "bfs/vertex/csr-csc/hybrid/bytemap/rule-sep-graph"},
 		{[]string{"algorithm=cc-soman"}, "cc-soman/vertex/csr/push/counter"},
 		{[]string{"schedule=peg"}, "bfs/peg/csr/push/list+none"},
 		{[]string{"schedule=peg", "algorithm=sssp", "order=near-far"}, "sssp/peg/csr/push/list+monotonic+near-far"},

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"strconv"
 
 	"heddle/graph"
 	"heddle/kernels/algorithm"
@@ -21,6 +22,9 @@ type Recipe struct {
 type recipeChoices struct {
 	schedule                     workload.Schedule
 	direction, set, dedup, order workload.Choice
+	variant                      schedule.Variant
+	rule                         direction.Rule // between push and pull
+	alpha, beta                  float64        // its thresholds
 }
 
 // recipes lists all recipes.
@@ -48,16 +52,22 @@ var recipes = []*Recipe{
 			return c
 		},
 	}, {
-		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it: on scale-free graphs cooperative " +
-			"blocks (cta) that push or pull (hybrid; near-far and algorithms without a pull push), on others " +
-			"datadriven. Simplified: Beamer's rule decides between push and pull, or SEP-Graph's own where " +
-			"hybrid_rule says so, whose active set is a byte map, and nothing is asynchronous. Its code changes between " +
-			"rounds over active and over all vertices for PageRank alone (hybrid_policy.h: traversals have the former)",
+		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it, with its code's blocks and its rule: on " +
+			"scale-free graphs cooperative blocks (cta of sep-graph) that push or pull (hybrid; near-far and algorithms " +
+			"without a pull push), on others datadriven. Simplified: what is to be pushed next is marked in a byte map " +
+			"and listed by a kernel, where its code appends to a queue, and nothing is asynchronous. Its code changes " +
+			"between rounds over active and over all vertices for PageRank alone (hybrid_policy.h: traversals have the " +
+			"former)",
 		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) recipeChoices {
-			if scaleFree {
-				return switching("cta", w, a)
+			if !scaleFree {
+				return simple("vertex", a)
 			}
-			return simple("vertex", a)
+			c := switching("cta", w, a)
+			c.variant = schedule.SEPGraph
+			if c.direction == "hybrid" {
+				c.set = "qnb-bytemap"
+			}
+			return c
 		},
 	}, {
 		Name: "hwwl", Doc: "GraphPEG's §4.4: datadriven, with vertices from a hardware worklist",
@@ -84,7 +94,8 @@ func simple(s workload.Schedule, a *algorithm.Algorithm) recipeChoices {
 	return recipeChoices{schedule: s, direction: "push", set: "queue", dedup: "none"}
 }
 
-// switching pushes or pulls, by the frontier, if the algorithm permits it.
+// switching pushes or pulls, by the frontier, if the algorithm permits it, by the rule of SEP-Graph's code and its
+// flags' defaults.
 func switching(s workload.Schedule, w workload.Workload, a *algorithm.Algorithm) recipeChoices {
 	switch {
 	case a.Dense:
@@ -92,7 +103,7 @@ func switching(s workload.Schedule, w workload.Workload, a *algorithm.Algorithm)
 	case a.PushOnly, a.Hook != nil, w.Order != "none":
 		return recipeChoices{schedule: s, direction: "push"}
 	}
-	return recipeChoices{schedule: s, direction: "hybrid"}
+	return recipeChoices{schedule: s, direction: "hybrid", rule: direction.SEPGraph, alpha: 15, beta: 18}
 }
 
 // keys returns the keys that a recipe can set.
@@ -103,7 +114,19 @@ func (c *recipeChoices) keys(w *workload.Workload) []setting {
 		{"frontier", string(w.ActiveSet), string(c.set), func() { w.ActiveSet = c.set }},
 		{"frontier.dedup", string(w.Dedup), string(c.dedup), func() { w.Dedup = c.dedup }},
 		{"order", string(w.Order), string(c.order), func() { w.Order = c.order }},
+		{"schedule.variant", string(w.Variant), string(c.variant), func() { w.Variant = workload.Choice(c.variant) }},
+		{"direction.rule", string(w.HybridRule), string(c.rule), func() { w.HybridRule = workload.Choice(c.rule) }},
+		{"direction.alpha", number(w.Alpha), number(c.alpha), func() { w.Alpha = c.alpha }},
+		{"direction.beta", number(w.Beta), number(c.beta), func() { w.Beta = c.beta }},
 	}
+}
+
+// number returns x as an experiment has it; "": 0.
+func number(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // setting is a key with its values in the workload and in the recipe.
@@ -158,7 +181,7 @@ func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 	if o.ByBlocks() && !s.ByBlocks() {
 		w.CTAThreads = 0
 	}
-	if o.Sharing.ByVariants() && !s.Sharing.ByVariants() {
+	if v := schedule.Variant(w.Variant); o.Sharing.Has(v) && !s.Sharing.Has(v) {
 		w.Variant = workload.Choice(schedule.OwnCode)
 	}
 	if o.Sharing != nil && s.Sharing == nil {
@@ -168,7 +191,8 @@ func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 		w.Ahead = true
 	}
 	if other.direction == "hybrid" && here.direction != "hybrid" {
-		w.HybridRule = workload.Choice(direction.Beamer)
+		d := workload.Default()
+		w.HybridRule, w.Alpha, w.Beta = d.HybridRule, d.Alpha, d.Beta
 	}
 }
 

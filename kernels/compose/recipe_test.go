@@ -33,18 +33,17 @@ func TestRecipes(t *testing.T) {
 		{"gunrock", nil, "bfs/strict/csr/push/queue+bytemap/shuffle", ""},
 		{"gunrock", []string{"algorithm=sssp"}, "sssp/strict/csr/push/queue+bytemap+near-far/shuffle", ""},
 		{"gunrock", []string{"algorithm=pagerank"}, "pagerank/strict/csr/push/counter/shuffle", ""},
-		{"sepgraph", nil, "bfs/cta/csr-csc/hybrid/bytemap/shuffle", "bfs/vertex/csr/push/queue+none"},
-		{"sepgraph", []string{"algorithm=k-core"}, "k-core/cta/csr/push/queue+none/shuffle", "k-core/vertex/csr/push/queue+none"},
-		{"sepgraph", []string{"algorithm=sssp", "order=near-far"}, "sssp/cta/csr/push/queue+monotonic+near-far/shuffle", "sssp/vertex/csr/push/queue+none+near-far"},
-		{"sepgraph", []string{"algorithm=pagerank"}, "pagerank/cta/csc/pull/counter/shuffle", "pagerank/vertex/csr/push/counter"},
+		{"sepgraph", nil, "bfs/cta/csr-csc/hybrid/qnb-bytemap/shuffle/sep-graph/rule-sep-graph", "bfs/vertex/csr/push/queue+none"},
+		{"sepgraph", []string{"algorithm=k-core"}, "k-core/cta/csr/push/queue+none/shuffle/sep-graph", "k-core/vertex/csr/push/queue+none"},
+		{"sepgraph", []string{"algorithm=sssp", "order=near-far"}, "sssp/cta/csr/push/queue+monotonic+near-far/shuffle/sep-graph", "sssp/vertex/csr/push/queue+none+near-far"},
+		{"sepgraph", []string{"algorithm=pagerank"}, "pagerank/cta/csc/pull/counter/shuffle/sep-graph", "pagerank/vertex/csr/push/counter"},
 		{
 			"sepgraph", []string{"cta_threads=256", "ahead=false", "scan=scratchpad", "warps_per_core=16"},
-			"bfs/cta/csr-csc/hybrid/bytemap/scratchpad/warps-16/cta-256", "bfs/vertex/csr/push/queue+none/no-ahead/warps-16",
+			"bfs/cta/csr-csc/hybrid/qnb-bytemap/scratchpad/sep-graph/warps-16/rule-sep-graph/cta-256", "bfs/vertex/csr/push/queue+none/no-ahead/warps-16",
 		},
-		{"sepgraph", []string{"hybrid_rule=sep-graph"}, "bfs/cta/csr-csc/hybrid/bytemap/shuffle/sep-graph", "bfs/vertex/csr/push/queue+none"},
 		{"hwwl", nil, "bfs/hwwl/csr/push/list+none", ""},
 		{"hwwl", []string{"algorithm=sssp", "order=near-far"}, "sssp/hwwl/csr/push/queue+monotonic+near-far", ""},
-		{"graphpeg", nil, "bfs/peg/csr-csc/hybrid/bytemap", "bfs/peg/csr/push/list+none"},
+		{"graphpeg", nil, "bfs/peg/csr-csc/hybrid/bytemap/rule-sep-graph", "bfs/peg/csr/push/list+none"},
 		{"graphpeg", []string{"algorithm=k-core"}, "k-core/peg/csr/push/list+none", ""},
 	} {
 		w := recipe(c.recipe, c.set...)
@@ -121,6 +120,8 @@ func TestContradictions(t *testing.T) {
 		{"sepgraph", "schedule=cta", "cta: recipe sepgraph sets cta on a scale-free graph, else vertex: leave one of them out"},
 		{"sepgraph", "dedup=bitmap", "bitmap: recipe sepgraph sets none on a graph that is not scale-free: leave one of them out"},
 		{"graphpeg", "set=bitmap", ""},
+		{"graphpeg", "hybrid_rule=beamer", "beamer: recipe graphpeg sets sep-graph on a scale-free graph: leave one of them out"},
+		{"sepgraph", "hybrid_rule=sep-graph", ""},
 	} {
 		key, _, _ := strings.Cut(strings.Replace(c.given, "set=", "active_set=", 1), "=")
 		key = workload.Schema.Path(key)

@@ -181,8 +181,8 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	if p.Schedule.ByBlocks() && r.IntN(2) == 0 {
 		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
 	}
-	if p.Schedule.Sharing.ByVariants() {
-		w.Variant = workload.Choice(of(r, schedule.Variants()...))
+	if v := of(r, schedule.Variants()...); p.Schedule.Sharing.Has(v) {
+		w.Variant = workload.Choice(v)
 	}
 	if p.Schedule.Shards {
 		w.ShardVertices = of(r, 1, 2, 3, 5+r.IntN(40))

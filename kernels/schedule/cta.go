@@ -12,18 +12,28 @@ var cta = &Schedule{
 		"with barriers, binary search per edge (S_cm)",
 	Rows: RowsShared,
 	Sharing: &Sharing{
-		Blocks: true, Variants: true,
-		Scratchpad: func(c Core, _ Scan) int { return recordWords*c.Threads() + c.Warps },
+		Blocks: true, Variants: []Variant{GraphIt, SEPGraph},
+		Scratchpad: func(c Core, scan Scan) int {
+			if c.Variant == SEPGraph {
+				return c.sepGraphWords(scan)
+			}
+			return recordWords*c.Threads() + c.Warps
+		},
 	},
 	EachEdge: func(s *Site, v *Visitor) {
+		if s.UntilDecided() {
+			s.walkUntilDecided(v)
+			return
+		}
+		share := s.shareBlock
+		switch s.Core.Variant {
+		case GraphIt:
+			share = s.shareBlockAsGraphIt
+		case SEPGraph:
+			share = s.shareBlockAsSEPGraph
+		}
 		places := s.Set.Places()
-		s.eachRound(places, func(place ir.Value) {
-			share := s.shareBlock
-			if s.Core.Variant == GraphIt {
-				share = s.shareBlockAsGraphIt
-			}
-			share(v, s.Register(v, place, s.Lt(place, places)))
-		})
+		s.eachRound(places, func(place ir.Value) { share(v, s.Register(v, place, s.Lt(place, places))) })
 	},
 }
 

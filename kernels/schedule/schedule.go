@@ -38,6 +38,8 @@ type Site struct {
 	All bool
 	// Ahead: a thread that walks a row reads the next edge while it handles one.
 	Ahead bool
+	// Decides: the first edge that counts decides a vertex, and the rest of its row has no effect.
+	Decides bool
 	// Unrolled makes the steps of a scan over a warp follow each other in place of a loop, as nvcc has it.
 	Unrolled bool
 	// Width is the length of vertices' vectors; 0: 1. A schedule that assigns each component to a thread sets Component
@@ -110,14 +112,16 @@ const (
 // Variant is whose code a schedule has.
 type Variant string
 
-// Variants. GraphIt is as GraphIt's runtime for GPUs (its load_balance.h), which UGF's thesis evaluates.
+// Variants. GraphIt is as GraphIt's runtime for GPUs (its load_balance.h), which UGF's thesis evaluates; SEPGraph is as
+// SEP-Graph's code (its cta_scheduler_hybrid.cuh), which GraphPEG compares with.
 const (
-	OwnCode Variant = "own"
-	GraphIt Variant = "graphit"
+	OwnCode  Variant = "own"
+	GraphIt  Variant = "graphit"
+	SEPGraph Variant = "sep-graph"
 )
 
 // Variants returns all values, the default first.
-func Variants() []Variant { return []Variant{OwnCode, GraphIt} }
+func Variants() []Variant { return []Variant{OwnCode, GraphIt, SEPGraph} }
 
 // Skip is the time at which kernels tell a unit to drop the rest of a vertex's edges.
 type Skip string
@@ -199,8 +203,8 @@ type Sharing struct {
 	// Blocks: threads share work by thread blocks, which may be parts of a core, so that the workload's key cta_threads
 	// applies.
 	Blocks bool
-	// Variants: the code can be that of other variants than OwnCode.
-	Variants bool
+	// Variants lists those whose code the schedule has besides OwnCode.
+	Variants []Variant
 	// Crosses: a kernel reads words that other cores stored before a device-wide barrier.
 	Crosses bool
 	// Scratchpad returns the number of words of a core's scratchpad that the exchange takes; nil: none.
@@ -210,8 +214,10 @@ type Sharing struct {
 // ByBlocks reports whether thread blocks share work.
 func (s *Sharing) ByBlocks() bool { return s != nil && s.Blocks }
 
-// ByVariants reports whether there are other variants than OwnCode.
-func (s *Sharing) ByVariants() bool { return s != nil && s.Variants }
+// Has reports whether the schedule has a variant's code.
+func (s *Sharing) Has(v Variant) bool {
+	return v == "" || v == OwnCode || s != nil && slices.Contains(s.Variants, v)
+}
 
 // AcrossCores reports whether cores exchange values within a kernel.
 func (s *Sharing) AcrossCores() bool { return s != nil && s.Crosses }

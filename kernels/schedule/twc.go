@@ -12,7 +12,7 @@ var twc = &Schedule{
 	Doc: "vertices are sorted by degree into three queues in memory, and three launches follow: a thread, a warp " +
 		"and a thread block walk a vertex's row (TWC)",
 	Rows: RowsMixed,
-	Sharing: &Sharing{Blocks: true, Variants: true, Scratchpad: func(c Core, scan Scan) int {
+	Sharing: &Sharing{Blocks: true, Variants: []Variant{GraphIt}, Scratchpad: func(c Core, scan Scan) int {
 		switch {
 		case scan == Shuffle:
 			return 0
@@ -109,22 +109,26 @@ func (s *Site) walkBlocks(v *Visitor) {
 	s.walkRows(v, 2, s.Add(s.Mul(block, s.NumCores()), s.CoreID()), blocks, mine, size*uint32(s.Core.Lanes))
 }
 
-// walkRows makes groups of threads walk rows: group number takes every groups-th row, and neighbouring threads take
-// neighbouring edges, the thread being number mine of its group. Only the last step of a row has threads without an
-// edge.
+// walkRows makes groups of threads walk rows together: group number takes every groups-th row.
 func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, threads uint32) {
 	step := s.U32(threads)
 	s.For(number, s.queued(q), groups, func(i ir.Value) {
 		row := s.Load(ir.U32, s.Addr(twcQueues[q]), i)
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
-		begin := s.Whole(edges.Begin, edges.End, step, func(from []ir.Value) {
-			s.visitAll(v, s.Beside(from, mine), vertex, GoOn)
-		})
-		s.For(begin, edges.End, step, func(from ir.Value) {
-			id := s.Add(from, mine)
-			visit := func() { s.Visit(v, id, vertex, GoOn) }
-			s.If(s.Le(s.Add(from, step), edges.End), visit, func() { s.When(s.Lt(id, edges.End), visit) })
-		})
+		s.walkTogether(v, vertex, edges.Begin, edges.End, mine, step)
+	})
+}
+
+// walkTogether makes a group of as many threads as a step walk edges of a vertex: neighbouring threads take
+// neighbouring edges, the thread being number mine of its group. Only the last step has threads without an edge.
+func (s *Site) walkTogether(v *Visitor, vertex, begin, end, mine, step ir.Value) {
+	begin = s.Whole(begin, end, step, func(from []ir.Value) {
+		s.visitAll(v, s.Beside(from, mine), vertex, GoOn)
+	})
+	s.For(begin, end, step, func(from ir.Value) {
+		id := s.Add(from, mine)
+		visit := func() { s.Visit(v, id, vertex, GoOn) }
+		s.If(s.Le(s.Add(from, step), end), visit, func() { s.When(s.Lt(id, end), visit) })
 	})
 }

@@ -13,7 +13,7 @@ var twce = &Schedule{
 		"blocks, warps and threads take from three queues in the scratchpad, one after the other (ETWC)",
 	Rows: RowsMixed,
 	Sharing: &Sharing{
-		Blocks: true, Variants: true,
+		Blocks: true, Variants: []Variant{GraphIt},
 		Scratchpad: func(c Core, _ Scan) int {
 			if c.Variant == GraphIt {
 				return c.graphItWords()

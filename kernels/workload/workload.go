@@ -74,7 +74,7 @@ type Workload struct {
 	Threshold      float64        `key:"algorithm.threshold" default:"0.01" min:"1e-9" max:"1" unit:""`
 	Features       Features       `key:"features"`
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles"`
-	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit"`
+	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit,sep-graph"`
 }
 
 // Tags has the names that keys had before they were grouped, and the longest lists of values.
@@ -316,15 +316,18 @@ var docs = map[string]string{
 		"an unstated number.",
 	"schedule.cta_threads": "Threads of a thread block under cta, twc and twce, whose threads " +
 		"share their rows, and shard: whole warps, and as many blocks in each core as fit its warps. 0: all " +
-		"threads of a core form one block. Source: GraphPEG §2.1 (cooperative blocks) and " +
-		"SparseWeaver Table I share by thread block, for which CUDA allows up to 1,024 threads; " +
-		"neither gives a size.",
-	"schedule.variant": "Whose code cta, twc and twce have. graphit: as GraphIt's runtime for GPUs, which UGF evaluates " +
+		"threads of a core form one block; with variant sep-graph, blocks of 256, where they fit. Source: " +
+		"GraphPEG §2.1 (cooperative blocks) and SparseWeaver Table I share by thread block, for which CUDA " +
+		"allows up to 1,024 threads; neither gives a size.",
+	"schedule.variant": "Whose code cta, twc and twce have. sep-graph: cta as SEP-Graph's cooperative blocks " +
+		"(cta_scheduler_hybrid.cuh, fine grain), which GraphPEG compares with: rows of at least a block's threads are " +
+		"walked by the block, those of at least a warp's lanes by the warp, and others too, row by row; where the " +
+		"first edge decides a vertex in pull, a thread walks its row, as its BFS has it. graphit: as GraphIt's runtime for GPUs, which UGF evaluates " +
 		"(load_balance.h). twce: 8 threads share the rest of a row, without a queue (STAGE_1_SIZE; UGF, " +
 		"Algorithm 1, has Stage_gran[0], of no value), atomics give chunks their places, and warps take " +
 		"them as they come. twc: a warp shares its lanes' small rows, with a scan and searches. cta: a " +
 		"thread searches all of the block's sums for each edge. Its block scan has 2 · log2(warps) + 6 " +
-		"barriers. twc's launches are always four. Chosen after outcomes of own were known.",
+		"barriers. twc's launches are always four. Both chosen after outcomes of own were known.",
 	"compiler.fusion": "Location of the loop over super-steps. none: on the host, which launches " +
 		"each kernel. loop: on the device (kernel fusion): a run is one launch, in which all " +
 		"warps go from kernel to kernel with device-wide barriers between them, and one lane " +
