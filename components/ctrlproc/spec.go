@@ -9,7 +9,7 @@ const (
 // Spec holds the parameters of the control processor.
 type Spec struct {
 	Policy         string `key:"policy" default:"ef" oneof:"none,ef,vl,ef+vl,ideal"`
-	Interval       int    `key:"interval" default:"512" min:"1" max:"1000000" unit:"cycles" doc:"Between the starts of two polls. GraphPEG §4.1: 512."`
+	Interval       int    `key:"interval" default:"512" min:"1" max:"1000000" unit:"cycles" doc:"Between the starts of two polls. Ours: GraphPEG prints none (its 512, §3.3.2, is a threshold)."`
 	ThresholdShift int    `key:"threshold_shift" default:"4" min:"0" max:"31" unit:"bits" doc:"N: cores are balanced when Rmax - Rmin >= Rmax >> N. GraphPEG §4.3: 4; also 2."`
 	Threshold      int    `key:"threshold" default:"0" min:"0" max:"1000000000" unit:"edges" doc:"Instead: when Rmax - Rmin is at least that. 0: threshold_shift. GraphPEG §3.3.2: 512, before §4.3 settles on the shift."`
 	Group          int    `key:"group" default:"1" min:"1" max:"1024" unit:"cores"`

@@ -18,7 +18,7 @@ type Spec struct {
 	Bytes        int  `key:"bytes" default:"48KiB" min:"1KiB" max:"256KiB" unit:"bytes" doc:"On-chip storage of a core, half for what is popped, half for what is pushed. GraphPEG §4.4: 48 KB."`
 	ListRegion   int  `key:"list_region" default:"4MiB" min:"1KiB" max:"256MiB" pow2:"true" unit:"bytes" doc:"Global memory of each of the two lists of each core, for what does not fit on chip; overflow ends the run (ours)."`
 	Latency      int  `key:"latency" default:"0" min:"0" max:"1000" unit:"cycles" doc:"From a pop's being served to its answer. 0: the scratchpad's (ours)."`
-	Interval     int  `key:"interval" default:"512" min:"1" max:"1000000" unit:"cycles" doc:"Between two times that the cores' lists are made equally long. GraphPEG's own, §4.1: 512; moving costs nothing (§4.4)."`
+	Interval     int  `key:"interval" default:"512" min:"1" max:"1000000" unit:"cycles" doc:"Between two times that the cores' lists are made equally long. Ours, as the control processor's; moving costs nothing (§4.4)."`
 	BypassL1     bool `key:"bypass_l1" default:"true" doc:"Spills and refills go to the L2, as GraphPEG's; false: through the L1D."`
 	RequestQueue int  `key:"request_queue" default:"0" min:"0" max:"64" unit:"requests" doc:"Instructions that wait for the unit; when it is full, the core's SFU waits. 0: one a warp (ours)."`
 }
