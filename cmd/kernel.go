@@ -35,6 +35,7 @@ type form struct {
 	warps        int           // workload.schedule.warps_per_core
 	blockThreads int           // workload.schedule.cta_threads
 	unroll       string        // workload.compiler.unroll
+	variant      string        // workload.schedule.variant
 }
 
 // exampleKernels returns the kernels of package example.
@@ -52,6 +53,7 @@ func exampleKernels() (list []namedKernel) {
 func composedKernel(p *compose.Plan) namedKernel {
 	return namedKernel{p.Name(), func(f form) ([]*ir.Kernel, error) {
 		p.Width, p.Warps, p.BlockThreads, p.Unroll = f.width, f.warps, f.blockThreads, compose.Unrolling(f.unroll)
+		p.Variant = schedule.Variant(f.variant)
 		ks, err := p.Build(f.core)
 		return ks.All(), err
 	}}
@@ -204,6 +206,8 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 		"workload.schedule.warps_per_core")
 	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0,
 		"threads of a thread block under cta (0: a core's), as workload.schedule.cta_threads")
+	c.Flags().StringVar(&v.variant, "variant", string(schedule.OwnCode),
+		"whose code cta, twc and twce have, as workload.schedule.variant: own, graphit or sep-graph")
 	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]),
 		"where values go that no register is left for, as workload.compiler.spill: memory or registers")
 	c.Flags().StringVar(&v.unroll, "unroll", "1",
@@ -248,6 +252,9 @@ func (v *kernelView) check() error {
 	}
 	if !slices.Contains(compose.Unrollings(), compose.Unrolling(v.unroll)) {
 		return fmt.Errorf("--unroll %s: expected 1, 2, 4, 8 or auto", v.unroll)
+	}
+	if !slices.Contains(schedule.Variants(), schedule.Variant(v.variant)) {
+		return fmt.Errorf("--variant %s: expected own, graphit or sep-graph", v.variant)
 	}
 	if !slices.Contains(compose.Spills(), compose.Spill(v.spill)) {
 		return fmt.Errorf("--spill %s: expected memory or registers", v.spill)

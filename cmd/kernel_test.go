@@ -56,7 +56,15 @@ func TestKernelCommands(t *testing.T) {
 	composed := show("show", "pagerank/weaver/csc/pull/counter", "--threads", "8")
 	require.Contains(t, composed, "kernel init\n")
 	require.Contains(t, composed, "kernel apply\n")
-	out, code := command("show", "pagerank_edge", "--threads", "33")
+	cta := "bfs/cta/csr/push/queue+none/shuffle"
+	require.NotEqual(t, show("show", cta), show("show", cta, "--variant", "sep-graph"))
+	out, code := command("show", "bfs/twc/csr/push/queue+none/shuffle", "--variant", "sep-graph")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "schedule twc has no such code here")
+	out, code = command("show", cta, "--variant", "gunrock")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "expected own, graphit or sep-graph")
+	out, code = command("show", "pagerank_edge", "--threads", "33")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, "4 warps of 33 threads: expected 1..64 of 1..32")
 	const vectors = "spmm/vertex/csc/pull/counter"

@@ -272,7 +272,7 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	}
 	switch {
 	case n == 0:
-		return c, nil
+		return c, p.variant()
 	case n < 0 || n%c.Lanes != 0 || c.Warps%(n/c.Lanes) != 0:
 		return c, refuse("schedule.cta_threads",
 			" = %d: expected a multiple of %d threads, a warp, that divides the %d threads which a core has for the "+
