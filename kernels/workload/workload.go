@@ -172,7 +172,8 @@ var docs = map[string]string{
 		"without self-loops and duplicates.",
 	"recipe": "A published implementation, as a set of choices.",
 	"recipe.name": "A published implementation, which sets schedule, direction, frontier, " +
-		"frontier.dedup and order; a contradicting value of one of these keys is refused. " +
+		"frontier.dedup and order, sepgraph schedule.variant too, and sepgraph and graphpeg " +
+		"direction.rule, alpha and beta; a contradicting value of one of these keys is refused. " +
 		"docs/design/kernels.md lists the settings, heddle kernel choices the simplifications. " +
 		"Source: GraphPEG §2.1 and §4.4.",
 	"recipe.scale_free": "The ratio of a vertex's degree, in or out, to the mean degree from " +
