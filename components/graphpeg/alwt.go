@@ -1,9 +1,10 @@
 package graphpeg
 
 import (
+	"math/bits"
+
 	"heddle/components/balance"
 	"heddle/components/probe"
-	"heddle/components/queue"
 )
 
 // Status is the status of an entry of the adjacency list working table (§3.3.1).
@@ -28,40 +29,80 @@ type entry struct {
 	status           Status
 	awaited          uint8 // FI: lines of offsets in flight
 	chunks           int   // FE: chunks with data in flight
+	older, newer     int32 // RD: the neighbours in the order in which entries became so; -1: none
 }
 
-// alwt is the adjacency list working table. Only donations search its entries.
+// left returns the number of edges that have not been requested.
+func (e *entry) left() uint32 { return e.end - e.start }
+
+// alwt is the adjacency list working table. Only donations search its entries, of large tables by a tree.
 type alwt struct {
 	entries []entry
 	free    []int32          // stack of IVD entries
 	extra   []int32          // the same beyond the table's size, for ideal balancing
 	size    int              // of the table, in entries
-	of      *queue.Owner     //
-	ready   fifo             // RD entries, oldest first
+	oldest  int32            // RD entry; -1: none
+	newest  int32            // RD entry
 	fe      int              // the FE entry; -1: none
+	tree    []int32          // of winners by edges left: node n's is that of 2n and 2n+1; nil: of a small table
 	edges   uint64           // edges not requested: Σ(end - start)
 	count   [numStatuses]int // entries by status
 	watch   probe.Watch      // nil: no observer
 }
 
-func newALWT(entries int, of *queue.Owner) alwt {
-	t := alwt{of: of, size: entries, entries: make([]entry, entries), free: make([]int32, entries)}
+// smallTable is the number of entries up to which a search is as fast as a tree that is kept up to date.
+const smallTable = 64
+
+func newALWT(entries int) alwt {
+	t := alwt{size: entries, entries: make([]entry, entries), free: make([]int32, entries)}
 	t.clear()
 	return t
 }
 
 func (t *alwt) clear() {
 	t.entries, t.free, t.extra = t.entries[:t.size], t.free[:t.size], t.extra[:0]
-	t.ready, t.fe, t.edges = t.newReady(t.size), -1, 0
+	t.oldest, t.newest, t.fe, t.edges = -1, -1, -1, 0
 	for i := range t.entries {
 		t.entries[i] = entry{}
 		t.free[t.size-1-i] = int32(i)
 	}
 	t.count = [numStatuses]int{IVD: len(t.entries)}
+	t.plant()
 }
 
-func (t *alwt) newReady(capacity int) fifo {
-	return queue.New[uint32](capacity, t.of, "entries with edges")
+// plant begins the tree anew, if the table is large.
+func (t *alwt) plant() {
+	t.tree = nil
+	if len(t.entries) <= smallTable {
+		return
+	}
+	leaves := 1 << bits.Len(uint(len(t.entries)-1))
+	t.tree = make([]int32, 2*leaves)
+	for i := range t.tree {
+		t.tree[i] = -1
+	}
+	for i := range t.entries {
+		t.leftOf(i)
+	}
+}
+
+// leftOf brings the tree up to date with entry i, whose status or edges have changed.
+func (t *alwt) leftOf(i int) {
+	if t.tree == nil {
+		return
+	}
+	n := len(t.tree)/2 + i
+	t.tree[n] = -1
+	if e := &t.entries[i]; e.status >= RD && e.left() > 0 {
+		t.tree[n] = int32(i)
+	}
+	for n /= 2; n > 0; n /= 2 {
+		a, b := t.tree[2*n], t.tree[2*n+1]
+		if a < 0 || b >= 0 && t.entries[b].left() > t.entries[a].left() {
+			a = b
+		}
+		t.tree[n] = a
+	}
 }
 
 // used returns the number of entries that are not free.
@@ -95,15 +136,30 @@ func (t *alwt) fill(i int, start, end uint32) {
 	}
 	t.edges += uint64(end - start)
 	t.set(i, RD)
-	t.ready.Push(uint32(i))
+	e.older, e.newer = t.newest, -1
+	if t.newest < 0 {
+		t.oldest = int32(i)
+	} else {
+		t.entries[t.newest].newer = int32(i)
+	}
+	t.newest = int32(i)
+	t.leftOf(i)
+}
+
+// request takes the next n edges of the FE entry, whose lines are requested.
+func (t *alwt) request(n uint32) {
+	t.entries[t.fe].start += n
+	t.edges -= uint64(n)
+	t.leftOf(t.fe)
 }
 
 // promote makes the oldest RD entry the FE entry, if there is none.
 func (t *alwt) promote() bool {
-	if t.fe >= 0 || t.ready.Empty() {
+	if t.fe >= 0 || t.oldest < 0 {
 		return false
 	}
-	t.fe = int(t.ready.Pop())
+	t.fe = int(t.oldest)
+	t.unqueue(t.fe)
 	t.set(t.fe, FE)
 	return true
 }
@@ -119,6 +175,7 @@ func (t *alwt) release(i int) {
 	if t.fe == i {
 		t.fe = -1
 	}
+	t.leftOf(i)
 }
 
 // grow adds an entry beyond the table.
@@ -126,11 +183,9 @@ func (t *alwt) grow() {
 	t.extra = append(t.extra, int32(len(t.entries)))
 	t.entries = append(t.entries, entry{})
 	t.count[IVD]++
-	larger := t.newReady(len(t.entries))
-	for !t.ready.Empty() {
-		larger.Push(t.ready.Pop())
+	if len(t.entries) > max(smallTable, len(t.tree)/2) {
+		t.plant()
 	}
-	t.ready = larger
 }
 
 // insert makes a range an RD entry beyond the table's size.
@@ -145,12 +200,15 @@ func (t *alwt) insert(r balance.Range) {
 	t.fill(i, r.Start, r.End)
 }
 
-// largest returns the entry with the most edges not requested; -1: none has any.
+// largest returns the entry with the most edges not requested, the first of equals; -1: none has any.
 func (t *alwt) largest() int {
+	if t.tree != nil {
+		return int(t.tree[1])
+	}
 	best, most := -1, uint32(0)
 	for i := range t.entries {
-		if e := &t.entries[i]; e.status >= RD && e.end-e.start > most {
-			best, most = i, e.end-e.start
+		if e := &t.entries[i]; e.status >= RD && e.left() > most {
+			best, most = i, e.left()
 		}
 	}
 	return best
@@ -159,22 +217,30 @@ func (t *alwt) largest() int {
 // cut removes up to n edges from the start of entry i, which must have some.
 func (t *alwt) cut(i int, n uint32) (start, end uint32) {
 	e := &t.entries[i]
-	n = min(n, e.end-e.start)
+	n = min(n, e.left())
 	start, end = e.start, e.start+n
 	e.start = end
 	t.edges -= uint64(n)
 	if e.start == e.end && e.status == RD {
-		t.forget(i)
+		t.unqueue(i)
 		t.release(i)
+	} else {
+		t.leftOf(i)
 	}
 	return start, end
 }
 
-// forget removes entry i from the queue of ready entries.
-func (t *alwt) forget(i int) {
-	for n := t.ready.Len(); n > 0; n-- {
-		if r := t.ready.Pop(); r != uint32(i) {
-			t.ready.Push(r)
-		}
+// unqueue removes entry i from the RD entries' order.
+func (t *alwt) unqueue(i int) {
+	e := &t.entries[i]
+	if e.older < 0 {
+		t.oldest = e.newer
+	} else {
+		t.entries[e.older].newer = e.newer
+	}
+	if e.newer < 0 {
+		t.newest = e.older
+	} else {
+		t.entries[e.newer].older = e.older
 	}
 }

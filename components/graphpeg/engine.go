@@ -98,7 +98,7 @@ func NewEngine(s Spec, shape Shape) *Engine {
 			spillByVertex: s.Spill == "vertex",
 		},
 	}
-	e.table = newALWT(s.ALWTEntries, &e.self)
+	e.table = newALWT(s.ALWTEntries)
 	e.pops = queue.New[*emu.UnitRequest](shape.Warps, &e.self, "pops")
 	e.answers = queue.NewTimed[*emu.UnitRequest](s.BufferLatency+2, &e.self, "answers")
 	e.port, e.tlb = newMemoryPort(&e.self, int(e.line)/e.spillWords()), s.tlb()
@@ -268,16 +268,15 @@ func (e *Engine) fetchEdges() {
 		return // waits for its data
 	}
 	at := e.setup.Neighbours + 4*t.start
-	n := min(e.line-at/4%e.line, t.end-t.start)
+	n := min(e.line-at/4%e.line, t.left())
 	if e.buffer.free() < int(n) {
 		return
 	}
 	e.moved = true
 	c := e.newChunk(chunk{base: t.base, first: t.start, n: n, slot: e.buffer.reserve(int(n)), entry: i})
 	e.request(c, at)
-	t.start += n
 	t.chunks++
-	e.table.edges -= uint64(n)
+	e.table.request(n)
 	e.endFetch(i)
 }
 
