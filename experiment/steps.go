@@ -166,8 +166,11 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 		}
 		now := s.device.Machine.Statistics()
 		l.Counts, s.counts = stats.PackPart(now.Since(s.counts)), now
-	} else if r, err = s.emulate(ctx, p, arg); err != nil {
-		return r, err
+	} else {
+		s.counts = nil // units may count what is executed without time
+		if r, err = s.emulate(ctx, p, arg); err != nil {
+			return r, err
+		}
 	}
 	s.instrs += r.WarpInstrs
 	l.Result = r

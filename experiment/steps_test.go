@@ -1,6 +1,8 @@
 package experiment_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -158,7 +160,39 @@ func TestUnitsAreEmulated(t *testing.T) {
 		require.Positive(t, sampled.Half, machine)
 		require.Equal(t, value(t, &whole, "edges"), value(t, &sampled, "edges"), machine)
 		require.InDelta(t, float64(whole.Cycles), float64(sampled.Cycles), sampled.Half, machine)
+		alike(t, &whole, &sampled)
 	}
+}
+
+// TestUnitsCountWhatIsSampled: the statistics of units that are executed functionally between the super-steps that are
+// simulated are those of the run, not of the rest once more.
+func TestUnitsCountWhatIsSampled(t *testing.T) {
+	for machine, schedule := range map[string]string{"vortex-1c4w4t-graphpeg": "peg", "hwwl-15sm": "hwwl",
+		"graphpeg-15sm": "peg", "vortex-1c4w4t-weaver": "weaver"} {
+		set := []string{"machine=" + machine, "workload.schedule=" + schedule}
+		whole := runPart(t, wandering, set...)
+		require.NoError(t, whole.Err, machine)
+		sampled := runPart(t, wandering, append(set, "sample.steps=10")...)
+		require.NoError(t, sampled.Err, machine)
+		require.Positive(t, sampled.Half, machine)
+		alike(t, &whole, &sampled)
+	}
+}
+
+// alike requires that a sampled run's rates, and counts of its unit, are about those of the whole run.
+func alike(t *testing.T, whole, sampled *experiment.Outcome) {
+	compared := 0
+	for _, x := range whole.Stats.Tree() {
+		unit, _, _ := strings.Cut(x.Name, ".")
+		rate := slices.Contains([]string{"edges_per_cycle", "ipc", "core.cycles", "l2.reads", "l1d.reads"}, x.Name)
+		counted := slices.Contains([]string{"peg", "hwwl", "weaver", "eghw"}, unit) &&
+			(strings.Contains(x.Name, "edges") || strings.Contains(x.Name, "vertices"))
+		if s, ok := sampled.Stats.Get(x.Name); (rate || counted) && ok && x.Float() > 300 || x.Name == "edges_per_cycle" {
+			require.InEpsilon(t, x.Float(), s.Float(), 0.5, x.Name)
+			compared++
+		}
+	}
+	require.Greater(t, compared, 2)
 }
 
 // TestSampledStepsThatAreRefused: with a reason and what to do.
