@@ -41,6 +41,7 @@ type Outcome struct {
 	Absent   []string         `json:"absent,omitempty"`
 	Points   int              `json:"points"`
 	Sampled  int              `json:"sampled,omitempty"` // of them, whose figures are estimates
+	Parts    int              `json:"parts,omitempty"`   // of them, of a part of a run, not verified
 	Failures []string         `json:"failures,omitempty"`
 	Version  string           `json:"version"`
 	Host     Host             `json:"host"`
@@ -234,6 +235,9 @@ func (o *Outcome) describe(points []Point) {
 		addOnce(&o.Atomics, atomics(p))
 		if p.Sampled {
 			o.Sampled++
+		}
+		if p.Part != "" {
+			o.Parts++
 		}
 		if !p.Verified {
 			o.Failures = append(o.Failures, p.Reading+": "+p.Experiment+" "+p.Label+": "+p.Failure)

@@ -28,7 +28,8 @@ type Point struct {
 	Together   [][]string        // keys of axes that go together: compare's first
 	Config     map[string]string // the resolved configuration's leaves
 	Label      string
-	Verified   bool
+	Verified   bool   // or of a part
+	Part       string // of a run that was asked for, by stop.max_edges or a region; such a result is not verified
 	Failure    string
 	Cycles     uint64
 	Seconds    float64
@@ -81,7 +82,10 @@ func groupsOf(axes schema.Axes) (groups [][]string) {
 }
 
 func (p *Point) add(o *experiment.Outcome) {
-	p.Verified, p.Cycles, p.Seconds = o.Verified && o.Err == nil, o.Cycles, o.Seconds
+	p.Verified, p.Cycles, p.Seconds = o.Counts(), o.Cycles, o.Seconds
+	if !o.Verified {
+		p.Part = o.Partial
+	}
 	if o.Err != nil {
 		p.Failure = experiment.Class(o.Err) + ": " + o.Err.Error()
 	}
@@ -309,7 +313,7 @@ func added(q *config.Quantity, metric string, group []sample) (sum estimate, ok 
 		if s.partner == nil {
 			continue
 		}
-		if v, ok = one(q, metric, s.partner); !ok {
+		if v, ok = one(q, metric, s.partner); !ok || s.partner.Part != s.point.Part {
 			return sum, false
 		}
 		partners = partners.plus(v)

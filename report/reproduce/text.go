@@ -97,10 +97,14 @@ func (c *CheckOutcome) write(w io.Writer, readings []ReadingOutcome) {
 
 // points describes how many points were run.
 func (o *Outcome) points() string {
-	if o.Sampled == 0 {
-		return fmt.Sprintf("%d points", o.Points)
+	text := fmt.Sprintf("%d points", o.Points)
+	if o.Sampled > 0 {
+		text += fmt.Sprintf(", %d of them sampled", o.Sampled)
 	}
-	return fmt.Sprintf("%d points, %d of them sampled", o.Points, o.Sampled)
+	if o.Parts > 0 {
+		text += fmt.Sprintf(", %d of them up to a number of edges, not verified", o.Parts)
+	}
+	return text
 }
 
 // chosen describes when a reading was chosen, if relevant.
