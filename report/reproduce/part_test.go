@@ -18,7 +18,8 @@ func TestParts(t *testing.T) {
 		p.add(&experiment.Outcome{Cycles: cycles, Verified: verified, Partial: partial})
 		return p
 	}
-	whole, part, limited := point(300, true, ""), point(100, false, experiment.PartialEdges), point(600, true, "max_iterations=3")
+	whole, part := point(300, true, ""), point(100, false, experiment.PartialEdges)
+	limited := point(600, true, "max_iterations=3")
 	for _, c := range []struct {
 		point, over *Point
 		want        float64 // 0: none
