@@ -2,6 +2,7 @@ package graphpeg
 
 import (
 	"math/bits"
+	"slices"
 
 	"heddle/components/balance"
 	"heddle/components/probe"
@@ -44,13 +45,13 @@ type alwt struct {
 	oldest  int32            // RD entry; -1: none
 	newest  int32            // RD entry
 	fe      int              // the FE entry; -1: none
-	tree    []int32          // of winners by edges left: node n's is that of 2n and 2n+1; nil: of a small table
+	tree    []int32          // of winners by edges left: node n's is that of 2n and 2n+1; empty: of a small table
 	edges   uint64           // edges not requested: Σ(end - start)
 	count   [numStatuses]int // entries by status
 	watch   probe.Watch      // nil: no observer
 }
 
-// smallTable is the number of entries up to which a search is as fast as a tree that is kept up to date.
+// smallTable is the number of entries up to which the table is searched, and no tree is kept up to date.
 const smallTable = 64
 
 func newALWT(entries int) alwt {
@@ -70,25 +71,21 @@ func (t *alwt) clear() {
 	t.plant()
 }
 
-// plant begins the tree anew, if the table is large.
+// plant begins the tree anew, without entries that have edges; none if the table is small.
 func (t *alwt) plant() {
-	t.tree = nil
-	if len(t.entries) <= smallTable {
-		return
+	nodes := 0
+	if len(t.entries) > smallTable {
+		nodes = 2 << bits.Len(uint(len(t.entries)-1))
 	}
-	leaves := 1 << bits.Len(uint(len(t.entries)-1))
-	t.tree = make([]int32, 2*leaves)
+	t.tree = slices.Grow(t.tree[:0], nodes)[:nodes]
 	for i := range t.tree {
 		t.tree[i] = -1
-	}
-	for i := range t.entries {
-		t.leftOf(i)
 	}
 }
 
 // leftOf brings the tree up to date with entry i, whose status or edges have changed.
 func (t *alwt) leftOf(i int) {
-	if t.tree == nil {
+	if len(t.tree) == 0 {
 		return
 	}
 	n := len(t.tree)/2 + i
@@ -183,8 +180,12 @@ func (t *alwt) grow() {
 	t.extra = append(t.extra, int32(len(t.entries)))
 	t.entries = append(t.entries, entry{})
 	t.count[IVD]++
-	if len(t.entries) > max(smallTable, len(t.tree)/2) {
-		t.plant()
+	if len(t.entries) <= max(smallTable, len(t.tree)/2) {
+		return
+	}
+	t.plant()
+	for i := range t.entries {
+		t.leftOf(i)
 	}
 }
 
@@ -202,7 +203,7 @@ func (t *alwt) insert(r balance.Range) {
 
 // largest returns the entry with the most edges not requested, the first of equals; -1: none has any.
 func (t *alwt) largest() int {
-	if t.tree != nil {
+	if len(t.tree) > 0 {
 		return int(t.tree[1])
 	}
 	best, most := -1, uint32(0)
