@@ -9,7 +9,10 @@ import (
 
 	"heddle/experiment/config"
 	"heddle/graphit/eval"
+	"heddle/kernels/compose"
 	"heddle/kernels/reference"
+	"heddle/kernels/schedule"
+	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -60,7 +63,11 @@ func Class(err error) string {
 func overtaken(cfg *config.Experiment, err error) error {
 	core := &cfg.Machine.Core
 	threads := cmp.Or(cfg.Workload.WarpsPerCore, core.Warps) * core.Threads
-	if core.OrderedBarrier || cfg.Workload.CTAThreads == 0 || cfg.Workload.CTAThreads >= threads {
+	block := cfg.Workload.CTAThreads
+	if w := &cfg.Workload; block == 0 && (w.Variant == workload.Choice(schedule.SEPGraph) || w.Recipe == "sepgraph") {
+		block = compose.SEPGraphBlock
+	}
+	if core.OrderedBarrier || block == 0 || block >= threads {
 		return err
 	}
 	if class := Class(err); class != WrongResult && class != NoProgress {

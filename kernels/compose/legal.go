@@ -251,9 +251,9 @@ func (p *Plan) Fits(machine schedule.Core) error {
 	return err
 }
 
-// sepGraphBlock is the number of threads of a block in SEP-Graph's code (FLAGS_block_size), where a core's are a
+// SEPGraphBlock is the number of threads of a block in SEP-Graph's code (FLAGS_block_size), where a core's are a
 // multiple of it.
-const sepGraphBlock = 256
+const SEPGraphBlock = 256
 
 // core returns the part of a machine's core that the plan's kernels use.
 func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
@@ -267,8 +267,8 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	}
 	c.Variant = p.Variant
 	n := p.BlockThreads
-	if n == 0 && p.Variant == schedule.SEPGraph && sepGraphBlock%c.Lanes == 0 && c.Threads()%sepGraphBlock == 0 {
-		n = sepGraphBlock
+	if n == 0 && p.Variant == schedule.SEPGraph && SEPGraphBlock%c.Lanes == 0 && c.Threads()%SEPGraphBlock == 0 {
+		n = SEPGraphBlock
 	}
 	switch {
 	case n == 0:
