@@ -2,7 +2,6 @@ package compose
 
 import (
 	"fmt"
-	"strconv"
 
 	"heddle/graph"
 	"heddle/kernels/algorithm"
@@ -116,17 +115,17 @@ func (c *recipeChoices) keys(w *workload.Workload) []setting {
 		{"order", string(w.Order), string(c.order), func() { w.Order = c.order }},
 		{"schedule.variant", string(w.Variant), string(c.variant), func() { w.Variant = workload.Choice(c.variant) }},
 		{"direction.rule", string(w.HybridRule), string(c.rule), func() { w.HybridRule = workload.Choice(c.rule) }},
-		{"direction.alpha", number(w.Alpha), number(c.alpha), func() { w.Alpha = c.alpha }},
-		{"direction.beta", number(w.Beta), number(c.beta), func() { w.Beta = c.beta }},
+		{"direction.alpha", fmt.Sprint(w.Alpha), c.threshold(c.alpha), func() { w.Alpha = c.alpha }},
+		{"direction.beta", fmt.Sprint(w.Beta), c.threshold(c.beta), func() { w.Beta = c.beta }},
 	}
 }
 
-// number returns x as an experiment has it; "": 0.
-func number(x float64) string {
-	if x == 0 {
+// threshold returns a threshold of the rule as an experiment has it; "" without a rule.
+func (c *recipeChoices) threshold(x float64) string {
+	if c.rule == "" {
 		return ""
 	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
+	return fmt.Sprint(x)
 }
 
 // setting is a key with its values in the workload and in the recipe.

@@ -122,6 +122,8 @@ func TestContradictions(t *testing.T) {
 		{"graphpeg", "set=bitmap", ""},
 		{"graphpeg", "hybrid_rule=beamer", "beamer: recipe graphpeg sets sep-graph on a scale-free graph: leave one of them out"},
 		{"sepgraph", "hybrid_rule=sep-graph", ""},
+		{"sepgraph", "alpha=0", "0: recipe sepgraph sets 15 on a scale-free graph: leave one of them out"},
+		{"graphpeg", "beta=0", "0: recipe graphpeg sets 18 on a scale-free graph: leave one of them out"},
 	} {
 		key, _, _ := strings.Cut(strings.Replace(c.given, "set=", "active_set=", 1), "=")
 		key = workload.Schema.Path(key)

@@ -25,11 +25,11 @@ func (c Core) sepGraphWords(scan Scan) int {
 	return ownerWords*c.Warps + 3*c.Threads() // asWarp's exchanges
 }
 
-// shareBlockAsSEPGraph lets a block's threads walk their rows as SEP-Graph's cooperative blocks do, with its fine
-// grain, which it takes where vertices have five edges in the mean: rows of at least an edge for each thread one by one
-// by the block, then rows of at least an edge for each lane one by one by the warp, then the others one by one by the
-// warp. The code's threads elect the owner of the block's next row by racing stores; here the last thread wins, by an
-// atomic.
+// shareBlockAsSEPGraph lets a block's threads walk their rows as SEP-Graph's cooperative blocks do with fine grain:
+// rows of at least an edge for each thread one by one by the block, then rows of at least an edge for each lane one by
+// one by the warp, then the others one by one by the warp. Its code has that grain where vertices have five edges in
+// the mean or more, and else no blocks at all; here it is had always. The code's threads elect the owner of the block's
+// next row by racing stores; here the last thread wins, by an atomic.
 func (s *Site) shareBlockAsSEPGraph(v *Visitor, w Work) {
 	left := s.Var(w.Degree).Named("left") // 0 once the row has been walked
 	s.Phase(isa.PhaseSchedule, func() {
@@ -102,7 +102,7 @@ func (s *Site) lowestBit(x ir.Value) ir.Value {
 func (s *Site) UntilDecided() bool { return s.Core.Variant == SEPGraph && s.Decides }
 
 // walkUntilDecided makes each thread walk the row of its vertex up to the edge that decides it, as SEP-Graph's BFS
-// pulls.
+// pulls. Its code has no other algorithm that an edge decides; ours are taken for alike.
 func (s *Site) walkUntilDecided(v *Visitor) {
 	s.Strided(s.Set.Places(), func(place ir.Value) {
 		row := s.Set.Vertex(place)

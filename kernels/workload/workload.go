@@ -323,8 +323,8 @@ var docs = map[string]string{
 	"schedule.variant": "Whose code cta, twc and twce have. sep-graph: cta as SEP-Graph's cooperative blocks " +
 		"(cta_scheduler_hybrid.cuh, fine grain), which GraphPEG compares with: rows of at least a block's threads are " +
 		"walked by the block, those of at least a warp's lanes by the warp, and others too, row by row; where the " +
-		"first edge decides a vertex in pull, a thread walks its row, as its BFS has it. graphit: as GraphIt's runtime for GPUs, which UGF evaluates " +
-		"(load_balance.h). twce: 8 threads share the rest of a row, without a queue (STAGE_1_SIZE; UGF, " +
+		"first edge decides a vertex in pull, a thread walks its row, as its BFS has it. " +
+		"graphit: as GraphIt's runtime for GPUs, which UGF evaluates (load_balance.h). twce: 8 threads share the rest of a row, without a queue (STAGE_1_SIZE; UGF, " +
 		"Algorithm 1, has Stage_gran[0], of no value), atomics give chunks their places, and warps take " +
 		"them as they come. twc: a warp shares its lanes' small rows, with a scan and searches. cta: a " +
 		"thread searches all of the block's sums for each edge. Its block scan has 2 · log2(warps) + 6 " +
