@@ -77,7 +77,7 @@ func addCosts(p *config.Pack, points []Point) error {
 }
 
 func (p *Point) addCosts(names []string, by *experiment.Energies) error {
-	if !p.Verified || p.cost.machine == nil {
+	if !p.Counts || p.cost.machine == nil {
 		return nil
 	}
 	named := func(prefix string) bool {

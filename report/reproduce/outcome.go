@@ -239,7 +239,7 @@ func (o *Outcome) describe(points []Point) {
 		if p.Part != "" {
 			o.Parts++
 		}
-		if !p.Verified {
+		if !p.Counts {
 			o.Failures = append(o.Failures, p.Reading+": "+p.Experiment+" "+p.Label+": "+p.Failure)
 		}
 	}

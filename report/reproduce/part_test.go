@@ -33,5 +33,5 @@ func TestParts(t *testing.T) {
 			require.InDelta(t, c.want, got.value, 1e-9)
 		}
 	}
-	require.Equal(t, "4 points, 2 of them up to a number of edges, not verified", (&Outcome{Points: 4, Parts: 2}).points())
+	require.Equal(t, "4 points, 2 of them parts of runs, not verified", (&Outcome{Points: 4, Parts: 2}).points())
 }

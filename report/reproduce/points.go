@@ -28,7 +28,7 @@ type Point struct {
 	Together   [][]string        // keys of axes that go together: compare's first
 	Config     map[string]string // the resolved configuration's leaves
 	Label      string
-	Verified   bool   // or of a part
+	Counts     bool   // verified, or of a part
 	Part       string // of a run that was asked for, by stop.max_edges or a region; such a result is not verified
 	Failure    string
 	Cycles     uint64
@@ -82,7 +82,7 @@ func groupsOf(axes schema.Axes) (groups [][]string) {
 }
 
 func (p *Point) add(o *experiment.Outcome) {
-	p.Verified, p.Cycles, p.Seconds = o.Counts(), o.Cycles, o.Seconds
+	p.Counts, p.Cycles, p.Seconds = o.Counts(), o.Cycles, o.Seconds
 	if !o.Verified {
 		p.Part = o.Partial
 	}
@@ -338,5 +338,5 @@ func one(q *config.Quantity, metric string, p *Point) (estimate, bool) {
 		per, has := p.metric(q.Per)
 		v, ok = v.over(per), has && per.value != 0
 	}
-	return v, ok && p.Verified
+	return v, ok && p.Counts
 }

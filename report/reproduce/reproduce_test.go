@@ -19,7 +19,7 @@ import (
 func at(schedule, algorithm, ticks string, cycles uint64) reproduce.Point {
 	machine := map[string]string{"vertex": "plain", "weaver": "unit"}[schedule]
 	return reproduce.Point{
-		Reading: config.Described, Experiment: "e", Verified: true, Cycles: cycles, Seconds: 1,
+		Reading: config.Described, Experiment: "e", Counts: true, Cycles: cycles, Seconds: 1,
 		Together: [][]string{{"workload.schedule", "machine"}, {"workload.algorithm"}, {latency, "machine.core.warps"}},
 		Axes: map[string]string{"workload.schedule": schedule, "machine": machine, "workload.algorithm": algorithm,
 			latency: ticks, "machine.core.warps": "4" + ticks},
@@ -177,7 +177,7 @@ func TestWorstSeries(t *testing.T) {
 func TestUnverified(t *testing.T) {
 	list := points()
 	for i := range list {
-		list[i].Verified, list[i].Failure = i == 0, "limit: 3"
+		list[i].Counts, list[i].Failure = i == 0, "limit: 3"
 	}
 	o, err := reproduce.Evaluate(pack(config.Check{Quantity: weaverOver, Reduce: "geomean", Holds: ">= 1"}),
 		config.Quick, list)
@@ -235,7 +235,7 @@ func TestConditionsThatChooseNothing(t *testing.T) {
 // too.
 func TestDifferencesThatAreNotNamed(t *testing.T) {
 	banks := func(seed, sockets, banks string, cycles uint64) reproduce.Point {
-		return reproduce.Point{Reading: config.Described, Experiment: "e", Label: "banks=" + banks, Verified: true,
+		return reproduce.Point{Reading: config.Described, Experiment: "e", Label: "banks=" + banks, Counts: true,
 			Cycles: cycles, Together: [][]string{nil, {"machine.sockets", "machine.l2.banks"}},
 			Axes:   map[string]string{"machine.sockets": sockets, "machine.l2.banks": banks, "seed": seed},
 			Config: map[string]string{"workload.algorithm": "bfs"}}
@@ -316,7 +316,7 @@ func TestFigures(t *testing.T) {
 	require.Contains(t, string(f.SVG()), "Fig. 1: A")
 	require.Equal(t, "speedup", f.Metric)
 
-	few := []reproduce.Point{{Reading: config.Described, Experiment: "e", Verified: true, Cycles: 1,
+	few := []reproduce.Point{{Reading: config.Described, Experiment: "e", Counts: true, Cycles: 1,
 		Stats: map[string]float64{"core.phase.init.cycles": 1, "core.phase.apply.cycles": 2}}}
 	o, err = reproduce.Evaluate(figure(config.PackFigure{Name: "a", Kind: "stack",
 		Quantity: config.Quantity{Measure: "value"},

@@ -102,7 +102,7 @@ func (o *Outcome) points() string {
 		text += fmt.Sprintf(", %d of them sampled", o.Sampled)
 	}
 	if o.Parts > 0 {
-		text += fmt.Sprintf(", %d of them up to a number of edges, not verified", o.Parts)
+		text += fmt.Sprintf(", %d of them parts of runs, not verified", o.Parts)
 	}
 	return text
 }
