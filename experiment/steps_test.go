@@ -188,6 +188,7 @@ func alike(t *testing.T, whole, sampled *experiment.Outcome) {
 		counted := slices.Contains([]string{"peg", "hwwl", "weaver", "eghw"}, unit) &&
 			(strings.Contains(x.Name, "edges") || strings.Contains(x.Name, "vertices"))
 		if s, ok := sampled.Stats.Get(x.Name); (rate || counted) && ok && x.Float() > 300 || x.Name == "edges_per_cycle" {
+			// Counted twice, they were 0.8 off and more; the estimates themselves are up to 0.36 off on so short a run.
 			require.InEpsilon(t, x.Float(), s.Float(), 0.5, x.Name)
 			compared++
 		}

@@ -59,7 +59,7 @@ type deferred struct {
 	tell  func()         // called for the first of them
 }
 
-// few is the number of deferred stores up to which a search is faster than a map.
+// few is the number of deferred stores up to which they are searched, without a map: those of a cycle.
 const few = 32
 
 type word struct{ addr, v uint32 }
