@@ -14,6 +14,7 @@ type Memory struct {
 	Scheduler  string  `key:"scheduler" default:"preset" oneof:"preset,frfcfs,row-hit-first,fcfs"`
 	PagePolicy string  `key:"page_policy" default:"preset" oneof:"preset,open,closed"`
 	Mapping    string  `key:"mapping" default:"preset" oneof:"preset,RoBaRaCoCh,RoCoBaRaCh,ChRaBaRoCo,RoBaRaCoChXor"`
+	Interleave int     `key:"interleave" default:"32" min:"32" max:"8KiB" pow2:"true" unit:"bytes"`
 	Refresh    string  `key:"refresh" default:"preset" oneof:"preset,on,off"`
 	ReadQueue  int     `key:"read_queue" default:"0" min:"0" max:"4096" unit:"requests" doc:"Reads that a channel holds. 0: the preset's, 32."`
 	WriteQueue int     `key:"write_queue" default:"0" min:"0" max:"4096" unit:"requests"`
@@ -43,11 +44,17 @@ func (Memory) Docs() map[string]string {
 		"mapping": "How a line's number is cut into row, bank, rank, column and channel, from its high to its " +
 			"low bits; Xor: bank and rank XORed with the low row bits. Presets: RoBaRaCoCh; hbm3-5.2gbps " +
 			"RoCoBaRaCh.",
+		"interleave": "Consecutive bytes in one row of one channel, before the next channel's, up to a row; at least an " +
+			"access of the DRAM, of 32 or 64 bytes. More is not for mapping ChRaBaRoCo. GPGPU-Sim's " +
+			"configurations: 256 (dramid@8).",
 	}
 }
 
 // Harness is the memory preset for parity with Vortex's simulations.
 const Harness = "vortex-harness"
+
+// leastInterleave is the default of memory.interleave, which no DRAM's access is below.
+const leastInterleave = 32
 
 // asPreset stands for the preset's value.
 const asPreset = "preset"
@@ -68,6 +75,9 @@ func (m Memory) Spec() (dram.Spec, error) {
 		if f.value != f.unset {
 			*f.to = f.value
 		}
+	}
+	if m.Interleave > s.LineBytes {
+		s.Interleave = m.Interleave
 	}
 	for _, f := range []struct {
 		to    interface{ UnmarshalText([]byte) error }
@@ -93,6 +103,7 @@ func (m *Memory) isSet() (ideal, timed []string) {
 		set, ofIdeal bool
 	}{
 		{"clock_ratio", m.ClockRatio != 0, true}, {"mapping", m.Mapping != asPreset, true},
+		{"interleave", m.Interleave != leastInterleave, false},
 		{"read_queue", m.ReadQueue != 0, true}, {"write_queue", m.WriteQueue != 0, true},
 		{"scheduler", m.Scheduler != asPreset, false}, {"page_policy", m.PagePolicy != asPreset, false},
 		{"refresh", m.Refresh != asPreset, false}, {"drain_high", m.DrainHigh != 0, false}, {"drain_low", m.DrainLow != -1, false},

@@ -247,6 +247,8 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 		{"memory.preset=vortex-harness memory.clock_ratio=2", "memory.clock_ratio"},
 		{"memory.preset=ideal memory.page_policy=open", "memory.page_policy: memory.preset ideal has no rows"},
 		{"memory.preset=ideal memory.drain_low=3", "memory.drain_low"},
+		{"memory.preset=ideal memory.interleave=256", "memory.interleave: memory.preset ideal has no rows"},
+		{"memory.interleave=4KiB", "dram interleave = 4096: expected 0 or a power of two from 64, an access, to 2048, a row"},
 		{"memory.write_queue=8", "dram drain_high = 26: expected 1..8, the write queue"},
 		{"memory.drain_low=30", "dram drain_low = 30: expected 0..25, below drain_high"},
 		{"l1d.line_bytes=32 l1i.line_bytes=32 l2.line_bytes=32 core.channel_bytes=32", "l2.line_bytes: 32: a burst of memory.preset hbm2-2gbps carries 64"},

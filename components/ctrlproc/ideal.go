@@ -6,7 +6,8 @@ import (
 )
 
 // Ideal balances in every cycle in zero time, after all units have ticked: it is on an observer's clock, and yet
-// changes the units' state.
+// changes the units' state. What it balances are the differences that polls would: evenly down to an edge, half of a
+// frontier of short lists changes core on the way, and with it the order in which lines are read.
 type Ideal struct {
 	clock.Base
 	units   []balance.Unit
@@ -21,7 +22,8 @@ func NewIdeal(name string, control *Control, units []balance.Unit) *Ideal {
 // Start begins a launch.
 func (d *Ideal) Start() { d.ClockHandle().Wake() }
 
-// Tick moves edges until loads differ by at most one, or the more loaded units have none that can be moved.
+// Tick moves edges until no difference of loads reaches the threshold, or the more loaded units have none that can be
+// moved.
 func (d *Ideal) Tick(now clock.Cycle) bool {
 	for d.move(now) {
 	}
@@ -39,12 +41,17 @@ func (d *Ideal) move(now clock.Cycle) bool {
 			least = i
 		}
 	}
-	if most < 0 || d.units[most].EFS() < d.units[least].EFS()+2 {
+	if most < 0 {
 		return false
 	}
-	r := d.units[most].Take(now, (d.units[most].EFS()-d.units[least].EFS())/2)
+	p := d.control.processor
+	high, low := uint64(d.units[most].EFS()), uint64(d.units[least].EFS())
+	if !p.unbalanced(high, low) {
+		return false
+	}
+	r := d.units[most].Take(now, uint32((high-low)/2))
 	d.units[least].Give(now, r)
-	s := &d.control.processor.Stats
+	s := &p.Stats
 	s.Offers++
 	s.Taken++
 	s.EdgesMoved += uint64(r.End - r.Start)

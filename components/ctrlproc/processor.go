@@ -258,8 +258,7 @@ func (p *Processor) extremes(k kind, first, end int) (most, least int, sum uint6
 // offer lets a core donate to another, if the difference between their loads, or their groups', reaches the threshold.
 func (p *Processor) offer(k kind, most, least int, high, low uint64) {
 	donor, receiver := &p.cores[most], &p.cores[least]
-	difference := high - low
-	if difference < 2 || difference < p.threshold(high) {
+	if !p.unbalanced(high, low) {
 		return
 	}
 	if receiver.donor[k] >= 0 || donor.receiver[k] >= 0 {
@@ -269,19 +268,20 @@ func (p *Processor) offer(k kind, most, least int, high, low uint64) {
 	p.Offers++
 	p.open++
 	donor.receiver[k], receiver.donor[k] = least, most
-	half := uint32(min(difference/2, math.MaxUint32))
+	half := uint32(min((high-low)/2, math.MaxUint32))
 	p.order(most, balance.Command{Order: orders[k], Edges: half, Vertices: half})
 	if k == edges {
 		p.order(least, balance.Command{Order: balance.Standby})
 	}
 }
 
-// threshold returns the least difference that is balanced.
-func (p *Processor) threshold(most uint64) uint64 {
+// unbalanced reports whether the difference between two loads reaches the threshold, and has a half to move.
+func (p *Processor) unbalanced(high, low uint64) bool {
+	threshold := high >> p.spec.ThresholdShift
 	if p.spec.Threshold > 0 {
-		return uint64(p.spec.Threshold)
+		threshold = uint64(p.spec.Threshold)
 	}
-	return most >> p.spec.ThresholdShift
+	return high >= low+max(threshold, 2)
 }
 
 // end ends the launch's work when all units are drained and no work is in transit.

@@ -23,8 +23,8 @@ func (Spec) Docs() map[string]string {
 		"policy": "What is balanced between cores. none: nothing. ef: the edge frontiers, by moving a piece of " +
 			"the largest table entry (GraphPEG §3.3.2). vl: the output lists, by moving vertices from " +
 			"the end of the longest to the end of the shortest, through memory (§4.3). ef+vl: both. " +
-			"ideal: as ef, but in every cycle and at no cost, until loads differ by at most one edge " +
-			"(§4.3).",
+			"ideal: as ef, with its threshold, but in every cycle and at no cost (§4.3: \"no load-balancing " +
+			"overhead and the load-balance status is checked every cycle\").",
 		"group": "Cores of a group (GraphPEG §3.3.2: a GPC). With more than one, each group has a balancer of " +
 			"its own, which reads its cores while the others read theirs and lets the most loaded donate " +
 			"to the least; and a core of the most loaded group donates to one of the least loaded, by " +

@@ -12,6 +12,9 @@ import (
 // A number of channels that is no power of two has no bits of its own: the channel is a remainder, and the rest of the
 // location is the quotient. The remainder is that of line + quotient, so that strides that share factors with the
 // number of channels use all of them.
+//
+// With Spec.Interleave of more than a line, the lowest bits are the column's, so that so many neighbouring lines are in
+// one row of one channel; the rest of the number is cut as the mapping says.
 type Mapping uint8
 
 // The mappings.
@@ -80,13 +83,14 @@ type Mapper struct {
 	bankBits  uint8
 	xorMask   uint32
 	channels  uint64 // if their number is no power of two; else 0
+	together  uint8  // log₂ of the neighbouring lines in a channel
 }
 
 // NewMapper returns the mapper of a valid spec.
 func NewMapper(s Spec) Mapper {
 	size := [numParts]int{partChannel: s.Channels, partRank: s.Ranks, partGroup: s.BankGroups,
-		partBank: s.Banks, partRow: s.Rows, partColumn: s.Columns}
-	m := Mapper{groupBits: log2(s.BankGroups), bankBits: log2(s.Banks)}
+		partBank: s.Banks, partRow: s.Rows, partColumn: s.Columns / s.together()}
+	m := Mapper{groupBits: log2(s.BankGroups), bankBits: log2(s.Banks), together: log2(s.together())}
 	if s.Channels&(s.Channels-1) != 0 {
 		m.channels, size[partChannel] = uint64(s.Channels), 1
 	}
@@ -101,12 +105,16 @@ func NewMapper(s Spec) Mapper {
 	return m
 }
 
+// together returns the number of neighbouring lines in one channel.
+func (s *Spec) together() int { return max(1, s.Interleave/max(1, s.LineBytes)) }
+
 func log2(powerOfTwo int) uint8 { return uint8(bits.TrailingZeros(uint(powerOfTwo))) }
 
 func (m *Mapper) cut(line uint64, p part) uint32 { return uint32(line>>(m.shift[p]&63)) & m.mask[p] }
 
 // Channel returns the channel of a line.
 func (m *Mapper) Channel(line uint64) int {
+	line >>= m.together & 63
 	if m.channels != 0 {
 		return int((line + line/m.channels) % m.channels)
 	}
@@ -115,7 +123,8 @@ func (m *Mapper) Channel(line uint64) int {
 
 // Map returns the location of a line.
 func (m *Mapper) Map(line uint64) Location {
-	channel := m.Channel(line)
+	channel, low := m.Channel(line), uint32(line)&(1<<m.together-1)
+	line >>= m.together & 63
 	if m.channels != 0 {
 		line /= m.channels
 	}
@@ -125,6 +134,6 @@ func (m *Mapper) Map(line uint64) Location {
 		Channel: channel,
 		Bank:    int(bank ^ row&m.xorMask),
 		Row:     row,
-		Column:  m.cut(line, partColumn),
+		Column:  m.cut(line, partColumn)<<m.together | low,
 	}
 }

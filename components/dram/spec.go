@@ -37,6 +37,9 @@ type Spec struct {
 	LineBytes int
 	// Mapping is the split of a line number into a location.
 	Mapping Mapping
+	// Interleave is the bytes of consecutive addresses that one channel has in one row, a power of two: 0 (a line)..a
+	// row. More than a line needs a mapping whose lowest bits are the channel's.
+	Interleave int
 
 	// PagePolicy selects whether rows stay open. Default: open.
 	PagePolicy PagePolicy
@@ -217,10 +220,28 @@ func (s Spec) Validate() error {
 		schedulers.Check(s.Scheduler), commandBuses.Check(s.CommandBus)); err != nil {
 		return err
 	}
+	if err := s.validateInterleave(); err != nil {
+		return err
+	}
 	if s.Standard == Ideal {
 		return s.validateIdeal()
 	}
 	return s.validateTimed()
+}
+
+func (s *Spec) validateInterleave() error {
+	n, row := s.Interleave, s.Columns*s.LineBytes
+	switch {
+	case n == 0 || n == s.LineBytes:
+		return nil
+	case n < s.LineBytes || n > row || bits.OnesCount(uint(n)) != 1:
+		return fmt.Errorf("dram interleave = %d: expected 0 or a power of two from %d, an access, to %d, a row", n,
+			s.LineBytes, row)
+	case !s.Mapping.channelsLowest():
+		return fmt.Errorf("dram interleave = %d: with mapping %s, which keeps a region in a channel: expected 0", n,
+			s.Mapping)
+	}
+	return nil
 }
 
 type fieldRange struct {

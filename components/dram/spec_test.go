@@ -109,6 +109,7 @@ func TestMappings(t *testing.T) {
 		}
 		assert.Len(t, seen, int(lines), s.Mapping)
 	}
+	testInterleave(t)
 	one := map[Mapping]Location{
 		RoBaRaCoCh: {Channel: 1}, RoCoBaRaCh: {Channel: 1}, ChRaBaRoCo: {Column: 1}, RoBaRaCoChXor: {Channel: 1},
 	}
@@ -121,6 +122,46 @@ func TestMappings(t *testing.T) {
 		assert.Equal(t, want, mapper.Map(1), m)
 		assert.Equal(t, eight[m], mapper.Map(8), m)
 	}
+}
+
+// testInterleave: neighbours of an interleaved region are columns of one row, regions follow the mapping, and every
+// line has a place of its own.
+func testInterleave(t *testing.T) {
+	for _, channels := range []int{1, 2, 3, 10, 16} {
+		for _, mapping := range []Mapping{RoBaRaCoCh, RoCoBaRaCh, RoBaRaCoChXor} {
+			s := Spec{Channels: channels, Ranks: 2, BankGroups: 2, Banks: 2, Rows: 8, Columns: 16, LineBytes: 32, Mapping: mapping}
+			for s.Interleave = 32; s.Interleave <= 16*32; s.Interleave *= 2 {
+				whole, together := s, s.Interleave/32
+				whole.Interleave, whole.Columns = 0, s.Columns/together
+				mapper, regions, seen := NewMapper(s), NewMapper(whole), map[Location]bool{}
+				lines := channels * 2 * 2 * 2 * 8 * 16
+				for line := range lines {
+					at, want := mapper.Map(uint64(line)), regions.Map(uint64(line/together))
+					want.Column = want.Column*uint32(together) + uint32(line%together)
+					require.Equal(t, want, at, "%s, %d channels, %d bytes, line %d", mapping, channels, s.Interleave, line)
+					require.Equal(t, at.Channel, mapper.Channel(uint64(line)))
+					seen[at] = true
+				}
+				require.Len(t, seen, lines)
+			}
+		}
+	}
+}
+
+// TestInterleaveInRange: what is no power of two from an access to a row is refused.
+func TestInterleaveInRange(t *testing.T) {
+	for n, says := range map[int]string{0: "", 32: "", 256: "", 2048: "", 16: "from 32", 96: "power of two", 4096: "to 2048"} {
+		s := preset(t, "gddr5")
+		s.Interleave = n
+		if err := s.Validate(); says == "" {
+			assert.NoError(t, err, n)
+		} else {
+			assert.ErrorContains(t, err, says)
+		}
+	}
+	s := preset(t, "gddr5")
+	s.Mapping, s.Interleave = ChRaBaRoCo, 256
+	assert.ErrorContains(t, s.Validate(), "interleave = 256: with mapping ChRaBaRoCo")
 }
 
 func TestIdeal(t *testing.T) {
