@@ -92,7 +92,7 @@ func TestConcentratorsThatDoNotFit(t *testing.T) {
 		{"vortex-1c4w4t", "concentrator.ports=1", "concentrator: it is in front of an L2"},
 		{"graphpeg-60sm", "sockets=65", "concentrator.ports: 1: 65 concentrators have 65 to the L2, which serves at most 64"},
 		{"graphpeg-60sm", "sockets=257", "expected an integer 1..256"},
-		{"graphpeg-15sm", "sockets=22", "a concentrator in front of it is shared"},
+		{"vortex-6c32w32t", "sockets=33", "a concentrator in front of it is shared"},
 		{"graphpeg-60sm", "concentrator.arbiter=random", "concentrator.arbiter"},
 	} {
 		_, err := configs.LoadMachine(c.machine, nil, []string{c.set})

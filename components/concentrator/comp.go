@@ -14,9 +14,12 @@ type Concentrator struct {
 	clock.Base
 	requesters []requester
 	ports      []port
-	tagBits    int // the low bits of a tag that hold the requester's number
-	full       int // ports with a request in this cycle whose way to the next level is full
-	starved    int // requesters in this cycle without a slot for an answer
+	lineCycles clock.Cycle
+	lineBit    uint32 // set in the tag of a request whose answer is a line; 0: a line takes one cycle
+	tagBits    int    // the low bits of a tag that hold the requester's number, and the line's bit
+	full       int    // ports with a request in this cycle whose way to the next level is full
+	starved    int    // requesters in this cycle without a slot for an answer
+	busy       int    // ports in this cycle with an answer that waits for the end of a line
 	stats      Stats
 }
 
@@ -32,7 +35,8 @@ type port struct {
 	req *clock.Link[mem.Request]
 	rsp *clock.Link[mem.Response]
 	arb arbiter
-	of  uint64 // requesters that use the port
+	of  uint64      // requesters that use the port
+	end clock.Cycle // of the last line
 }
 
 // New returns a concentrator for that many requesters on a clock. Its links must be connected before time passes.
@@ -46,7 +50,11 @@ func New(name string, s Spec, requesters int, d *clock.Domain) (*Concentrator, e
 	c := &Concentrator{
 		Base: clock.NewBase(name), requesters: make([]requester, requesters),
 		ports:   make([]port, min(s.Ports, requesters)),
-		tagBits: bits.Len(uint(requesters - 1)),
+		tagBits: bits.Len(uint(requesters - 1)), lineCycles: clock.Cycle(s.LineCycles),
+	}
+	if s.LineCycles > 1 {
+		c.lineBit = 1 << c.tagBits
+		c.tagBits++
 	}
 	for i := range c.ports {
 		c.ports[i].arb.policy = s.Arbiter
@@ -76,24 +84,33 @@ func (c *Concentrator) ConnectPort(i int, req *clock.Link[mem.Request], rsp *clo
 // component sleeps then.
 func (c *Concentrator) Tick(now clock.Cycle) bool {
 	moved := false
-	c.full, c.starved = 0, 0
+	c.full, c.starved, c.busy = 0, 0, 0
 	for i := range c.ports {
 		p := &c.ports[i]
-		moved = c.answer(p) || moved
+		moved = c.answer(p, now) || moved
 		moved = c.request(p) || moved
 	}
 	c.stats.PortFull.Set(c.full, now)
 	c.stats.NoEntry.Set(c.starved, now)
+	c.stats.Busy.Set(c.busy, now)
 	return moved
 }
 
 // answer passes the port's first answer back.
-func (c *Concentrator) answer(p *port) bool {
+func (c *Concentrator) answer(p *port, now clock.Cycle) bool {
 	if !p.rsp.Ready() {
 		return false
 	}
+	if now < p.end {
+		c.busy++
+		c.ClockHandle().WakeAt(p.end)
+		return false
+	}
 	tag := p.rsp.Pop().Tag
-	r := &c.requesters[tag&(1<<c.tagBits-1)]
+	if tag&c.lineBit != 0 {
+		p.end = now + c.lineCycles
+	}
+	r := &c.requesters[tag&(1<<c.tagBits-1)&^c.lineBit]
 	r.open--
 	r.rsp.Push(mem.Response{Tag: tag >> c.tagBits})
 	c.stats.Answers++
@@ -154,7 +171,11 @@ func (c *Concentrator) take(i int) mem.Request {
 			c.ClockHandle().Domain().Cycle(), i, r.Tag, c.tagBits))
 	}
 	c.requesters[i].open++
-	r.Tag = r.Tag<<c.tagBits | uint32(i)
+	brings := uint32(0)
+	if r.Op == mem.Read {
+		brings = c.lineBit
+	}
+	r.Tag = r.Tag<<c.tagBits | brings | uint32(i)
 	return r
 }
 

@@ -91,7 +91,7 @@ type bench struct {
 }
 
 func defaults() Spec {
-	return Spec{Sockets: 1, Ports: 1, Request: 1, Response: 1, RequestQueue: 2, Outstanding: 64}
+	return Spec{Sockets: 1, Ports: 1, Request: 1, Response: 1, RequestQueue: 2, LineCycles: 1, Outstanding: 64}
 }
 
 func fixed(n clock.Cycle) func() clock.Cycle { return func() clock.Cycle { return n } }
@@ -235,6 +235,28 @@ func TestAPortTakesARequestACycle(t *testing.T) {
 	require.EqualValues(t, 49, b.servers[1].when[49]-b.servers[1].when[0])
 }
 
+// TestLinesOccupyAPort: answers are as far apart as the one before takes; only reads bring lines.
+func TestLinesOccupyAPort(t *testing.T) {
+	read, atomic, flush, write := mem.Request{}, mem.Request{Op: mem.Atomic}, mem.Request{Op: mem.Flush}, mem.Request{Op: mem.Write}
+	s := defaults()
+	s.LineCycles = 5
+	todo := []mem.Request{read, read, atomic, flush, read, write, atomic, atomic}
+	b := run(t, plan{spec: s, todo: [][]mem.Request{todo, nil, nil}, latency: fixed(1)})
+	var at []clock.Cycle
+	for _, a := range b.askers[0].got {
+		at = append(at, a.at-b.askers[0].got[0].at)
+	}
+	require.Equal(t, []clock.Cycle{0, 5, 10, 11, 12, 17, 18}, at)
+	counts := b.c.Stats()
+	require.EqualValues(t, 3*4, counts.Busy.Count(), "the second read, the atomic behind it, and that behind the third")
+
+	s.Ports = 2
+	b = run(t, plan{spec: s, todo: [][]mem.Request{reads(0, 9), reads(1, 9)}, latency: fixed(1)})
+	for _, a := range b.askers {
+		require.EqualValues(t, 8*5, a.got[8].at-a.got[0].at, "ports have lines of their own")
+	}
+}
+
 // TestAnswersDoNotWaitForOthersTakers: one requester that takes no answers blocks only itself.
 func TestAnswersDoNotWaitForOthersTakers(t *testing.T) {
 	s := defaults()
@@ -266,7 +288,7 @@ var specSchema = schema.New[Spec]("")
 func randomPlan(seed uint64) plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	d := schema.Drawing[Spec]{Rand: r, Most: map[string]int64{"ports": 5, "request": 6, "response": 6,
-		"request_queue": 4, "outstanding": 9}}
+		"request_queue": 4, "outstanding": 9, "line_cycles": 9}}
 	if r.IntN(4) == 0 {
 		d.Most = map[string]int64{"request": 200, "response": 200}
 	}
@@ -355,7 +377,7 @@ func TestRandomConcentrators(t *testing.T) {
 		s := b.c.Stats()
 		count.Sum(&all, &s)
 	}
-	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoEntry.Count(), all.Flushes} {
+	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoEntry.Count(), all.Busy.Count(), all.Flushes} {
 		require.NotZero(t, n, "the plans are varied enough: %+v", all)
 	}
 }
@@ -376,7 +398,7 @@ func TestEveryKnobCounts(t *testing.T) {
 	want := end(func(*Spec) {})
 	for name, change := range map[string]func(*Spec){
 		"ports": func(s *Spec) { s.Ports = 3 }, "arbiter": func(s *Spec) { s.Arbiter = Priority }, "request": func(s *Spec) { s.Request = 9 },
-		"response": func(s *Spec) { s.Response = 9 }, "outstanding": func(s *Spec) { s.Outstanding = 12 },
+		"response": func(s *Spec) { s.Response = 9 }, "outstanding": func(s *Spec) { s.Outstanding = 12 }, "line_cycles": func(s *Spec) { s.LineCycles = 3 },
 	} {
 		require.NotEqual(t, want, end(change), name)
 	}
@@ -392,6 +414,7 @@ func TestValidate(t *testing.T) {
 		"concentrator sockets = 0: expected 1..64": func(s *Spec) { s.Sockets = 0 }, "concentrator ports = 17": func(s *Spec) { s.Ports = 17 },
 		"concentrator request = 0": func(s *Spec) { s.Request = 0 }, "concentrator response = 1001": func(s *Spec) { s.Response = 1001 },
 		"concentrator request_queue = 0": func(s *Spec) { s.RequestQueue = 0 }, "concentrator outstanding = 4097": func(s *Spec) { s.Outstanding = 4097 },
+		"concentrator line_cycles = 0": func(s *Spec) { s.LineCycles = 0 }, "concentrator line_cycles = 257": func(s *Spec) { s.LineCycles = 257 },
 		"concentrator arbiter = 2": func(s *Spec) { s.Arbiter = 2 },
 	} {
 		s := defaults()

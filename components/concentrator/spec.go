@@ -14,6 +14,7 @@ type Spec struct {
 	Request      int     `key:"request" default:"1" min:"1" max:"1000" unit:"cycles" doc:"From a requester to the concentrator, beyond the way from there to the next level."`
 	Response     int     `key:"response" default:"1" min:"1" max:"1000" unit:"cycles" doc:"The way back."`
 	RequestQueue int     `key:"request_queue" default:"2" min:"1" max:"1024" unit:"requests" doc:"Entries in front of the concentrator, for each requester. RTL: REQ_OUT_BUF 3, a buffer of two."`
+	LineCycles   int     `key:"line_cycles" default:"1" min:"1" max:"256" unit:"cycles"`
 	Outstanding  int     `key:"outstanding" default:"64" min:"1" max:"4096" unit:"requests"`
 }
 
@@ -23,6 +24,8 @@ func (Spec) Docs() map[string]string {
 		"outstanding": "Requests of a requester that have left and whose answers it has not taken: each has an " +
 			"entry reserved. Ours: as many as an L2 bank of the Kepler machine has MSHRs, and twice those " +
 			"of its L1Ds.",
+		"line_cycles": "For which an answer with a line occupies a port; other answers, and requests, take one. GPGPU-Sim's " +
+			"network: 5, a line of 128 bytes and 8 of address in flits of 32.",
 		"arbiter": "Whose request a port takes. round_robin: after a requester's the next one's. priority: the " +
 			"first that has one, of graph units that bypass their L1D, L1Is and L1Ds in this order. RTL: " +
 			"ARBITER \"P\", the L1I before the L1D.",
@@ -58,7 +61,7 @@ func (s Spec) Validate() error {
 		value, min, max int
 	}{
 		{"sockets", s.Sockets, 1, 64}, {"ports", s.Ports, 1, 16}, {"request", s.Request, 1, 1000}, {"response", s.Response, 1, 1000},
-		{"request_queue", s.RequestQueue, 1, 1024}, {"outstanding", s.Outstanding, 1, 4096},
+		{"request_queue", s.RequestQueue, 1, 1024}, {"line_cycles", s.LineCycles, 1, 256}, {"outstanding", s.Outstanding, 1, 4096},
 	} {
 		if v.value < v.min || v.value > v.max {
 			return fmt.Errorf("concentrator %s = %d: expected %d..%d", v.field, v.value, v.min, v.max)

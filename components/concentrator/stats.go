@@ -12,5 +12,6 @@ type Stats struct {
 
 	Conflicts uint64      `stat:"conflicts" unit:"requests" doc:"Requests that lost a cycle to another requester's at the same port."`
 	PortFull  count.Level `stat:"stall.port" unit:"port-cycles" doc:"A port had a request to take, and the way to the next level was full."`
+	Busy      count.Level `stat:"stall.line" unit:"port-cycles" doc:"An answer waited for the end of the line before it."`
 	NoEntry   count.Level `stat:"stall.outstanding" unit:"requester-cycles" doc:"A request waited because its requester had as many outstanding as it may."`
 }
