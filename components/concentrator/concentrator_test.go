@@ -237,7 +237,8 @@ func TestAPortTakesARequestACycle(t *testing.T) {
 
 // TestLinesOccupyAPort: answers are as far apart as the one before takes; only reads bring lines.
 func TestLinesOccupyAPort(t *testing.T) {
-	read, atomic, flush, write := mem.Request{}, mem.Request{Op: mem.Atomic}, mem.Request{Op: mem.Flush}, mem.Request{Op: mem.Write}
+	read, atomic := mem.Request{Op: mem.Read}, mem.Request{Op: mem.Atomic}
+	flush, write := mem.Request{Op: mem.Flush}, mem.Request{Op: mem.Write}
 	s := defaults()
 	s.LineCycles = 5
 	todo := []mem.Request{read, read, atomic, flush, read, write, atomic, atomic}

@@ -129,7 +129,8 @@ func TestMappings(t *testing.T) {
 func testInterleave(t *testing.T) {
 	for _, channels := range []int{1, 2, 3, 10, 16} {
 		for _, mapping := range []Mapping{RoBaRaCoCh, RoCoBaRaCh, RoBaRaCoChXor} {
-			s := Spec{Channels: channels, Ranks: 2, BankGroups: 2, Banks: 2, Rows: 8, Columns: 16, LineBytes: 32, Mapping: mapping}
+			s := Spec{Channels: channels, Ranks: 2, BankGroups: 2, Banks: 2, Rows: 8, Columns: 16, LineBytes: 32}
+			s.Mapping = mapping
 			for s.Interleave = 32; s.Interleave <= 16*32; s.Interleave *= 2 {
 				whole, together := s, s.Interleave/32
 				whole.Interleave, whole.Columns = 0, s.Columns/together
@@ -150,7 +151,9 @@ func testInterleave(t *testing.T) {
 
 // TestInterleaveInRange: what is no power of two from an access to a row is refused.
 func TestInterleaveInRange(t *testing.T) {
-	for n, says := range map[int]string{0: "", 32: "", 256: "", 2048: "", 16: "from 32", 96: "power of two", 4096: "to 2048"} {
+	for n, says := range map[int]string{
+		0: "", 32: "", 256: "", 2048: "", 16: "from 32", 96: "power of two", 4096: "to 2048",
+	} {
 		s := preset(t, "gddr5")
 		s.Interleave = n
 		if err := s.Validate(); says == "" {
