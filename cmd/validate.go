@@ -101,7 +101,7 @@ func parityRows(c *cobra.Command, machines []string) ([]parity.Row, error) {
 }
 
 // Of the cases of --sampling --steps.
-const drawnSeed, drawnCases = 60, 60
+const drawnSeed, drawnCases = 61, 60
 
 // validateSampling runs all cases, reports each result, and writes the table.
 func validateSampling(c *cobra.Command, period, steps int, markdown string) error {

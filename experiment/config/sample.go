@@ -27,8 +27,8 @@ func (Sample) Docs() map[string]string {
 		"begin":    "The beginning of every launch, which is always simulated. A shorter launch is simulated as a whole.",
 		"steps": "Sampling by super-step, instead of period: of so many super-steps that are alike (the same kernels, and " +
 			"as many active vertices and edges, to a factor of two), one is simulated in time and the others are emulated, " +
-			"at about a sixtieth of the host time; their cycles are estimated from their instructions. A good value is 20. " +
-			"0: none. See docs/guide/sampling.md.",
+			"at about a sixtieth of the host time; their cycles are estimated from their instructions. While the active " +
+			"set changes, the first 16 launches are simulated. A good value is 20. 0: none. See docs/guide/sampling.md.",
 	}
 }
 
