@@ -6,9 +6,8 @@
 // answer has a slot behind the concentrator: answers never wait for the consumers of other answers, so requesters that
 // depend on each other (an L1I whose core waits for its L1D) cannot block each other.
 //
-// As in the RTL the requester's number travels in the low bits of the tag, and whether the answer is a line, if that
-// matters. This package knows neither requesters nor
-// the next level.
+// As in the RTL the requester's number travels in the low bits of the tag, and with it, if that matters, whether the
+// answer is a line. This package knows neither requesters nor the next level.
 //
 // arbiter is the logic; Concentrator moves messages between links and holds none itself.
 package concentrator

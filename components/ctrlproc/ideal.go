@@ -6,8 +6,8 @@ import (
 )
 
 // Ideal balances in every cycle in zero time, after all units have ticked: it is on an observer's clock, and yet
-// changes the units' state. What it balances are the differences that polls would: evenly down to an edge, half of a
-// frontier of short lists changes core on the way, and with it the order in which lines are read.
+// changes the units' state. It balances the differences that polls would balance; down to a single edge, every pop
+// would move short lists to other cores, and lines would be read out of their order.
 type Ideal struct {
 	clock.Base
 	units   []balance.Unit
