@@ -66,7 +66,7 @@ type Steps struct {
 // the simulated launches of the same kernel that have a similar number of instructions: between two of them, on the
 // straight line through their logarithms. ok is false if a kernel was never simulated.
 func EstimateSteps(all []Launch, order Order) (s Steps, ok bool) {
-	curves, cells := curvesOf(all), map[place]*cell{}
+	curves, cells := curvesOf(all), newCells()
 	s = Steps{Cycles: make([]float64, len(all)), Half: make([]float64, len(all))}
 	weights := make([]float64, len(all))
 	left := 0.0
@@ -84,18 +84,14 @@ func EstimateSteps(all []Launch, order Order) (s Steps, ok bool) {
 		s.Cycles[i] = at.perInstr * float64(l.WarpInstrs)
 		s.Total, left = s.Total+s.Cycles[i], left+s.Cycles[i]
 		at.share(c, s.Cycles[i], weights)
-		of := place{l.Kernel, l.Stratum}
-		if cells[of] == nil {
-			cells[of] = &cell{}
-		}
-		cells[of].add(s.Cycles[i], c.pace(&at, l))
+		cells.at(place{l.Kernel, l.Stratum}).add(s.Cycles[i], c.pace(&at, l))
 	}
 	if left == 0 {
 		return s, true
 	}
 	variance := 0.0
-	for _, c := range cells {
-		variance += c.variance()
+	for i := range cells.all {
+		variance += cells.all[i].variance()
 	}
 	shared := math.Hypot(warmError, [...]float64{Unordered: 0, Waves: waveError, Ordered: orderError}[order])
 	s.Error = math.Hypot(stats.Student95(stepWeight)*math.Sqrt(variance), stats.Student95(1000)*shared*left)
@@ -117,6 +113,23 @@ type place struct {
 // cell holds the emulated launches of a kernel in a stratum. Their errors have a part in common, that of the simulated
 // launches from which the rate is, and one of their own.
 type cell struct{ common, own float64 }
+
+// cells holds them in the order of their first launches: a sum in a map's order would differ in its last digits.
+type cells struct {
+	all []cell
+	of  map[place]int
+}
+
+func newCells() *cells { return &cells{of: map[place]int{}} }
+
+func (c *cells) at(p place) *cell {
+	i, ok := c.of[p]
+	if !ok {
+		i, c.all = len(c.all), append(c.all, cell{})
+		c.of[p] = i
+	}
+	return &c.all[i]
+}
 
 func (c *cell) add(cycles, pace float64) {
 	c.common += cycles * pace
