@@ -242,9 +242,9 @@ func (h *history) causes() (f Figure, ok bool) {
 
 // all are the interval's scheduler-cycles that were sampled.
 func (i *interval) all() (sum float64) {
-	for name, v := range i.values {
+	for _, name := range sortedKeys(i.values) {
 		if strings.HasPrefix(name, causes) {
-			sum += max(0, v)
+			sum += max(0, i.values[name])
 		}
 	}
 	return sum

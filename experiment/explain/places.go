@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -114,9 +115,10 @@ func (s *stack) steps() (steps map[int]stepCycles, last int) {
 		}
 		x.cycles += float64(l.Cycles)
 		idle := float64(l.Cycles)
-		for key, v := range l.Causes {
-			x.causes[key] += v / s.slots
-			idle -= v / s.slots
+		for _, key := range slices.Sorted(maps.Keys(l.Causes)) {
+			v := l.Causes[key] / s.slots
+			x.causes[key] += v
+			idle -= v
 		}
 		x.causes[idleKey] += idle
 		unknown[l.Step] = unknown[l.Step] || len(l.Causes) == 0
