@@ -115,8 +115,8 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
 		rsp: queue.New[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
 		// A replay that writes must not wait for a next level that itself waits for the fills behind the replay: one
-		// more slot per MSHR prevents that.
-		mreq:  queue.New[mem.Request](s.MemoryQueue+s.MSHRs, of, in+"memory requests"),
+		// more slot per MSHR prevents that, or one per line of a way.
+		mreq:  queue.New[mem.Request](s.MemoryQueue+s.MSHRs*s.sectors(), of, in+"memory requests"),
 		owner: of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(),
 		lineMask:    ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
@@ -125,7 +125,7 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 		resend:     s.ResendWrites && s.WritePolicy == Through,
 	}
 	if b.writeBackPolicy {
-		b.flushSteps *= s.Ways
+		b.flushSteps *= s.Ways * s.sectors()
 	}
 	return b
 }
@@ -386,13 +386,13 @@ func (b *bank) commitFill(op *operation) {
 	if b.watch != nil {
 		b.tellFill(op, out)
 	}
-	if out.valid {
-		b.stats.Evictions++
+	b.stats.Evictions += uint64(len(out))
+	for _, v := range out {
+		b.writeBack(v)
 	}
-	b.writeBack(out)
 }
 
-// commitFlushStep invalidates a set; with write-back a line, the first ways of all sets before the second ones.
+// commitFlushStep invalidates a set; with write-back a line, the first lines of all sets before the second ones.
 func (b *bank) commitFlushStep(step int) {
 	if !b.writeBackPolicy {
 		b.tags.flush(step)
@@ -402,7 +402,7 @@ func (b *bank) commitFlushStep(step int) {
 }
 
 // lineOf returns the tag index of a step's line, with write-back.
-func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways + step/b.sets }
+func (b *bank) lineOf(step int) int { return step%b.sets*b.tags.ways*b.tags.sectors + step/b.sets }
 
 // respond answers a request, unless the response queue is full.
 func (b *bank) respond(op *operation) bool {

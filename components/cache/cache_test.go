@@ -293,7 +293,39 @@ func TestAnyNumberOfBanks(t *testing.T) {
 // evicts fills a line and reports whether another went out for it.
 func evicts(g *tags, line uint32) bool {
 	out, at := g.fill(line)
-	return out.valid && g.holds(at, line)
+	return len(out) == 1 && g.holds(at, line)
+}
+
+// TestSectors: a miss brings one line of a way, and all leave with it.
+func TestSectors(t *testing.T) {
+	for _, policy := range []Replacement{FIFO, LRU, Random} {
+		s := DefaultSpec()
+		s.Sectors, s.LineBytes, s.Ways, s.Banks, s.Bytes = 4, 32, 2, 2, 2*2*4*32
+		s.Replacement, s.WritePolicy = policy, Back
+		require.NoError(t, s.Validate())
+		require.Equal(t, 1, s.Sets())
+		require.Equal(t, []int{0, 0, 0, 0, 1, 1, 1, 1, 0}, []int{s.bankOf(0), s.bankOf(1), s.bankOf(2), s.bankOf(3),
+			s.bankOf(4), s.bankOf(5), s.bankOf(6), s.bankOf(7), s.bankOf(8)}, "a way's sectors are in one bank")
+		g := newTags(&s, 0)
+		for _, line := range []uint32{1, 3, 8} { // two sectors of a way, and one of the other
+			out, at := g.fill(line)
+			require.Empty(t, out)
+			require.True(t, g.holds(at, line))
+		}
+		require.Negative(t, g.find(0), "a sector that nobody asked for")
+		g.write(3)
+		require.True(t, g.lookup(8))
+		out, at := g.fill(16)
+		require.True(t, g.holds(at, 16))
+		if g.find(8) < 0 { // a random victim
+			require.Equal(t, Random, policy)
+			require.Equal(t, []victim{{line: 8, valid: true}}, out)
+			continue
+		}
+		require.Equal(t, []victim{{line: 1, valid: true}, {line: 3, valid: true, dirty: true}}, out)
+		require.Equal(t, victim{line: 8, valid: true}, g.drop(8))
+		require.Equal(t, invalid, g.group[g.way(0, 16)^1], "a way without lines is free")
+	}
 }
 
 func TestReplacement(t *testing.T) {
@@ -343,9 +375,9 @@ func TestFIFOTakesEveryWayInTurn(t *testing.T) {
 func TestValidate(t *testing.T) {
 	require.NoError(t, DefaultSpec().Validate())
 	for want, change := range map[string]func(*Spec){
-		"cache bytes = 1000: expected banks × ways × line_bytes = 256 times a power of two, the sets of a bank":  func(s *Spec) { s.Bytes = 1000 },
-		"cache bytes = 24576: expected banks × ways × line_bytes = 256 times a power of two, the sets of a bank": func(s *Spec) { s.Bytes = 24 << 10 },
-		"cache bytes = 128: expected at least banks × ways × line_bytes = 256, one set a bank":                   func(s *Spec) { s.Bytes = 128 },
+		"cache bytes = 1000: expected banks × ways × sectors × line_bytes = 256 times a power of two, the sets of a bank":  func(s *Spec) { s.Bytes = 1000 },
+		"cache bytes = 24576: expected banks × ways × sectors × line_bytes = 256 times a power of two, the sets of a bank": func(s *Spec) { s.Bytes = 24 << 10 },
+		"cache bytes = 128: expected at least banks × ways × sectors × line_bytes = 256, one set a bank":                   func(s *Spec) { s.Bytes = 128 },
 		"cache banks = 65: expected 1..64":                                        func(s *Spec) { s.Banks = 65 },
 		"cache memory_ports = 2: expected 1..1":                                   func(s *Spec) { s.MemoryPorts = 2 },
 		"cache memory_queue = 2: expected 3..256":                                 func(s *Spec) { s.MemoryQueue = 2 },

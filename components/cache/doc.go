@@ -16,6 +16,9 @@
 // queue is almost full; here the queue has one more slot per MSHR, since two such levels could otherwise wait for each
 // other.
 //
+// With Spec.Sectors above 1, which the RTL lacks, neighbouring lines share a way and its tag: requests, MSHRs, misses
+// and fills remain those of one line, and the lines of a way leave together.
+//
 // Of the RTL's parameters there are keys for NUM_BANKS, MEM_PORTS, CRSQ_SIZE, MREQ_SIZE, MSHR_SIZE, and for whether the
 // registers of CORE_OUT_BUF and MEM_OUT_BUF are there; what those and MRSQ_SIZE hold is a part of the ways between
 // levels (to_l2.request_entries and others of a machine). Not offered, as nothing here would follow them: DIRTY_BYTES,

@@ -50,7 +50,7 @@ func TestTheShortWayDoesWhatAStepDoes(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := draw(r)
 		s.Banks, s.MemoryPorts = 1, 1
-		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
+		s.Bytes = s.setBytes() << r.IntN(3)
 		short, step := newBank(&queue.Owner{Unit: "short"}, &s, 0), newBank(&queue.Owner{Unit: "step"}, &s, 0)
 		var due []int16
 		var next *request

@@ -354,11 +354,19 @@ func run(t testing.TB, p plan) *machine {
 	return m
 }
 
+// fit makes the capacity a possible one. Large caches have few sectors, as flushes of more lines take too long.
+func fit(s *Spec) {
+	for s.Sectors > 1 && s.setBytes() > 4096*s.LineBytes {
+		s.Sectors /= 2
+	}
+	s.Fit()
+}
+
 // specs draws caches. Most are small, so that everything happens often; the others are as large as time allows.
 func specs(r *rand.Rand) schema.Drawing[Spec] {
 	d := schema.Drawing[Spec]{
-		Rand: r, Keep: []string{"write_enable"}, Fit: (*Spec).Fit,
-		Most: map[string]int64{"bytes": 4 << 10, "line_bytes": 128, "ways": 7, "banks": 7, "mshrs": 9,
+		Rand: r, Keep: []string{"write_enable"}, Fit: fit,
+		Most: map[string]int64{"bytes": 4 << 10, "line_bytes": 128, "ways": 7, "banks": 7, "mshrs": 9, "sectors": 4,
 			"memory_ports": 7, "request_queue": 5, "response_queue": 4, "memory_queue": 7},
 	}
 	if r.IntN(4) == 0 {

@@ -22,7 +22,9 @@ type model struct {
 	dirty      map[uint32]bool
 	performed  []uint32 // tags of atomics, in order
 	passed     []uint32
-	set        map[uint32][]uint32 // slots of a set, 0: free, else line+1
+	sectors    uint32              // lines of a slot
+	set        map[uint32][]uint32 // slots of a set, 0: free, else group+1
+	present    map[uint32]bool     // by line
 	turn       map[uint32]int
 	waiters    map[uint32][]mem.Request
 	answers    []uint32
@@ -34,12 +36,21 @@ type model struct {
 func newModel(s Spec) *model {
 	return &model{
 		ways: s.Ways, sets: s.Sets(), back: s.WritePolicy == Back, resend: s.WritePolicy == Through && s.ResendWrites,
-		dirty: map[uint32]bool{},
+		dirty: map[uint32]bool{}, sectors: uint32(s.sectors()), present: map[uint32]bool{},
 		set:   map[uint32][]uint32{}, turn: map[uint32]int{}, waiters: map[uint32][]mem.Request{},
 	}
 }
 
-func (m *model) has(line uint32) bool { return slices.Contains(m.set[line%uint32(m.sets)], line+1) }
+func (m *model) has(line uint32) bool { return m.present[line] }
+
+// slots returns the set of a line's group.
+func (m *model) slots(line uint32) []uint32 {
+	key := line / m.sectors % uint32(m.sets)
+	if m.set[key] == nil {
+		m.set[key] = make([]uint32, m.ways)
+	}
+	return m.set[key]
+}
 
 func (m *model) request(line uint32, r mem.Request) {
 	hit := m.has(line)
@@ -106,15 +117,22 @@ func (m *model) finish(line uint32, r mem.Request) {
 func (m *model) pass(line uint32, r mem.Request) {
 	m.stats.AtomicsPassed++
 	m.passed = append(m.passed, r.Tag)
-	if set := m.set[line%uint32(m.sets)]; m.has(line) {
+	if m.has(line) {
 		m.stats.Invalidations++
-		set[slices.Index(set, line+1)] = 0
 		m.leave(line)
+		slots, group := m.slots(line), line/m.sectors
+		for l := group * m.sectors; l < (group+1)*m.sectors; l++ {
+			if m.present[l] {
+				return
+			}
+		}
+		slots[slices.Index(slots, group+1)] = 0
 	}
 }
 
 // leave is a line's going.
 func (m *model) leave(line uint32) {
+	delete(m.present, line)
 	if m.dirty[line] {
 		m.stats.Writebacks++
 		m.writes = append(m.writes, line)
@@ -123,17 +141,20 @@ func (m *model) leave(line uint32) {
 }
 
 func (m *model) fill(line uint32) {
-	key := line % uint32(m.sets)
-	if m.set[key] == nil {
-		m.set[key] = make([]uint32, m.ways)
+	slots, group := m.slots(line), line/m.sectors
+	if !slices.Contains(slots, group+1) {
+		key := group % uint32(m.sets)
+		way := m.turn[key] % m.ways
+		m.turn[key]++
+		for i := range m.sectors {
+			if old := slots[way]; old != 0 && m.present[(old-1)*m.sectors+i] {
+				m.stats.Evictions++
+				m.leave((old-1)*m.sectors + i)
+			}
+		}
+		slots[way] = group + 1
 	}
-	way := m.turn[key] % m.ways
-	m.turn[key]++
-	if old := m.set[key][way]; old != 0 {
-		m.stats.Evictions++
-		m.leave(old - 1)
-	}
-	m.set[key][way] = line + 1
+	m.present[line] = true
 	m.stats.Fills++
 	for _, r := range m.waiters[line] {
 		m.stats.Replays++
@@ -161,7 +182,7 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := draw(r)
 		s.Banks, s.MemoryPorts, s.Replacement = 1, 1, FIFO
-		s.Bytes = s.Ways * s.LineBytes << r.IntN(3)
+		s.Bytes = s.setBytes() << r.IntN(3)
 		line := uint32(s.LineBytes)
 		b, m := newBank(&queue.Owner{Unit: "b"}, &s, 0), newModel(s)
 		var answers, results, asked, writes, passed []uint32

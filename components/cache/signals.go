@@ -82,14 +82,14 @@ func (b *bank) tell(kind string, op *operation) {
 	b.watch(kind, -1, "bank %d: %s %08x, of port %d", b.id, op.mem.Op, op.mem.Addr, op.port)
 }
 
-// tellFill reports the arrival of a line, and the eviction for it.
-func (b *bank) tellFill(op *operation, out victim) {
+// tellFill reports the arrival of a line, and the evictions for it.
+func (b *bank) tellFill(op *operation, out []victim) {
 	b.watch("fill", -1, "bank %d: line %08x", b.id, op.line<<b.lineShift)
-	if out.valid {
+	for _, v := range out {
 		how := "clean"
-		if out.dirty {
+		if v.dirty {
 			how = "dirty"
 		}
-		b.watch("evict", -1, "bank %d: line %08x, %s", b.id, out.line<<b.lineShift, how)
+		b.watch("evict", -1, "bank %d: line %08x, %s", b.id, v.line<<b.lineShift, how)
 	}
 }

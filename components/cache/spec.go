@@ -11,10 +11,11 @@ import (
 // Spec holds the user-configurable parameters of a cache. Sources are Vortex's RTL
 // (hw/rtl/cache, parameter names in capitals) and its VX_config defaults.
 type Spec struct {
-	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" unit:"bytes" doc:"Capacity: banks × ways × line_bytes × a power of two of sets. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
+	Bytes      int        `key:"bytes" default:"16KiB" min:"64" max:"1GiB" unit:"bytes" doc:"Capacity: banks × ways × sectors × line_bytes × a power of two of sets. RTL: CACHE_SIZE; L1 16 KB, L2 1 MB."`
 	Ways       int        `key:"ways" default:"4" min:"1" max:"256" unit:"ways" doc:"Ways of a set. RTL: NUM_WAYS; L1 4, L2 8."`
 	LineBytes  int        `key:"line_bytes" default:"64" min:"4" max:"1024" pow2:"true" unit:"bytes" doc:"A line; of the L1s as long as each other's, and of an outer level as long as an inner one's or longer. RTL: LINE_SIZE 64."`
 	Banks      int        `key:"banks" default:"1" min:"1" max:"64" unit:"banks"`
+	Sectors    int        `key:"sectors" default:"1" min:"1" max:"16" pow2:"true" unit:"lines"`
 	BankSelect BankSelect `key:"bank_select" default:"low_bits" oneof:"low_bits,hashed"`
 	MSHRs      int        `key:"mshrs" default:"16" min:"1" max:"256" unit:"entries" doc:"MSHRs of a bank: requests between acceptance and either hit or replay; fewer than 4 throttle even hits. RTL: MSHR_SIZE 16."`
 	// Ports take requests, one a cycle each. The machine sets it: one for each requester.
@@ -48,6 +49,9 @@ func (Spec) Docs() map[string]string {
 		"banks": "Banks work in parallel, each with its own pipeline, tags and MSHRs; of a number that is no " +
 			"power of two, a line's is the remainder. RTL: NUM_BANKS; L1I 1, others as many as they have " +
 			"requesters, at most 16.",
+		"sectors": "Lines that share a way and its tag: neighbours, in one bank. A miss brings one of them, and " +
+			"all leave together, so that a line whose neighbours are never asked for takes their room, too. NVIDIA: 4 of " +
+			"32 bytes (CUDA C++ Best Practices Guide). RTL: 1.",
 		"bank_select": "How a line's bank is found. hashed: by all bits of its number, so that no stride meets in " +
 			"one bank; with a number of banks that is no power of two, the sum of its digits in that " +
 			"base. RTL: low_bits.",
@@ -136,6 +140,7 @@ func (s Spec) Validate() error {
 	}{
 		{"bytes", s.Bytes, 64, 1 << 30, false}, {"ways", s.Ways, 1, 256, false},
 		{"line_bytes", s.LineBytes, 4, 1024, true}, {"banks", s.Banks, 1, 64, false},
+		{"sectors", s.sectors(), 1, 16, true},
 		{"mshrs", s.MSHRs, 1, 256, false}, {"ports", s.Ports, 0, MaxPorts, false},
 		{"memory_ports", s.MemoryPorts, 1, s.Banks, false}, {"request_queue", s.RequestQueue, 1, 256, false},
 		{"response_queue", s.ResponseQueue, 0, 256, false}, {"memory_queue", s.MemoryQueue, 3, 256, false},
@@ -148,14 +153,13 @@ func (s Spec) Validate() error {
 			return fmt.Errorf("cache %s = %d: expected a power of two", v.field, v.value)
 		}
 	}
-	if least := s.Banks * s.Ways * s.LineBytes; s.Bytes < least {
-		return fmt.Errorf("cache bytes = %d: expected at least banks × ways × line_bytes = %d, one set a bank",
-			s.Bytes, least)
+	if least := s.setBytes(); s.Bytes < least {
+		return fmt.Errorf("cache bytes = %d: expected at least banks × ways × sectors × line_bytes = %d, one set a "+
+			"bank", s.Bytes, least)
 	}
-	if set := s.Banks * s.Ways * s.LineBytes; bits.OnesCount(uint(s.Sets())) != 1 || s.Bytes%set != 0 {
-		return fmt.Errorf("cache bytes = %d: expected banks × ways × line_bytes = %d times a power of two, the sets of a "+
-			"bank",
-			s.Bytes, set)
+	if set := s.setBytes(); bits.OnesCount(uint(s.Sets())) != 1 || s.Bytes%set != 0 {
+		return fmt.Errorf("cache bytes = %d: expected banks × ways × sectors × line_bytes = %d times a power of two, "+
+			"the sets of a bank", s.Bytes, set)
 	}
 	err := cmp.Or(
 		bankSelects.Check(s.BankSelect), replacements.Check(s.Replacement), writePolicies.Check(s.WritePolicy))
@@ -168,11 +172,11 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// Fit makes the capacity the largest up to Bytes that banks × ways × line_bytes can have, or the least, and memory
-// ports no more than banks. It is for who draws specs at random.
+// Fit makes the capacity the largest up to Bytes that banks × ways × sectors × line_bytes can have, or the least, and
+// memory ports no more than banks. It is for who draws specs at random.
 func (s *Spec) Fit() {
 	sets := max(1, s.Sets())
-	s.Bytes = s.Banks * s.Ways * s.LineBytes << (bits.Len(uint(sets)) - 1)
+	s.Bytes = s.setBytes() << (bits.Len(uint(sets)) - 1)
 	s.MemoryPorts = min(s.MemoryPorts, s.Banks)
 }
 
@@ -180,7 +184,16 @@ func (s *Spec) Fit() {
 const MaxPorts = 64
 
 // Sets is the number of sets of a bank.
-func (s Spec) Sets() int { return s.Bytes / (s.Banks * s.Ways * s.LineBytes) }
+func (s Spec) Sets() int { return s.Bytes / s.setBytes() }
+
+// setBytes is the capacity of one set of each bank.
+func (s *Spec) setBytes() int { return s.Banks * s.Ways * s.sectors() * s.LineBytes }
+
+// sectors is the number of lines of a way. A spec that no configuration has made has one.
+func (s *Spec) sectors() int { return max(1, s.Sectors) }
+
+// split is its logarithm.
+func (s *Spec) split() int { return bits.TrailingZeros(uint(s.sectors())) }
 
 // InitCycles is how long after reset no request is accepted: every bank
 // invalidates a set a cycle.
@@ -194,12 +207,13 @@ func (s *Spec) bankBits() int { return bits.Len(uint(s.Banks - 1)) }
 // bankNames are the names of a cache's banks, with their constant parts computed once.
 type bankNames struct {
 	bits    uint // of a bank's number
-	lowBits bool // a line's bank is its lowest bits
+	split   uint // bits of a line's number that tell the sectors of a way apart
+	lowBits bool // a group's bank is its lowest bits
 	*Spec
 }
 
 func (s *Spec) bankNames() bankNames {
-	return bankNames{uint(s.bankBits()), s.BankSelect == LowBits && s.Banks&(s.Banks-1) == 0, s}
+	return bankNames{uint(s.bankBits()), uint(s.split()), s.BankSelect == LowBits && s.Banks&(s.Banks-1) == 0, s}
 }
 
 // asker takes apart the tag of a request to memory: the bank that asks, and its MSHR entry.
@@ -211,15 +225,16 @@ func (n *bankNames) asker(tag uint32) (bank int, entry int16) {
 // of returns the bank of a line.
 func (n *bankNames) of(line uint32) int {
 	if n.lowBits {
-		return int(line & (1<<(n.bits&31) - 1))
+		return int(line >> (n.split & 31) & (1<<(n.bits&31) - 1))
 	}
 	return n.bankOf(line)
 }
 
 // bankOf returns the bank of a line. Lines of one bank differ in the bits above
 // the bank bits whatever the selection, so those choose the set. Without a power of two of
-// banks they differ in the quotient.
+// banks they differ in the quotient. All sectors of a way are in one bank.
 func (s *Spec) bankOf(line uint32) int {
+	line >>= s.split()
 	if n := uint32(s.Banks); n&(n-1) != 0 {
 		sum := line % n
 		if s.BankSelect == Hashed {

@@ -1,27 +1,36 @@
 package cache
 
+import "slices"
+
 // invalid is the tag of no line: lines have at least 4 bytes.
 const invalid = ^uint32(0)
 
-// tags are the tags and the replacement state of a bank. A tag is the whole line number.
+// tags are the tags and the replacement state of a bank. A way has a tag, which is its group's number, and room for the
+// group's lines, its sectors; with one sector a group is a line. An index is that of a line; those of a way are
+// neighbours.
 type tags struct {
-	policy Replacement
-	ways   int
-	mask   uint32 // sets-1
-	shift  int    // number of bank bits in a line number
-	banks  uint32 // divisor of line numbers for a number of banks that is no power of two; else 0
-	line   []uint32
-	dirty  []bool   // write-back: written since it was filled
-	used   []uint64 // LRU: time of each way's last use
-	clock  uint64   // LRU: number of uses
-	next   []uint16 // FIFO: by set, the way of the next fill
-	random uint64
+	policy  Replacement
+	ways    int
+	sectors int      // of a way; a power of two
+	split   int      // its logarithm
+	mask    uint32   // sets-1
+	shift   int      // bits of a line's number that tell sectors and banks apart
+	banks   uint32   // divisor of groups' numbers for a number of banks that is no power of two; else 0
+	line    []uint32 // by index
+	group   []uint32 // by way: its tag; nil with one sector, where line has it
+	dirty   []bool   // by index, write-back: written since it was filled
+	used    []uint64 // LRU: time of each way's last use
+	clock   uint64   // LRU: number of uses
+	next    []uint16 // FIFO: by set, the way of the next fill
+	random  uint64
+	out     []victim // of the last fill
 }
 
 func newTags(s *Spec, bank int) tags {
+	ways := s.Sets() * s.Ways
 	t := tags{
-		policy: s.Replacement, ways: s.Ways, mask: uint32(s.Sets() - 1), shift: s.bankBits(),
-		line:   make([]uint32, s.Sets()*s.Ways),
+		policy: s.Replacement, ways: s.Ways, sectors: s.sectors(), split: s.split(), mask: uint32(s.Sets() - 1),
+		shift: s.split() + s.bankBits(), line: make([]uint32, ways*s.sectors()), out: make([]victim, 0, s.sectors()),
 		random: splitmix(s.Seed + uint64(bank)),
 	}
 	if s.Banks&(s.Banks-1) != 0 {
@@ -30,6 +39,9 @@ func newTags(s *Spec, bank int) tags {
 	for i := range t.line {
 		t.line[i] = invalid
 	}
+	if t.split > 0 {
+		t.group = slices.Repeat([]uint32{invalid}, ways)
+	}
 	if s.WritePolicy == Back {
 		t.dirty = make([]bool, len(t.line))
 	}
@@ -37,7 +49,7 @@ func newTags(s *Spec, bank int) tags {
 	case FIFO:
 		t.next = make([]uint16, s.Sets())
 	case LRU:
-		t.used = make([]uint64, len(t.line))
+		t.used = make([]uint64, ways)
 	}
 	return t
 }
@@ -50,9 +62,10 @@ func splitmix(x uint64) uint64 {
 	return max(x^x>>31, 1)
 }
 
+// set returns the set of a line.
 func (t *tags) set(line uint32) int {
 	if t.banks != 0 {
-		return int(line / t.banks & t.mask)
+		return int(line >> (t.split & 31) / t.banks & t.mask)
 	}
 	return int(line >> (t.shift & 31) & t.mask)
 }
@@ -60,6 +73,9 @@ func (t *tags) set(line uint32) int {
 // find returns the line's index, or -1.
 func (t *tags) find(line uint32) int {
 	base := t.set(line) * t.ways
+	if t.split > 0 {
+		return t.sector(base, line)
+	}
 	for i, l := range t.line[base : base+t.ways] {
 		if l == line {
 			return base + i
@@ -67,6 +83,30 @@ func (t *tags) find(line uint32) int {
 	}
 	return -1
 }
+
+// sector is find with more than one sector. base is the first way of the line's set.
+func (t *tags) sector(base int, line uint32) int {
+	if way := t.way(base, line); way >= 0 {
+		if i := t.index(way, line); t.line[i] == line {
+			return i
+		}
+	}
+	return -1
+}
+
+// way returns the way that has the line's group, or -1; base is the first one of its set.
+func (t *tags) way(base int, line uint32) int {
+	group := line >> (t.split & 31)
+	for i, g := range t.group[base : base+t.ways] {
+		if g == group {
+			return base + i
+		}
+	}
+	return -1
+}
+
+// index returns the index that a line has in a way.
+func (t *tags) index(way int, line uint32) int { return way<<(t.split&31) | int(line)&(t.sectors-1) }
 
 // lookup reports whether the line is present, and records its use.
 func (t *tags) lookup(line uint32) bool {
@@ -83,7 +123,7 @@ func (t *tags) write(line uint32) { t.dirty[t.find(line)] = true }
 func (t *tags) touch(i int) {
 	if t.policy == LRU {
 		t.clock++
-		t.used[i] = t.clock
+		t.used[i>>(t.split&31)] = t.clock
 	}
 }
 
@@ -96,27 +136,69 @@ type victim struct {
 // holds reports whether index i holds the line.
 func (t *tags) holds(i int, line uint32) bool { return t.line[i] == line }
 
-// fill installs the line, which must be absent. It returns the evicted line and the new line's index.
-func (t *tags) fill(line uint32) (out victim, i int) {
+// fill installs the line, which must be absent. It returns the evicted lines, until the next fill, and the new line's
+// index.
+func (t *tags) fill(line uint32) (out []victim, i int) {
 	set := t.set(line)
-	i = set*t.ways + t.choose(set)
-	out = t.remove(i)
+	t.out = t.out[:0]
+	if t.split > 0 {
+		i = t.fillSector(set, line)
+	} else if i = set*t.ways + t.choose(set); t.line[i] != invalid {
+		t.evict(i)
+	}
 	t.line[i] = line
 	t.touch(i)
-	return out, i
+	return t.out, i
 }
 
-// remove invalidates a way, and returns its line.
+// fillSector makes room for a sector: in the way of its group, or in one that all lines of another group leave.
+func (t *tags) fillSector(set int, line uint32) (i int) {
+	way := t.way(set*t.ways, line)
+	if way < 0 {
+		way = set*t.ways + t.choose(set)
+		for i := way << t.split; i < (way+1)<<t.split; i++ {
+			t.evict(i)
+		}
+		t.group[way] = line >> t.split
+	}
+	return t.index(way, line)
+}
+
+// evict removes the line at an index, if one is there, for a fill.
+func (t *tags) evict(i int) {
+	if v := t.remove(i); v.valid {
+		t.out = append(t.out, v)
+	}
+}
+
+// remove invalidates an index, and returns its line. A way without lines is free.
 func (t *tags) remove(i int) victim {
 	out := victim{line: t.line[i], valid: t.line[i] != invalid}
 	if t.dirty != nil {
 		out.dirty, t.dirty[i] = t.dirty[i], false
 	}
 	t.line[i] = invalid
+	way := i >> (t.split & 31)
+	if t.split > 0 {
+		if !t.empty(way) {
+			return out
+		}
+		t.group[way] = invalid
+	}
 	if t.policy == LRU {
-		t.used[i] = 0
+		t.used[way] = 0
 	}
 	return out
+}
+
+// empty reports whether a way has no line.
+func (t *tags) empty(way int) bool {
+	for _, l := range t.line[way<<t.split : (way+1)<<t.split] {
+		if l != invalid {
+			return false
+		}
+	}
+	return true
 }
 
 // drop removes the line if it is present.
@@ -163,8 +245,12 @@ func (t *tags) oldest(set int) int {
 
 // free returns a free way of a set, or the value or.
 func (t *tags) free(set, or int) int {
+	tag := t.line
+	if t.split > 0 {
+		tag = t.group
+	}
 	for i := range t.ways {
-		if t.line[set*t.ways+i] == invalid {
+		if tag[set*t.ways+i] == invalid {
 			return i
 		}
 	}
@@ -181,7 +267,7 @@ func (t *tags) draw() int {
 
 // flush invalidates a set. FIFO's position stays, as in the RTL.
 func (t *tags) flush(set int) {
-	for i := set * t.ways; i < (set+1)*t.ways; i++ {
+	for i := set * t.ways << t.split; i < (set+1)*t.ways<<t.split; i++ {
 		t.remove(i)
 	}
 }

@@ -212,10 +212,12 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	if !missed {
 		there = e.find(where, at)
 	} else {
-		var out victim
+		var out []victim
 		out, where = b.tags.fill(a.Addr >> (c.lineShift & 31))
 		there = e.ask(c.functional.next, mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask}, at)
-		c.warmLeave(b, e, out, at)
+		for _, v := range out {
+			c.warmLeave(b, e, v, at)
+		}
 		b.tags.touch(where)
 	}
 	if a.Op == mem.Atomic {
@@ -266,10 +268,12 @@ func (c *Cache) Touch(a mem.Access) {
 // touchLine is warmLine without time.
 func (c *Cache) touchLine(b *bank, where int, line uint32, a *mem.Access) {
 	if where < 0 {
-		var out victim
+		var out []victim
 		out, where = b.tags.fill(line)
 		c.functional.next.Touch(mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask})
-		c.touchLeave(b, out)
+		for _, v := range out {
+			c.touchLeave(b, v)
+		}
 		b.tags.touch(where)
 	}
 	if a.Op == mem.Write || a.Op == mem.Atomic && a.Wrote {

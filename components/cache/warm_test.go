@@ -106,9 +106,10 @@ func (t *tags) held() string {
 			text += "*"
 		}
 		if t.used != nil {
-			set := t.used[i/t.ways*t.ways:][:t.ways]
+			way := i / t.sectors
+			set := t.used[way/t.ways*t.ways:][:t.ways]
 			text += strings.Repeat("<", len(slices.DeleteFunc(slices.Clone(set),
-				func(at uint64) bool { return at >= t.used[i] })))
+				func(at uint64) bool { return at >= t.used[way] })))
 		}
 	}
 	return text
@@ -122,7 +123,7 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		spec := draw(r)
 		spec.Ports, spec.Inputs = 1, nil
-		for spec.Bytes = spec.Banks * spec.Ways * spec.LineBytes; spec.Bytes < 64 ||
+		for spec.Bytes = spec.setBytes(); spec.Bytes < 64 ||
 			r.IntN(2) == 0 && spec.Bytes < 1<<16; spec.Bytes *= 2 {
 		}
 		s, timed := newSlow(t, spec)

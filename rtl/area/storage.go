@@ -55,14 +55,17 @@ func StorageOf(m *configs.Machine) []Storage {
 
 func cacheStorage(name string, n int, s *cache.Spec) []Storage {
 	lines := s.Bytes / s.LineBytes
-	tag := 32 - log2(s.LineBytes) - log2(lines/s.Ways)
+	sectors := max(1, s.Sectors)
+	groups := lines / sectors
+	tag := 32 - log2(s.LineBytes*sectors) - log2(groups/s.Ways)
 	state, what := 1, "valid"
 	if s.WritePolicy == cache.Back {
 		state, what = 2, "valid, dirty"
 	}
 	return []Storage{
 		{name + " data", n, s.Bytes * 8, fmt.Sprintf("%d lines × %d bytes", lines, s.LineBytes)},
-		{name + " tags", n, lines * (tag + state), fmt.Sprintf("%d lines × (%d of the address, %s)", lines, tag, what)},
+		{name + " tags", n, groups * (tag + sectors*state),
+			fmt.Sprintf("%d ways × (%d of the address, %d × (%s))", groups, tag, sectors, what)},
 	}
 }
 
