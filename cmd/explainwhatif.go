@@ -22,7 +22,7 @@ func alternatives(e *config.Experiment) []explain.Alternative {
 		larger *= 2
 	}
 	return []explain.Alternative{
-		{Name: "launches cost nothing", Settings: []string{"workload.launch_overhead=0"}},
+		{Name: "launches cost nothing", Settings: []string{"workload.launch_overhead=0", "workload.step_overhead=0"}},
 		{Name: fmt.Sprintf("L1D %d times as large", larger), Settings: []string{
 			fmt.Sprint("machine.l1d.bytes=", larger*l1d.Bytes), fmt.Sprint("machine.l1d.ways=", larger*l1d.Ways)}},
 		{Name: "load-store unit not full", Settings: []string{"machine.core.lsu_queue=64",

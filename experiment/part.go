@@ -79,6 +79,7 @@ type counted struct {
 	machine      *sim.Machine
 	region       config.Region
 	overhead     uint64
+	stepOverhead uint64
 	monitored    Monitored     `checkpoint:"assembled"`
 	functional   func(on bool) // switches functional execution outside the region
 	checkpointer *checkpointer `checkpoint:"assembled"` // nil: no checkpoints
@@ -95,6 +96,8 @@ type counted struct {
 
 	warming      bool // a run before the one that counts
 	begun, ended bool
+	step         int        // the super-step that has begun
+	stepped      bool       // it has launched nothing
 	times        host.Times // of the region
 	statsBefore  stats.Tree // statistics when the region began; nil: it began with the machine
 	counts       stats.Tree // statistics of the region, set by end
@@ -103,7 +106,8 @@ type counted struct {
 func newCounted(device host.Device, d *host.Timed, e *config.Experiment, functional bool) *counted {
 	c := &counted{
 		Device: device, machine: d.Machine, region: e.Region, overhead: uint64(e.Workload.LaunchOverhead),
-		functional: func(bool) {}, launchFunctional: d.LaunchFunctional,
+		stepOverhead: uint64(e.Workload.StepOverhead),
+		functional:   func(bool) {}, launchFunctional: d.LaunchFunctional,
 	}
 	if functional {
 		d.Machine.PrepareFunctional()
@@ -182,6 +186,9 @@ func (c *counted) BeginStep(n int) error {
 	if c.warming {
 		return nil
 	}
+	if n != c.step {
+		c.step, c.stepped = n, true
+	}
 	if !c.begun && n == c.region.From {
 		c.begin()
 	}
@@ -210,7 +217,7 @@ func (c *counted) Frontier(n int, vertices, edges uint64) {
 func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
 	if c.steps != nil && c.begun && !c.ended {
 		r, err := c.steps.launch(ctx, p, arg)
-		c.times.Add(r, c.overhead)
+		c.count(r)
 		return r, err
 	}
 	bounded := c.boundLaunch()
@@ -219,7 +226,7 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 		if c.sample != nil && err == nil {
 			c.sample.estimate(p, &r)
 		}
-		c.times.Add(r, c.overhead)
+		c.count(r)
 		if c.sample != nil && err == nil && c.cycleBound > 0 && c.times.Total() > c.cycleBound {
 			err = &AbandonedError{c.times.Total()}
 		}
@@ -229,6 +236,15 @@ func (c *counted) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.R
 		err = out
 	}
 	return r, err
+}
+
+// count counts a launch by the host, and with the first of a super-step what the host does between super-steps.
+func (c *counted) count(r sim.Result) {
+	c.times.Add(r, c.overhead)
+	if c.stepped {
+		c.stepped = false
+		c.times.Overhead += c.stepOverhead
+	}
 }
 
 // boundLaunch makes the next launch end when it exceeds the rest of the run's bound, if it counts. A sampled launch is

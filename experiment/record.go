@@ -60,7 +60,7 @@ func (r *Runner) aboutPoint(i int, g *graph.Graph, version string) traces.Meta {
 		Machine: string(configs.Schema.YAML(cfg.Machine)), Shape: shapeOf(&cfg.Machine),
 		Graph: &traces.Graph{Hash: g.Hash(), Source: about.Source, Vertices: about.Vertices, Edges: about.Edges,
 			MaxInDegree: about.MaxInDegree},
-		Overhead: uint64(cfg.Workload.LaunchOverhead),
+		Overhead: uint64(cfg.Workload.LaunchOverhead), StepCycles: uint64(cfg.Workload.StepOverhead),
 	}
 }
 

@@ -113,6 +113,7 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 // replayLaunches replays all launches; the host's statistics are those of the recording.
 func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta,
 	shown Monitored) (res result, err error) {
+	step := 0
 	for i := range about.Launches {
 		l := &about.Launches[i]
 		shown.Step(l.Step)
@@ -122,6 +123,10 @@ func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer
 		}
 		now, err := m.Launch(ctx, p, arg)
 		res.times.Add(now, about.Overhead)
+		if l.Step != step {
+			step = l.Step
+			res.times.Overhead += about.StepCycles
+		}
 		if err == nil {
 			err = player.End()
 		}

@@ -62,7 +62,7 @@ func TestReplayIsTheExecution(t *testing.T) {
 		"{algorithm: pagerank, schedule: warp, max_iterations: 3}", "{algorithm: pagerank, schedule: cta, max_iterations: 3}",
 		"{algorithm: pagerank, schedule: weaver, max_iterations: 3}", "{algorithm: pagerank, kernel: handwritten, schedule: weaver, max_iterations: 2}",
 		"{algorithm: bfs, schedule: vertex}", "{algorithm: bfs, schedule: edge}", "{algorithm: bfs, schedule: warp}", "{algorithm: bfs, schedule: cta}", "{algorithm: bfs, schedule: weaver}",
-		"{algorithm: bfs, schedule: vertex, direction: hybrid, launch_overhead: 77}", "{algorithm: sssp, schedule: warp, order: near-far}",
+		"{algorithm: bfs, schedule: vertex, direction: hybrid, launch_overhead: 77, step_overhead: 1234}", "{algorithm: sssp, schedule: warp, order: near-far}",
 		"{algorithm: sssp, schedule: vertex, order: buckets, active_set: qnb-bitmap}", "{algorithm: pagerank-delta, schedule: cta, direction: pull}",
 	} {
 		t.Run(w, func(t *testing.T) {

@@ -500,7 +500,8 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		kernelCycles{res.times.Cycles, res.times.Half}.stat("device_cycles",
 			"From each launch to its last core's end, added up."),
 		stats.Count("launch.count", "launches", "Kernels launched.", res.times.Launches),
-		stats.Count("launch.overhead_cycles", "cycles", "The host's cycles: launches × launch_overhead.",
+		stats.Count("launch.overhead_cycles", "cycles", "The host's cycles: launches × launch_overhead, and "+
+			"super-steps × step_overhead.",
 			res.times.Overhead),
 	}
 	for _, k := range kernelKinds {

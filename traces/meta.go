@@ -22,8 +22,9 @@ type Meta struct {
 	Layout     []Region    `json:"layout,omitempty"`
 	Programs   []Program   `json:"programs"`
 	Launches   []Launch    `json:"launches"`
-	Cycles     uint64      `json:"cycles"`   // within launches; 0: not recorded on a timed machine
-	Overhead   uint64      `json:"overhead"` // host cycles around each launch
+	Cycles     uint64      `json:"cycles"`                  // within launches; 0: not recorded on a timed machine
+	Overhead   uint64      `json:"overhead"`                // host cycles around each launch
+	StepCycles uint64      `json:"step_overhead,omitempty"` // host cycles around each super-step
 	Steps      int         `json:"super_steps"`
 	Software   []Statistic `json:"software,omitempty"` // the host's statistics
 	Timing     []string    `json:"timing,omitempty"`   // reasons why execution may depend on timing

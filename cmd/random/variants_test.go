@@ -174,7 +174,7 @@ func settings(from, to config.Experiment) (set []schema.Setting) {
 // randomAxis draws values of a key, of the unit or common to all machines, that seldom make a configuration illegal.
 func randomAxis(r *rand.Rand, e *config.Experiment) (key string, values []string) {
 	axes := []schema.Axis{
-		{Key: "workload.launch_overhead", Values: []string{"1", "700"}}, {Key: "machine.core.lsu_queue", Values: []string{"1", "3", "4"}}, {Key: "workload.algorithm.seed", Values: []string{"1", "2"}},
+		{Key: "workload.launch_overhead", Values: []string{"1", "700"}}, {Key: "workload.step_overhead", Values: []string{"1", "700"}}, {Key: "machine.core.lsu_queue", Values: []string{"1", "3", "4"}}, {Key: "workload.algorithm.seed", Values: []string{"1", "2"}},
 	}
 	for _, a := range []schema.Axis{
 		{Key: "machine.core.weaver.table_latency", Values: []string{"1", "7", "10"}},

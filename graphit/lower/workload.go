@@ -14,7 +14,7 @@ var Keys = []string{
 	"layout", "layout.block_vertices", "layout.block_by", "layout.shard_vertices", "layout.virtual_degree",
 	"layout.ell_width", "layout.slot_order", "layout.dia_diagonals",
 	"direction", "direction.rule", "direction.alpha", "direction.beta", "frontier", "frontier.dedup",
-	"compiler.sum", "compiler.ahead", "compiler.unroll", "compiler.spill", "launch_overhead",
+	"compiler.sum", "compiler.ahead", "compiler.unroll", "compiler.spill", "launch_overhead", "step_overhead",
 }
 
 // CheckWorkload returns an error for keys that a GraphIt program cannot follow. Keys that configure the computation of

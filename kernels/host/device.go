@@ -158,7 +158,7 @@ func (s Shape) Lanes() int { return s.Cores * s.Warps * s.Threads }
 type Times struct {
 	Launches uint64
 	Cycles   uint64 // within launches
-	Overhead uint64 // around launches: launches × launch overhead
+	Overhead uint64 // around launches and super-steps
 	// Half is half the width of the 95 % confidence interval of estimated cycles, with the errors of launches taken as
 	// fully correlated.
 	Half float64
