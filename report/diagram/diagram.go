@@ -184,6 +184,9 @@ func (d *drawing) cache(b box, name string, s *cache.Spec) {
 		detail += fmt.Sprintf(", %s × %s", count(s.Banks, "bank"), count(s.MSHRs, "MSHR"))
 	}
 	if b.w > 400 {
+		if s.Sectors > 1 {
+			detail += fmt.Sprintf(", %d sectors a way", s.Sectors)
+		}
 		detail += fmt.Sprintf(", %d-byte lines, write-%s", s.LineBytes, s.WritePolicy)
 	}
 	d.box(b, "level", name, detail)
