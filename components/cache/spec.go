@@ -51,7 +51,7 @@ func (Spec) Docs() map[string]string {
 			"requesters, at most 16.",
 		"sectors": "Lines that share a way and its tag: neighbours, in one bank. A miss brings one of them, and " +
 			"all leave together, so that a line whose neighbours are never asked for takes their room, too. NVIDIA: 4 of " +
-			"32 bytes (CUDA C++ Best Practices Guide). RTL: 1.",
+			"32 bytes (Nsight Compute, Kernel Profiling Guide). RTL: 1.",
 		"bank_select": "How a line's bank is found. hashed: by all bits of its number, so that no stride meets in " +
 			"one bank; with a number of banks that is no power of two, the sum of its digits in that " +
 			"base. RTL: low_bits.",
