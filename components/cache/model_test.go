@@ -37,7 +37,7 @@ func newModel(s Spec) *model {
 	return &model{
 		ways: s.Ways, sets: s.Sets(), back: s.WritePolicy == Back, resend: s.WritePolicy == Through && s.ResendWrites,
 		dirty: map[uint32]bool{}, sectors: uint32(s.sectors()), present: map[uint32]bool{},
-		set:   map[uint32][]uint32{}, turn: map[uint32]int{}, waiters: map[uint32][]mem.Request{},
+		set: map[uint32][]uint32{}, turn: map[uint32]int{}, waiters: map[uint32][]mem.Request{},
 	}
 }
 
