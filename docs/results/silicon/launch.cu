@@ -1,5 +1,5 @@
-// What a launch and a look cost the host: loops of n empty kernels, each followed by the copy of a word to the host, on which the
-// next one depends. Prints the best of 20 repetitions of 2,000 rounds, in microseconds a round.
+// What a launch and a look cost the host: rounds of n empty kernels, with look = 1 followed by the copy of a word to the
+// host, which waits for it. Prints n, look, and microseconds a round, the best of 20 repetitions of 2,000 rounds.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
