@@ -169,6 +169,10 @@ func TestStorage(t *testing.T) {
 	assert.Equal(t, [2]int{6, 512 * 20}, bits["L1D tags"])
 	assert.Equal(t, [2]int{1, 1 << 23}, bits["L2 data"])
 
+	l.Value.L1D.Sectors = 4 // 128 ways of 256 bytes in 32 sets: 32 - 8 - 5 bits, and one for each sector
+	assert.Contains(t, StorageOf(&l.Value), Storage{"L1D tags", 6, 128 * (19 + 4),
+		"128 ways × (19 of the address, 4 × (valid))"})
+
 	l2 := Storage{What: "L2 data", Number: 2, Bits: 1e6}
 	assert.InDelta(t, 0.254, l2.Silicon().Low, 1e-9)
 	assert.InDelta(t, 0.508, l2.Silicon().High, 1e-9)

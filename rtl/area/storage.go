@@ -62,13 +62,14 @@ func cacheStorage(name string, n int, s *cache.Spec) []Storage {
 	if s.WritePolicy == cache.Back {
 		state, what = 2, "valid, dirty"
 	}
+	entry := "lines"
 	if sectors > 1 {
-		what = fmt.Sprintf("%d × (%s)", sectors, what)
+		entry, what = "ways", fmt.Sprintf("%d × (%s)", sectors, what)
 	}
 	return []Storage{
 		{name + " data", n, s.Bytes * 8, fmt.Sprintf("%d lines × %d bytes", lines, s.LineBytes)},
 		{name + " tags", n, groups * (tag + sectors*state),
-			fmt.Sprintf("%d lines × (%d of the address, %s)", groups, tag, what)},
+			fmt.Sprintf("%d %s × (%d of the address, %s)", groups, entry, tag, what)},
 	}
 }
 
