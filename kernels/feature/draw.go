@@ -96,14 +96,17 @@ func edgeWeights(p *Problem) []float32 {
 	return x
 }
 
-// edgeShares returns the edges' weights divided by their destinations' in-degrees, so that those of a vertex's edges
-// add up to about 1 at most.
+// edgeShares returns the edges' weights as shares: for each feature, those of a vertex's in-edges add up to 1.
 func edgeShares(p *Problem) []float32 {
-	x, in := edgeWeights(p), make([]float32, p.Graph.Vertices())
-	forEdges(p.Graph, func(e *HostEdge) { in[e.Dst]++ })
+	x, sums := edgeWeights(p), make([]float32, p.Graph.Vertices()*p.K)
 	forEdges(p.Graph, func(e *HostEdge) {
 		for f := range p.K {
-			x[e.ID*p.K+f] /= in[e.Dst]
+			sums[e.Dst*p.K+f] += x[e.ID*p.K+f]
+		}
+	})
+	forEdges(p.Graph, func(e *HostEdge) {
+		for f := range p.K {
+			x[e.ID*p.K+f] /= sums[e.Dst*p.K+f]
 		}
 	})
 	return x
