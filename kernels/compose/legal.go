@@ -27,6 +27,7 @@ type layoutSize struct {
 var sizes = []layoutSize{
 	sizeKey("block_vertices", "block", func(s *layout.Sizes) *int { return &s.BlockVertices }),
 	sizeKey("block_by", "by", func(s *layout.Sizes) *layout.By { return &s.BlockBy }),
+	sizeKey("block_equal", "equal", func(s *layout.Sizes) *layout.Equal { return &s.BlockEqual }),
 	sizeKey("virtual_degree", "virtual", func(s *layout.Sizes) *int { return &s.VirtualDegree }),
 	sizeKey("shard_vertices", "shard", func(s *layout.Sizes) *int { return &s.ShardVertices }),
 	sizeKey("ell_width", "ell", func(s *layout.Sizes) *int { return &s.ELLWidth }),

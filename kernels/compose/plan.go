@@ -109,7 +109,8 @@ func newPlan(a *algorithm.Algorithm, w workload.Workload) (*Plan, error) {
 	}
 	p.Buckets = cmp.Or(w.Buckets, activeset.DefaultBuckets)
 	p.Sizes = layout.Sizes{
-		BlockVertices: w.BlockVertices, BlockBy: layout.By(w.BlockBy), VirtualDegree: w.VirtualDegree,
+		BlockVertices: w.BlockVertices, BlockBy: layout.By(w.BlockBy),
+		BlockEqual: layout.Equal(w.BlockEqual), VirtualDegree: w.VirtualDegree,
 		ShardVertices: w.ShardVertices, ELLWidth: w.ELLWidth, Diagonals: w.Diagonals,
 	}
 	p.SlotOrder = w.SlotOrder

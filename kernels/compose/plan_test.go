@@ -246,6 +246,8 @@ func choose(set ...string) workload.Workload {
 			w.ShardVertices, _ = strconv.Atoi(value)
 		case "block_by":
 			w.BlockBy = workload.Choice(value)
+		case "block_equal":
+			w.BlockEqual = workload.Choice(value)
 		case "block_vertices":
 			w.BlockVertices, _ = strconv.Atoi(value)
 		case "cta_threads":

@@ -58,6 +58,8 @@ func anySizes(t testing.TB, r *rand.Rand, l *layout.Layout, w *workload.Workload
 		switch key {
 		case "block_vertices":
 			w.BlockVertices = anySize(r)
+		case "block_equal":
+			w.BlockEqual = []workload.Choice{"vertices", "edges"}[r.IntN(2)]
 		case "block_by": // the plan's: others may not be legal
 		case "shard_vertices":
 			w.ShardVertices = anySize(r)

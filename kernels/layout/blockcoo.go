@@ -8,12 +8,12 @@ var blockCOO = blockedBy(DefaultSizes())
 
 // blockedBy returns blockCOO with blocks of that size.
 func blockedBy(s Sizes) *Layout {
-	b := &blocks{"block-coo", uint32(s.BlockVertices), s.BlockBy}
+	b := &blocks{"block-coo", uint32(s.BlockVertices), s.BlockBy, s.BlockEqual}
 	return b.layout(&Layout{
 		Doc: "both ends of every edge, block by block: edges whose destinations, sources or both are of the same " +
-			"so many vertices follow each other, and a vertex's edges in a block are a row, of a virtual vertex. No " +
+			"range of vertices follow each other, and a vertex's edges in a block are a row, of a virtual vertex. No " +
 			"thread waits for a block's end",
 		Sized: blockedBy,
-		Keys:  []string{"block_vertices", "block_by"},
+		Keys:  []string{"block_vertices", "block_by", "block_equal"},
 	})
 }

@@ -20,11 +20,21 @@ const (
 // Bys returns every way to form blocks.
 func Bys() []By { return []By{ByDestination, BySource, ByBoth} }
 
+// Equal is what all blocks have as many of, nearly.
+type Equal string
+
+// EqualVertices gives blocks as many vertices each, EqualEdges as many edges, in as many blocks.
+const (
+	EqualVertices Equal = "vertices"
+	EqualEdges    Equal = "edges"
+)
+
 // blocks are edges ordered by block: a range of vertices at one end, or at both.
 type blocks struct {
 	name     string // the layout's name
-	vertices uint32
+	vertices uint32 // of a block, on average
 	by       By
+	equal    Equal
 }
 
 // sorted returns the end by which the edges of a block are sorted first, the other end breaking ties: the end that does
@@ -84,71 +94,102 @@ func (b *blocks) array(x End) string {
 // Algorithm 2. For blocks of both ends, those with the same block of end x are adjacent; if those with the same block
 // of the other end were adjacent instead, x would ascend across them, and they would amount to blocks of that end
 // alone.
-func (b *blocks) in(g *graph.Graph, x End) graph.COO {
+func (b *blocks) in(g *graph.Graph, x End) graph.COO { return b.ordered(g, x, b.numbers(g)) }
+
+func (b *blocks) ordered(g *graph.Graph, x End, n numbers) graph.COO {
 	if x == Source {
 		edges := g.COOBySource()
 		if b.by != BySource {
-			edges = inBlocks(edges, edges.Destinations, b.vertices)
+			edges = inBlocks(edges, edges.Destinations, n[Destination])
 		}
 		if b.by != ByDestination {
-			edges = inBlocks(edges, edges.Sources, b.vertices)
+			edges = inBlocks(edges, edges.Sources, n[Source])
 		}
 		return edges
 	}
 	edges := g.COOByDestination()
 	if b.by != ByDestination {
-		edges = inBlocks(edges, edges.Sources, b.vertices)
+		edges = inBlocks(edges, edges.Sources, n[Source])
 	}
 	if b.by != BySource {
-		edges = inBlocks(edges, edges.Destinations, b.vertices)
+		edges = inBlocks(edges, edges.Destinations, n[Destination])
 	}
 	return edges
+}
+
+// numbers are the vertices' blocks, which ascend, by the edge's end; nil at an end that forms no blocks.
+type numbers [2][]uint32
+
+// numbers returns the vertices' blocks. A block of equal edges begins with the vertex before which there are at least
+// its share of all edges: all edges of a vertex are in one block, so that a hub's may have more.
+func (b *blocks) numbers(g *graph.Graph) (n numbers) {
+	if b.by != ByDestination {
+		n[Source] = b.divide(g, Source)
+	}
+	if b.by != BySource {
+		n[Destination] = b.divide(g, Destination)
+	}
+	return n
+}
+
+func (b *blocks) divide(g *graph.Graph, x End) []uint32 {
+	of := make([]uint32, g.Vertices())
+	if b.equal != EqualEdges || g.Edges() == 0 {
+		for v := range of {
+			of[v] = uint32(v) / b.vertices
+		}
+		return of
+	}
+	rows, count := g.CSR(), (uint64(len(of))+uint64(b.vertices)-1)/uint64(b.vertices)
+	if x == Destination {
+		rows = g.CSC()
+	}
+	for v := range of { // behind the last edge there are vertices without any
+		of[v] = uint32(min(uint64(rows.Offsets[v])*count/uint64(g.Edges()), count-1))
+	}
+	return of
+}
+
+// same reports whether an edge is in the block of the one before it.
+func (n *numbers) same(edges graph.COO, e int) bool {
+	s, d := n[Source], n[Destination]
+	return (s == nil || s[edges.Sources[e]] == s[edges.Sources[e-1]]) &&
+		(d == nil || d[edges.Destinations[e]] == d[edges.Destinations[e-1]])
 }
 
 // rows returns the vertices of the rows that an end sorts, and where each row begins, with the end of the last
 // appended.
 func (b *blocks) rows(g *graph.Graph, x End) (vertices, begins []uint32) {
-	edges := b.in(g, x)
+	n := b.numbers(g)
+	edges := b.ordered(g, x, n)
 	base := edges.Sources
 	if x == Destination {
 		base = edges.Destinations
 	}
 	for e, v := range base {
-		if e == 0 || v != base[e-1] || b.block(edges, e) != b.block(edges, e-1) {
+		if e == 0 || v != base[e-1] || !n.same(edges, e) {
 			vertices, begins = append(vertices, v), append(begins, uint32(e))
 		}
 	}
 	return vertices, append(begins, uint32(len(base)))
 }
 
-// block returns the number of an edge's block at either end.
-func (b *blocks) block(edges graph.COO, e int) (number [2]uint32) {
-	if b.by != ByDestination {
-		number[Source] = edges.Sources[e] / b.vertices
+// inBlocks returns the edges ordered by the blocks of one end, given every vertex's; the sort is stable.
+func inBlocks(edges graph.COO, end, of []uint32) graph.COO {
+	next := []uint32{0} // next free entry of each block
+	if len(of) > 0 {
+		next = make([]uint32, of[len(of)-1]+2)
 	}
-	if b.by != BySource {
-		number[Destination] = edges.Destinations[e] / b.vertices
-	}
-	return number
-}
-
-// inBlocks returns the edges ordered by the blocks of one end; the sort is stable.
-func inBlocks(edges graph.COO, end []uint32, vertices uint32) graph.COO {
-	last := uint32(0)
 	for _, v := range end {
-		last = max(last, v/vertices)
-	}
-	next := make([]uint32, last+2) // next free entry of each block
-	for _, v := range end {
-		next[v/vertices+1]++
+		next[of[v]+1]++
 	}
 	for i := 1; i < len(next); i++ {
 		next[i] += next[i-1]
 	}
 	to := make([]uint32, len(end))
 	for e, v := range end {
-		to[e] = next[v/vertices]
-		next[v/vertices]++
+		to[e] = next[of[v]]
+		next[of[v]]++
 	}
 	return graph.COO{Sources: moved(edges.Sources, to), Destinations: moved(edges.Destinations, to),
 		Weights: moved(edges.Weights, to)}

@@ -68,7 +68,7 @@ func (s *Shards) Accepts(g *graph.Graph) error {
 
 // inShards completes the layout of edges in shards.
 func inShards(l *Layout, s Sizes, side bool) *Layout {
-	b := &blocks{l.Name, uint32(s.ShardVertices), ByDestination}
+	b := &blocks{l.Name, uint32(s.ShardVertices), ByDestination, EqualVertices}
 	sh := &Shards{Vertices: b.vertices, Concatenated: side}
 	b.layout(l)
 	l.Gathers, l.Keys, l.Shards = l.Name+".values", []string{"shard_vertices"}, sh
@@ -116,7 +116,7 @@ func (b *blocks) sideBySide(g *graph.Graph) []uint32 {
 		numbers[e] = uint32(e)
 	}
 	edges.Weights = numbers // moved with the edges
-	return inBlocks(edges, edges.Sources, b.vertices).Weights
+	return inBlocks(edges, edges.Sources, b.divide(g, Source)).Weights
 }
 
 // prefix returns where each of n groups of a list begins that is ordered by group, or would if it were, and its length.

@@ -151,10 +151,12 @@ type Number struct {
 	Of   func(g *graph.Graph) uint32
 }
 
-// Sizes are the parameters of layouts: positive unless noted, and the end that forms blocks.
+// Sizes are the parameters of layouts: positive unless noted, and the end that forms blocks and what
+// these have as many of.
 type Sizes struct {
 	BlockVertices int // per block
 	BlockBy       By  // end that forms blocks
+	BlockEqual    Equal
 	VirtualDegree int // maximum edges of a virtual vertex
 	ShardVertices int // per shard
 	ELLWidth      int // slots per row; 0: chosen from the graph
@@ -163,8 +165,8 @@ type Sizes struct {
 
 // DefaultSizes returns the default sizes.
 func DefaultSizes() Sizes {
-	return Sizes{BlockVertices: DefaultBlock, BlockBy: ByDestination, VirtualDegree: DefaultDegree,
-		ShardVertices: DefaultShard}
+	return Sizes{BlockVertices: DefaultBlock, BlockBy: ByDestination, BlockEqual: EqualVertices,
+		VirtualDegree: DefaultDegree, ShardVertices: DefaultShard}
 }
 
 // Array is one of a layout's own arrays. Kernels that name it (Site.Addr) receive its address.

@@ -234,6 +234,71 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestBlocksOfEqualEdges: blocks are as many as of equal vertices, ascend with the vertices' numbers, and have their
+// share of the edges, give or take those of a vertex; edges are ordered by them.
+func TestBlocksOfEqualEdges(t *testing.T) {
+	for _, g := range []*graph.Graph{sample(t, "integer"), hubs(t)} {
+		for _, name := range []string{"block-coo", "edge-blocking"} {
+			byName, err := layout.ByName(name)
+			require.NoError(t, err)
+			for _, vertices := range []int{1, 2, 3, 7, g.Vertices() - 1, g.Vertices(), 1 << 27} {
+				for _, by := range layout.Bys() {
+					l := byName.Sized(layout.Sizes{BlockVertices: vertices, BlockBy: by, BlockEqual: layout.EqualEdges})
+					for _, d := range []direction.Direction{direction.Push, direction.Pull} {
+						bothWays(t, l, d, g)
+					}
+					ofEqualEdges(t, l, g, vertices, by)
+				}
+			}
+		}
+	}
+}
+
+// hubs returns a graph of two vertices that most edges leave, others that many enter, and some without edges.
+func hubs(t *testing.T) *graph.Graph {
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d %d\n%d %d\n", 5, i, 40, 7+i%9)
+	}
+	text.WriteString("0 63\n")
+	g, err := graph.Read("g.txt", strings.NewReader(text.String()), graph.ReadOptions{})
+	require.NoError(t, err)
+	return g
+}
+
+func ofEqualEdges(t *testing.T, l *layout.Layout, g *graph.Graph, vertices int, by layout.By) {
+	blocks, edges := (g.Vertices()+vertices-1)/vertices, g.Edges()
+	of := func(rows *graph.Adjacency) []int { // by the edges before each vertex
+		var list []int
+		held, most := make([]int, blocks), 0
+		for v := range g.Vertices() {
+			list = append(list, min(int(rows.Offsets[v])*blocks/edges, blocks-1))
+			held[list[v]] += rows.Degree(v)
+			most = max(most, rows.Degree(v))
+		}
+		for _, n := range held {
+			require.InDelta(t, float64(edges)/float64(blocks), n, float64(most)+1)
+		}
+		require.True(t, slices.IsSorted(list))
+		return list
+	}
+	blockOf := [2][]int{of(g.CSR()), of(g.CSC())}
+	for x, order := range []string{"by-source", "by-destination"} {
+		array := func(part string) []uint32 { return l.Array(l.Name + "-" + order + "." + part).Words(g) }
+		ends := [2][]uint32{array("sources"), array("destinations")}
+		key := func(e int) []int {
+			at := func(x int) int { return blockOf[x][ends[x][e]] }
+			block := map[layout.By][]int{
+				layout.ByDestination: {at(1)}, layout.BySource: {at(0)}, layout.ByBoth: {at(x), at(1 - x)},
+			}[by]
+			return append(block, int(ends[x][e]), int(ends[1-x][e]))
+		}
+		for e := 1; e < edges; e++ {
+			require.LessOrEqual(t, slices.Compare(key(e-1), key(e)), 0, "%s of %d by %s, %s", l.Name, vertices, by, order)
+		}
+	}
+}
+
 // TestWindows: every edge is in the window of its ends' shards, and in no other; the concatenated windows of a shard
 // have every edge that leaves its vertices, once.
 func TestWindows(t *testing.T) {

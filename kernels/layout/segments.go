@@ -12,13 +12,13 @@ var edgeBlocking = edgeBlockingBy(DefaultSizes())
 // edgeBlockingBy returns edgeBlocking with blocks of that size. Blocks of both ends are ordered as block-coo's, and a
 // segment is then a block of the end that is grouped last.
 func edgeBlockingBy(s Sizes) *Layout {
-	b := &blocks{"edge-blocking", uint32(s.BlockVertices), s.BlockBy}
+	b := &blocks{"edge-blocking", uint32(s.BlockVertices), s.BlockBy, s.BlockEqual}
 	l := b.layout(&Layout{
 		Doc: "block-coo of edges alone: all threads of the device finish a block's edges before any begins the next " +
 			"block (UGF's Algorithm 3)",
 		Bare:  true,
 		Sized: edgeBlockingBy,
-		Keys:  []string{"block_vertices", "block_by"},
+		Keys:  []string{"block_vertices", "block_by", "block_equal"},
 	})
 	l.Virtual, l.BareIn = nil, nil
 	for _, x := range []End{Source, Destination} {
@@ -33,9 +33,10 @@ func edgeBlockingBy(s Sizes) *Layout {
 
 // segments returns where each block's edges begin, and the number of edges.
 func (b *blocks) segments(g *graph.Graph, x End) (begins []uint32) {
-	edges := b.in(g, x)
+	ends := b.numbers(g)
+	edges := b.ordered(g, x, ends)
 	for e := range edges.Sources {
-		if e == 0 || b.block(edges, e) != b.block(edges, e-1) {
+		if e == 0 || !ends.same(edges, e) {
 			begins = append(begins, uint32(e))
 		}
 	}

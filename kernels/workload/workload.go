@@ -76,6 +76,7 @@ type Workload struct {
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles"`
 	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit,sep-graph"`
 	StepOverhead   int            `key:"step_overhead" default:"0" min:"0" max:"1000000000" unit:"cycles"`
+	BlockEqual     Choice         `key:"layout.block_equal" default:"vertices" oneof:"vertices,edges"`
 }
 
 // Tags has the names that keys had before they were grouped, and the longest lists of values.
@@ -292,6 +293,10 @@ var docs = map[string]string{
 		"with both, by the end that the direction walks. Rows belong to that end: schedules " +
 		"other than edge push with destination, pull with source, and either with both. Source: " +
 		"GRAssembler §5.2 (blocking by diverse partitioning policies).",
+	"layout.block_equal": "What blocks of block-coo and edge-blocking have as many of. vertices: each has " +
+		"layout.block_vertices. edges: as many blocks, which begin where their share of all edges does, at the end " +
+		"that forms them; the edges of a vertex at that end are in one block. Source: GRAssembler §5.2, " +
+		"\"standard (edge or vertex)\", after Gluon (PLDI 2018).",
 	"layout.shard_vertices": "Destinations of a shard, by number, under the layouts gshard and " +
 		"gshard-windows; other layouts refuse any value but the default. Source: CuSha, HPDC " +
 		"2014, §3: as many as fit into a thread block's shared memory, here the 16 KiB of a core's " +
