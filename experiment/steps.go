@@ -91,7 +91,10 @@ func (s *sampledSteps) expect(dense uint64) {
 	if dense == 0 {
 		s.order = sampled.Ordered
 	}
-	if e.Workload.Kind() == workload.KindComposed {
+	switch e.Workload.Kind() {
+	case workload.KindFeatures: // edges read values and write sums, vertices the reverse
+		s.order = sampled.Unordered
+	case workload.KindComposed:
 		if p, err := compose.NewPlan(e.Workload); err == nil {
 			s.order = orderOf(p.Algorithm)
 		}

@@ -83,6 +83,25 @@ func TestSampledSteps(t *testing.T) {
 	}
 }
 
+// TestSampledStepsOfFeatures: super-steps of algorithms on features read nothing that they write, so that what is left
+// out is known nearly as well as what is simulated.
+func TestSampledStepsOfFeatures(t *testing.T) {
+	const ranking = `
+name: ranking
+machine: vortex-1c32w32t-slice
+graph: {rmat: {scale: 9, edge_factor: 8}, clean: {symmetrise: true}}
+workload: {algorithm: mmr, schedule: warp}
+`
+	for _, changes := range []string{"false", "true"} {
+		set := "workload.features.change_driven=" + changes
+		whole, sampled := runPart(t, ranking, set), runPart(t, ranking, set, "sample.steps=10")
+		require.NoError(t, sampled.Err)
+		require.Less(t, timedSteps(&sampled), len(whole.Steps))
+		require.Less(t, sampled.Half, 0.06*float64(whole.Cycles))
+		require.InDelta(t, float64(whole.Cycles), float64(sampled.Cycles), sampled.Half)
+	}
+}
+
 // TestSampledStepsWithoutRest: where each super-step is simulated, because the limit is 1 or because none is like
 // another, the outcome is that of the whole run, statistics included.
 func TestSampledStepsWithoutRest(t *testing.T) {
