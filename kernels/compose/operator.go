@@ -26,6 +26,9 @@ type Frontier struct{ Vertices []uint32 }
 type EdgeOperator struct {
 	Name string `checkpoint:"assembled"`
 	Plan *Plan  `checkpoint:"assembled"`
+	// Active returns how many vertices the next traversal handles edges of, and how many edges, where the operator's own
+	// filter decides; nil: the frontier does.
+	Active func() (vertices, edges uint64) `checkpoint:"assembled"`
 
 	kernels  Kernels   `checkpoint:"assembled"`
 	compiled *Compiled `checkpoint:"assembled"`
@@ -385,6 +388,9 @@ func (s *Session) traverse(ctx context.Context, o *EdgeOperator, in *Frontier) (
 		return nil, err
 	}
 	step := r.frontier()
+	if o.Active != nil {
+		step.Frontier, step.Edges = o.Active()
+	}
 	if err := r.gather(ctx, &step, o.Plan, r.kernels.Topology[step.Direction], r.kernels.Lists[step.Direction],
 		r.kernels.Gather[step.Direction]); err != nil {
 		return nil, err

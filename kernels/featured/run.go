@@ -321,17 +321,14 @@ func (r *run) superStep(ctx context.Context, c *feature.Checker) (changed int, e
 		in = nil
 	}
 	for _, o := range r.edges {
+		o.Active = func() (uint64, uint64) { return c.Active(), c.Edges() }
 		from := len(r.session.Launched)
 		if _, err := r.session.Edges(ctx, o, in); err != nil {
 			return 0, err
 		}
 		var handled uint64
 		for i := range r.session.Launched[from:] {
-			l := &r.session.Launched[from+i]
-			handled += l.Edges
-			if l.Traversal != nil { // the session does not know the bit-vector of active vertices as an active set
-				l.Traversal.Frontier, l.Traversal.Edges = c.Active(), c.Edges()
-			}
+			handled += r.session.Launched[from+i].Edges
 		}
 		if handled != c.Edges() {
 			return 0, fmt.Errorf("%s has handled %d edges: expected %d", o.Name, handled, c.Edges())
