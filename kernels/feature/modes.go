@@ -10,8 +10,8 @@ import (
 // in-neighbours' modes, a matrix of k rows, and takes a weighted sum of its rows. The figure does not define its vector
 // of weights: here row r has 2(r+1)/(k(k+1)) of damping, so that they add up to it. Nor does it say how edges' weights
 // are scaled: here those of a vertex's in-edges add up to 1, so that α and 1−α divide a mean, as in its other
-// algorithms. (Until 2026-11-28 they added up to about a half, and runs converged in nine super-steps on any graph. When
-// this was changed, it was known that ONYX's change-driven runs gain more than they did here.)
+// algorithms. (Until 2026-11-28 they added up to about a half, and runs converged in nine super-steps on any graph.
+// When this was changed, it was known that ONYX's change-driven runs gain more than they did here.)
 var modes = &Algorithm{
 	Name: "mml",
 	Doc: "multimodal learning: each of k modes is the weighted sum of a matrix's rows, to which every in-edge has " +
