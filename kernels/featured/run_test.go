@@ -109,11 +109,33 @@ func TestRandomRuns(t *testing.T) {
 		}
 		require.NoError(t, err, name)
 		require.True(t, res.Verified)
+		handles(t, &res, g.Vertices(), w.Features.Changes, name)
 		ran[string(w.Algorithm)]++
 	}
 	t.Log(ran, refused)
 	for _, a := range feature.Algorithms() {
 		require.Greater(t, ran[a.Name], 2, a.Name)
+	}
+}
+
+// handles checks that traversals tell how many vertices they handle: with changes, as many as the super-step before has
+// left active, and all elsewhere.
+func handles(t *testing.T, res *featured.Result, vertices int, changes bool, name string) {
+	t.Helper()
+	if res.Steps < 2 {
+		return
+	}
+	each, lone := res.Traversals/res.Steps, res.Traversals%res.Steps // at most one is lone
+	for i := range res.Launched {
+		l := &res.Launched[i]
+		if l.Traversal == nil || l.Step <= lone {
+			continue
+		}
+		want, step := vertices, (l.Step-lone-1)/each
+		if changes && step > 0 {
+			want = res.Active[step-1]
+		}
+		require.EqualValues(t, want, l.Traversal.Frontier, "%s, super-step %d", name, step+1)
 	}
 }
 
