@@ -20,7 +20,7 @@ const (
 // Bys returns every way to form blocks.
 func Bys() []By { return []By{ByDestination, BySource, ByBoth} }
 
-// Equal is what all blocks have as many of, nearly.
+// Equal tells what is divided equally among the blocks of a layout.
 type Equal string
 
 // EqualVertices gives blocks as many vertices each, EqualEdges as many edges, in as many blocks.
@@ -120,8 +120,7 @@ func (b *blocks) ordered(g *graph.Graph, x End, n numbers) graph.COO {
 // numbers are the vertices' blocks, which ascend, by the edge's end; nil at an end that forms no blocks.
 type numbers [2][]uint32
 
-// numbers returns the vertices' blocks. A block of equal edges begins with the vertex before which there are at least
-// its share of all edges: all edges of a vertex are in one block, so that a hub's may have more.
+// numbers returns the vertices' blocks.
 func (b *blocks) numbers(g *graph.Graph) (n numbers) {
 	if b.by != ByDestination {
 		n[Source] = b.divide(g, Source)
@@ -132,6 +131,8 @@ func (b *blocks) numbers(g *graph.Graph) (n numbers) {
 	return n
 }
 
+// divide returns the vertices' blocks at an end. With equal edges, block i of n begins at the first vertex before which
+// there are i/n of all edges: a vertex's edges stay in one block, so that a hub's block may have more.
 func (b *blocks) divide(g *graph.Graph, x End) []uint32 {
 	of := make([]uint32, g.Vertices())
 	if b.equal != EqualEdges || g.Edges() == 0 {

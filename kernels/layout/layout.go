@@ -151,8 +151,8 @@ type Number struct {
 	Of   func(g *graph.Graph) uint32
 }
 
-// Sizes are the parameters of layouts: positive unless noted, and the end that forms blocks and what
-// these have as many of.
+// Sizes are the parameters of layouts: positive unless noted, the end that forms blocks, and what is
+// divided equally among these.
 type Sizes struct {
 	BlockVertices int // per block
 	BlockBy       By  // end that forms blocks

@@ -293,7 +293,7 @@ var docs = map[string]string{
 		"with both, by the end that the direction walks. Rows belong to that end: schedules " +
 		"other than edge push with destination, pull with source, and either with both. Source: " +
 		"GRAssembler §5.2 (blocking by diverse partitioning policies).",
-	"layout.block_equal": "What blocks of block-coo and edge-blocking have as many of. vertices: each has " +
+	"layout.block_equal": "What is divided equally among the blocks of block-coo and edge-blocking. vertices: each has " +
 		"layout.block_vertices. edges: as many blocks, which begin where their share of all edges does, at the end " +
 		"that forms them; the edges of a vertex at that end are in one block. Source: GRAssembler §5.2, " +
 		"\"standard (edge or vertex)\", after Gluon (PLDI 2018).",
