@@ -56,7 +56,7 @@ type likeness struct {
 	first           *isa.Program // the kernel launched first, which also tells the direction
 	vertices, edges int          // of the active set
 	before          int          // warp instructions of the last one of this kernel, if it had as many of both
-	cold            bool         // it is the first, before which the caches are empty and values initial
+	cold            bool         // it is the kernel's first, which finds none of its data in the caches
 }
 
 // activeSize is the size of an active set; all vertices if the set does not list its members.
@@ -137,7 +137,8 @@ func (s *sampledSteps) close() {
 // decide chooses whether the group of launches that begins with a program is simulated in time. The first super-step
 // finds the caches cold: where others like it will follow, it is emulated and warms them.
 func (s *sampledSteps) decide(p *isa.Program) {
-	like, last := likeness{p, bits.Len64(s.active.vertices), bits.Len64(s.active.edges), 0, s.step == 1}, s.last[p]
+	last, known := s.last[p]
+	like := likeness{p, bits.Len64(s.active.vertices), bits.Len64(s.active.edges), 0, !known}
 	if last.activeSize == s.active {
 		like.before = bits.Len64(last.instrs)
 	}
@@ -148,7 +149,7 @@ func (s *sampledSteps) decide(p *isa.Program) {
 	}
 	s.decided, s.first, s.of, s.cold = true, p, of, like.cold
 	s.timed = of.seen%s.every == 0 || s.active != last.activeSize && len(s.launches) < beginning
-	if can, _ := s.device.Machine.Emulates(); like.cold && s.certain > 1 && can {
+	if can, _ := s.device.Machine.Emulates(); s.step == 1 && s.certain > 1 && can {
 		s.timed = false
 	}
 	s.warm = !last.same // otherwise the caches have seen the same accesses already
@@ -164,7 +165,8 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 	if !s.decided {
 		s.decide(p)
 	}
-	l := sampled.Launch{Kernel: p, Stratum: s.of.number, Timed: s.timed, Cold: s.cold}
+	l := sampled.Launch{Kernel: p, Stratum: s.of.number, Active: s.active.edges,
+		Timed: s.timed, Cold: s.cold}
 	if s.timed {
 		if s.counts == nil {
 			s.counts = s.device.Machine.Statistics()

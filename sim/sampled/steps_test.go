@@ -88,6 +88,30 @@ func TestColdLaunches(t *testing.T) {
 	require.InDelta(t, 9000, s.Cycles[1], 1e-6)
 }
 
+// TestActiveEdges: of launches of as many instructions those count that have as many active edges, and between two of
+// them a line: on vertices of equal degrees, a warp's instructions are the same while one of its lanes is active.
+func TestActiveEdges(t *testing.T) {
+	active := func(l Launch, edges uint64) Launch {
+		l.Active = edges
+		return l
+	}
+	all := []Launch{active(timedLaunch("a", 0, 1000, 24000), 600), active(timedLaunch("a", 0, 1000, 12000), 200)}
+	for _, c := range []struct {
+		edges uint64
+		want  float64
+	}{{600, 24000}, {200, 12000}, {300, 15000}, {800, 24000}, {0, 12000}} {
+		for stratum := range 2 {
+			s, _ := EstimateSteps(append(all[:2:2], active(emulatedLaunch("a", stratum, 1000), c.edges)), Unordered)
+			require.InDelta(t, c.want, s.Cycles[2], 1e-6)
+			events, _ := s.Counts.Get("events")
+			require.InDelta(t, (36000+c.want)/3, events.Float(), 1)
+			known := s.Error/s.Cycles[2] < 0.03
+			alike := stratum == 0 && (c.edges == 600 || c.edges == 200)
+			require.Equal(t, alike, known, "%+v in %d", c, stratum)
+		}
+	}
+}
+
 func TestKernelsThatWereNeverSimulated(t *testing.T) {
 	_, ok := EstimateSteps([]Launch{timedLaunch("a", 0, 10, 100), emulatedLaunch("b", 0, 10)}, Unordered)
 	require.False(t, ok)
@@ -121,4 +145,67 @@ func TestStepsCoverage(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, held, runs*90/100)
 	t.Logf("%d of %d", held, runs)
+}
+
+// TestCountsOfKernels: a statistic is estimated kernel by kernel. One that only one of two kernels has is as well known
+// as that kernel's cycles; one that scatters from launch to launch has an interval that holds the truth.
+func TestCountsOfKernels(t *testing.T) {
+	held, runs := 0, 400
+	for seed := range uint64(runs) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		spread := 0.01 + 0.1*r.Float64()
+		var all []Launch
+		truth, allSent, ratio := 0.0, 0.0, [2]float64{}
+		for i := range 60 {
+			n, kernel := 1000+100*float64(r.IntN(20)), []string{"sends", "solves"}[i%2]
+			sends, misses := 0.0, math.Round(n/4*math.Exp(spread*r.NormFloat64()))
+			if kernel == "sends" {
+				sends = n / 10
+			}
+			l := emulatedLaunch(kernel, int(n)/400, uint64(n))
+			if i < 12 || r.IntN(10) == 0 {
+				l = timedLaunch(kernel, int(n)/400, uint64(n), uint64(5*n))
+			}
+			l.Counts = stats.PackPart(stats.Tree{stats.Count("sent", "", "", uint64(sends)),
+				stats.Count("misses", "", "", uint64(misses)), stats.Ratio("misses a read", "", "", misses, n)})
+			allSent += sends
+			truth, ratio[0], ratio[1] = truth+misses, ratio[0]+misses, ratio[1]+n
+			all = append(all, l)
+		}
+		s, ok := EstimateSteps(all, Unordered)
+		require.True(t, ok)
+		sent, _ := s.Counts.Get("sent")
+		require.InDelta(t, allSent, sent.Float(), sent.Half)
+		require.Less(t, sent.Half, 0.12*sent.Float())
+		misses, _ := s.Counts.Get("misses")
+		aRead, _ := s.Counts.Get("misses a read")
+		require.Less(t, misses.Half, (0.12+4*spread)*truth)
+		if math.Abs(misses.Float()-truth) <= misses.Half && math.Abs(aRead.Float()-ratio[0]/ratio[1]) <= aRead.Half {
+			held++
+		}
+	}
+	require.GreaterOrEqual(t, held, runs*90/100)
+	t.Logf("%d of %d", held, runs)
+}
+
+// TestRareCounts: a count is known to its root; of an event that only the cold launch had there may be three
+// times as many.
+func TestRareCounts(t *testing.T) {
+	with := func(l Launch, events uint64) Launch {
+		l.Counts = stats.PackPart(stats.Tree{stats.Count("events", "", "", events)})
+		return l
+	}
+	cold := timedLaunch("a", 0, 100, 9000)
+	cold.Cold = true
+	for seen, least := range map[uint64]float64{0: 3 * 50, 4: 4 * 4 / 2, 100: 4 * 100 / 10} {
+		all := []Launch{with(cold, 50), with(timedLaunch("a", 1, 100, 3000), seen)}
+		for range 4 {
+			all = append(all, emulatedLaunch("a", 1, 100))
+		}
+		s, _ := EstimateSteps(all, Unordered)
+		events, _ := s.Counts.Get("events")
+		require.InDelta(t, float64(50+5*seen), events.Float(), 1)
+		require.GreaterOrEqual(t, events.Half, least)
+		require.Less(t, events.Half, 4*least)
+	}
 }

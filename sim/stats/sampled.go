@@ -14,6 +14,7 @@ type Parts struct {
 	Rest           float64   // estimated cycles of the rest
 	Simulated      float64   // simulated cycles
 	Relative       float64   // half the 95 % confidence interval of Rest, relative to it
+	Groups         []Group   // of parts that are alike; nil: all parts are
 }
 
 // Extrapolate adds to a statistic its estimate for the rest, from its values in each part. Half the confidence interval
@@ -30,7 +31,7 @@ func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 	}
 	if !s.isF {
 		more := p.sum(over)
-		s.Half += max(p.half(over), p.unseen(over, float64(s.count)))
+		s.Half += max(p.half(over, p.Instrs), p.unseen(over, float64(s.count)))
 		s.count += uint64(math.Round(max(0, more)))
 		return s
 	}
@@ -40,10 +41,15 @@ func (p *Parts) Extrapolate(s Stat, in func(part int) Stat) Stat {
 	}
 	half := s.Half * under0
 	s = s.of(s.over+p.sum(over), under0+under1)
-	for i := range over {
-		over[i] -= s.ratio * under[i]
+	if p.Groups != nil {
+		half += p.halfByGroup(over, under)
+	} else {
+		for i := range over {
+			over[i] -= s.ratio * under[i]
+		}
+		half += p.half(over, p.Instrs)
 	}
-	s.Half = max((half+p.half(over))/s.under, ruleOfThree/s.under)
+	s.Half = max(half, ruleOfThree) / s.under
 	return s
 }
 
@@ -53,14 +59,17 @@ const ruleOfThree = 3
 // unseen returns half the confidence interval of a count that is 0 in all parts: by the rule of three the event may
 // occur in some parts of the rest, once each or as often as where it was seen. It is 0 for a count that was seen.
 func (p *Parts) unseen(y []float64, seen float64) float64 {
-	weights := 0.0
+	weights, n := 0.0, 0.0
 	for i, w := range p.Weights {
+		if w <= 0 { // it tells nothing of the rest
+			continue
+		}
 		if y[i] != 0 {
 			return 0
 		}
-		weights += w
+		weights, n = weights+w, n+1
 	}
-	return ruleOfThree / float64(len(y)) * max(weights, seen/max(p.Simulated, 1)*p.Rest)
+	return ruleOfThree / max(n, 1) * max(weights, seen/max(p.Simulated, 1)*p.Rest)
 }
 
 // sum estimates the total of the rest.
@@ -71,8 +80,11 @@ func (p *Parts) sum(y []float64) (total float64) {
 	return total
 }
 
-// half returns half the 95 % confidence interval of sum.
-func (p *Parts) half(y []float64) float64 {
+// half returns half the 95 % confidence interval of sum, of which each part has some for its size.
+func (p *Parts) half(y, size []float64) float64 {
+	if p.Groups != nil {
+		return math.Hypot(p.Relative*p.sum(y), p.halfByGroup(y, size))
+	}
 	perCycle, perInstr := p.fit(y)
 	squares, n := 0.0, float64(len(y))
 	for i, w := range p.Weights {
