@@ -193,7 +193,7 @@ func (c *counted) BeginStep(n int) error {
 		c.begin()
 	}
 	if c.steps != nil {
-		c.steps.begin(n)
+		c.steps.begin()
 	}
 	if c.region.To == 0 || n <= c.region.To {
 		return nil

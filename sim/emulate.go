@@ -13,9 +13,9 @@ import (
 
 // Emulate executes a program to its end as Launch does, but its instructions alone, at about a sixtieth of the host
 // time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at half more cost: they are then as
-// functional execution (Execute) leaves them, but for instructions and the units' own accesses; nothing is booked. The
-// clock and all statistics stay, and the result has counts without cycles. Warps take turns of a fixed number of
-// instructions. by is the machine that has executed it, for the exit code.
+// functional execution (Execute) leaves them, but for the units' own accesses; nothing is booked. The program counts as
+// fetched, whole, by every core before its first instruction. The clock and all statistics stay, and the result has
+// counts without cycles. Warps take turns of a fixed number of instructions. by is the machine that has executed it, for the exit code.
 func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm bool) (r Result, by *emu.Machine,
 	err error) {
 	if m.spent {
@@ -30,7 +30,9 @@ func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm 
 	by.SetAccessed(nil)
 	if warm {
 		m.assembleFunctional()
-		by.SetAccessed(newToucher(m).touch)
+		t := newToucher(m)
+		t.fetch(m, p)
+		by.SetAccessed(t.touch)
 	}
 	err = by.Run(ctx)
 	m.spent = err != nil
@@ -53,6 +55,25 @@ func newToucher(m *Machine) *toucher {
 		t.data[s*m.cfg.CoresPerSocket].Touch(mem.Access{Op: mem.Invalidate})
 	}
 	return t
+}
+
+// fetch passes the program's instructions to the L1Is, line by line.
+func (t *toucher) fetch(m *Machine, p *isa.Program) {
+	for s := range m.cfg.Sockets {
+		code := m.Caches[2*s]
+		if !m.cfg.Core.KeepL1I { // as at every launch
+			code.Touch(mem.Access{Op: mem.Invalidate})
+		}
+		size := uint64(m.cfg.L1I.LineBytes)
+		for _, of := range p.Segments {
+			if !of.Executable {
+				continue
+			}
+			for at, end := uint64(of.Addr)&^(size-1), uint64(of.Addr)+uint64(of.Size); at < end; at += size {
+				code.Touch(mem.Access{Op: mem.Read, Addr: uint32(at), Operations: 1})
+			}
+		}
+	}
 }
 
 // touch is called after each emulated instruction that accesses memory. Of lanes that access the same line, the first

@@ -487,6 +487,43 @@ func TestKeepL1I(t *testing.T) {
 	require.Less(t, second("core.keep_l1i=true")+10, second("core.keep_l1i=false"))
 }
 
+// TestEmulatedInstructionsAreFetched: an emulated launch leaves its program in the L2, from where others had evicted
+// it, so that the next launch takes as long as behind a simulated one.
+func TestEmulatedInstructionsAreFetched(t *testing.T) {
+	p := source(t, "_start:\n"+strings.Repeat("\taddi t0, t0, 1\n", 512)+"\ttmc zero")
+	evicts := source(t, `
+_start:	li t0, 0x20000000
+	li t1, 0x20020000
+loop:	lw t2, 0(t0)
+	addi t0, t0, 64
+	bltu t0, t1, loop
+	tmc zero`)
+	took := func(between func(m *sim.Machine) error) uint64 {
+		m, err := sim.New(load(t, "vortex-6c32w32t", "l2.bytes=64KiB"), sim.Options{})
+		require.NoError(t, err)
+		for _, q := range []*isa.Program{p, evicts} {
+			_, err = m.Launch(context.Background(), q, 0)
+			require.NoError(t, err)
+		}
+		require.NoError(t, between(m))
+		r, err := m.Launch(context.Background(), p, 0)
+		require.NoError(t, err)
+		return r.Cycles
+	}
+	cold := took(func(*sim.Machine) error { return nil })
+	timed := took(func(m *sim.Machine) error {
+		_, err := m.Launch(context.Background(), p, 0)
+		return err
+	})
+	emulated := took(func(m *sim.Machine) error {
+		_, _, err := m.Emulate(context.Background(), p, 0, true)
+		return err
+	})
+	require.Greater(t, cold, timed+50, "otherwise nothing is tested")
+	t.Logf("%d cold, %d timed, %d emulated", cold, timed, emulated)
+	require.InDelta(t, timed, emulated, 10)
+}
+
 // TestATrapEndsTheOthers: a core that goes on for ever does not hide another's trap.
 func TestATrapEndsTheOthers(t *testing.T) {
 	p := source(t, `
