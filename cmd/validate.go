@@ -101,14 +101,14 @@ func parityRows(c *cobra.Command, machines []string) ([]parity.Row, error) {
 }
 
 // Of the cases of --sampling --steps.
-const drawnSeed, drawnCases = 61, 60
+const drawnSeed, drawnCases, drawnLargest = 61, 60, 16
 
 // validateSampling runs all cases, reports each result, and writes the table.
 func validateSampling(c *cobra.Command, period, steps int, markdown string) error {
 	var rows []samplecheck.Row
 	cases, sample := samplecheck.Cases(), fmt.Sprint("sample.period=", period)
 	if steps > 0 {
-		cases, sample = samplecheck.Drawn(drawnSeed, drawnCases), fmt.Sprint("sample.steps=", steps)
+		cases, sample = samplecheck.Drawn(drawnSeed, drawnCases, drawnLargest), fmt.Sprint("sample.steps=", steps)
 	}
 	for i := range cases {
 		r, err := samplecheck.Do(c.Context(), &cases[i], sample)

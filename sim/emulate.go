@@ -15,7 +15,8 @@ import (
 // time. Only memory shows it, and with warm the caches' lines and DRAM's open rows, at half more cost: they are then as
 // functional execution (Execute) leaves them, but for the units' own accesses; nothing is booked. The program counts as
 // fetched, whole, by every core before its first instruction. The clock and all statistics stay, and the result has
-// counts without cycles. Warps take turns of a fixed number of instructions. by is the machine that has executed it, for the exit code.
+// counts without cycles. Warps take turns of a fixed number of instructions. by is the machine that
+// has executed it, for the exit code.
 func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm bool) (r Result, by *emu.Machine,
 	err error) {
 	if m.spent {

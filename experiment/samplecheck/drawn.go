@@ -2,53 +2,70 @@ package samplecheck
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 )
 
-// drawnGraphs are the families that Drawn draws from. A size is drawn between 1 and 2.
+// drawnGraphs are the families that Drawn draws from. Sizes are drawn by their logarithm; that of 1 has some
+// 10,000 edges.
 var drawnGraphs = []struct {
 	name string
 	keys func(size float64) string
 }{
 	{"rmat", func(x float64) string {
-		return fmt.Sprintf("rmat: {scale: 12, edge_factor: %d}, clean: {symmetrise: true}", int(6*x))
+		return fmt.Sprintf("rmat: {scale: %d, edge_factor: %d}, clean: {symmetrise: true}", 10+int(math.Log2(x)),
+			4+int(40*x)%19)
 	}},
 	{"power law", func(x float64) string {
-		return fmt.Sprintf("powerlaw_cluster: {vertices: %d, edges_per_step: 5}", int(4000*x))
+		return fmt.Sprintf("powerlaw_cluster: {vertices: %d, edges_per_step: 5}", int(2000*x))
 	}},
 	{"uniform", func(x float64) string {
-		return fmt.Sprintf("erdos_renyi: {vertices: %d, edges: %d}", int(4000*x), int(20000*x))
+		return fmt.Sprintf("erdos_renyi: {vertices: %d, edges: %d}", int(2000*x), int(10000*x))
 	}},
 	{"grid", func(x float64) string {
-		return fmt.Sprintf("grid: {width: %d, height: 100, remove: 0.2}", int(60*x))
+		return fmt.Sprintf("grid: {width: %d, height: %d, remove: 0.2}", int(60*math.Sqrt(x)), int(50*math.Sqrt(x)))
 	}},
 	{"long grid", func(x float64) string {
-		return fmt.Sprintf("grid: {width: %d, height: 20, remove: 0.1}", int(300*x))
+		return fmt.Sprintf("grid: {width: %d, height: 20, remove: 0.1}", int(150*x))
 	}},
 }
 
 // drawnOn are schedules on machines that have their units.
 var drawnOn = []struct{ machine, schedule string }{
 	{"vortex-1c32w32t-slice", "vertex"}, {"vortex-1c32w32t-slice", "warp"}, {"vortex-1c32w32t-slice", "edge"},
-	{"vortex-6c32w32t", "vertex"}, {"vortex-6c32w32t", "warp"}, {"vortex-6c32w32t-weaver", "weaver"},
-	{"vortex-6c32w32t-eghw", "eghw"}, {"vortex-6c32w32t-graphpeg", "peg"},
+	{"vortex-6c32w32t", "vertex"}, {"vortex-6c32w32t", "warp"}, {"vortex-6c32w32t", "strict"},
+	{"gpu-16sm", "vertex"}, {"gpu-16sm", "warp"}, {"gpu-16sm", "cta"},
+	{"vortex-6c32w32t-weaver", "weaver"}, {"vortex-6c32w32t-eghw", "eghw"}, {"vortex-6c32w32t-graphpeg", "peg"},
 }
 
-// Drawn draws n cases of many super-steps: graph, algorithm, and schedule with machine. The same seed draws the same
-// ones.
-func Drawn(seed uint64, n int) (all []Case) {
+// unitsFrom is the first of them with a unit, which algorithms on features do not use.
+const unitsFrom = 9
+
+// Drawn draws n cases of many super-steps: graph, algorithm, and schedule with machine. Traversals are drawn on grids
+// alone: elsewhere they end after a few steps, of which nothing is left out. The largest graph has that many times the
+// edges of the smallest. The same arguments draw the same cases.
+func Drawn(seed uint64, n int, largest float64) (all []Case) {
 	r := rand.New(rand.NewPCG(seed, 41))
 	for len(all) < n {
-		g, on := drawnGraphs[r.IntN(len(drawnGraphs))], drawnOn[r.IntN(len(drawnOn))]
-		c := Case{Graph: g.name, Keys: g.keys(1 + r.Float64()), Set: []string{"machine=" + on.machine,
-			"workload.schedule=" + on.schedule}}
-		switch algorithm := []string{"pagerank", "bfs", "sssp", "cc"}[r.IntN(4)]; algorithm {
+		algorithm := []string{"pagerank", "pagerank", "bfs", "sssp", "cc", "lp", "als", "bp", "mmr", "mml"}[r.IntN(10)]
+		families, on := drawnGraphs, drawnOn[r.IntN(len(drawnOn))]
+		size := math.Pow(largest, r.Float64())
+		set := []string{"workload.algorithm=" + algorithm}
+		switch algorithm {
 		case "pagerank":
-			c.Set = append(c.Set, "workload.algorithm=pagerank", "workload.max_iterations=20")
+			set = append(set, "workload.max_iterations=20")
+		case "bfs", "sssp", "cc":
+			families = drawnGraphs[len(drawnGraphs)-2:]
 		default:
-			c.Set = append(c.Set, "workload.algorithm="+algorithm)
+			on = drawnOn[r.IntN(unitsFrom)]
+			size = math.Sqrt(size) // they take several times as long
+			set = append(set, fmt.Sprint("workload.features.count=", 1+r.IntN(4)),
+				fmt.Sprint("workload.features.aware=", r.IntN(2) > 0),
+				fmt.Sprint("workload.features.change_driven=", r.IntN(2) > 0))
 		}
-		all = append(all, c)
+		g := families[r.IntN(len(families))]
+		all = append(all, Case{Graph: g.name, Keys: g.keys(size), Set: append(set, "machine="+on.machine,
+			"workload.schedule="+on.schedule)})
 	}
 	return all
 }

@@ -13,10 +13,11 @@ import (
 // small in the mean and at worst, unless a run is refused; all forty with HEDDLE_LONG, others with HEDDLE_SEED.
 func TestDrawnSteps(t *testing.T) {
 	testenv.NeedSlow(t, "it simulates drawn runs whole and sampled")
-	cases, every := Drawn(testenv.Seed(t, 2026), 40), 10
+	every, largest := 10, 1.5
 	if testenv.Long(t) > 0 {
-		every = 1
+		every, largest = 1, 16
 	}
+	cases := Drawn(testenv.Seed(t, 2026), 40, largest)
 	var rows []Row
 	for i := 0; i < len(cases); i += every {
 		r, err := Do(t.Context(), &cases[i], "sample.steps=20")
