@@ -19,7 +19,6 @@ var unordered = []string{
 	"experiment/explain/explain.go newStack", // whole numbers of cycles
 	"experiment/forecast.go left",            // host time
 	"rtl/area/stat.go add",                   // quarters
-	"sim/sampled/steps.go curvesOf",          // not across kernels: each has a curve
 }
 
 // sumsInMapOrder lists the functions with a float that the loop over a map adds to or multiplies: the order of a map
