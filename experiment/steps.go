@@ -77,16 +77,16 @@ func newSampledSteps(d *host.Timed, e *config.Experiment) *sampledSteps {
 		last: map[*isa.Program]lastGroup{}}
 }
 
-// expect takes into account what is known of a run before it begins: dense is the number of super-steps with all edges,
-// 0 if there may be others. Where a vertex may become active again, a super-step that reads what it has written itself
-// leaves other vertices active in another order of warps; of programs of the user's, this is assumed. From a single
-// source that is rare: the vertices of a frontier are not on one path.
-func (s *sampledSteps) expect(dense uint64) {
+// expect takes into account what is known of a run before it begins: dense, that its super-steps handle all edges.
+// Where a vertex may become active again, a super-step that reads what it has written itself leaves other vertices
+// active in another order of warps; of programs of the user's, this is assumed. From a single source that is rare: the
+// vertices of a frontier are not on one path.
+func (s *sampledSteps) expect(dense bool) {
 	if s == nil {
 		return
 	}
 	e := s.config
-	if dense == 0 {
+	if !dense {
 		s.order = sampled.Ordered
 	}
 	switch e.Workload.Kind() {

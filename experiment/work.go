@@ -227,7 +227,7 @@ type result struct {
 
 // runWork runs a point's work, and records the launches in the region.
 func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region config.Region) (result, error) {
-	d.steps.expect(w.edges(g) / uint64(max(1, g.Edges())))
+	d.steps.expect(w.edges(g) >= uint64(max(1, g.Edges())))
 	for range region.WarmRuns {
 		if _, err := w.run(ctx, d, g); err != nil {
 			return result{region: region}, err

@@ -70,7 +70,7 @@ func (t *toucher) fetch(m *Machine, p *isa.Program) {
 			if !of.Executable {
 				continue
 			}
-			for at, end := uint64(of.Addr)&^(size-1), uint64(of.Addr)+uint64(of.Size); at < end; at += size {
+			for at, end := uint64(of.Addr)&^(size-1), uint64(of.Addr)+uint64(len(of.Data)); at < end; at += size {
 				code.Touch(mem.Access{Op: mem.Read, Addr: uint32(at), Operations: 1})
 			}
 		}

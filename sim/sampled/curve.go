@@ -153,8 +153,6 @@ func (c *curve) at(instrs, active float64) (r rate) {
 // pace returns the standard deviation of a launch's rate, relative to it.
 func (c *curve) pace(r *rate, l *Launch) float64 {
 	switch {
-	case l.Cold:
-		return max(coldPace, math.Sqrt(c.scatter))
 	case r.same != nil && slices.Contains(r.same.strata, l.Stratum):
 		return samePace
 	case r.beyond > math.Ln2:

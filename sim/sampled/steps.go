@@ -36,8 +36,6 @@ const (
 	samePace   = 0.004
 	stepPace   = 0.03
 	stepWeight = 4
-	// coldPace is the same for cold launches.
-	coldPace = 0.1
 	// warmError is the standard deviation of the error that all strata share, relative to the emulated part: emulation
 	// leaves caches almost as simulation does.
 	warmError = 0.01

@@ -1,9 +1,6 @@
 package stats
 
-import (
-	"iter"
-	"math"
-)
+import "math"
 
 // Group is parts whose counts a unit of size follow a line through the logarithms of their sizes, as the launches of a
 // kernel do.
@@ -19,18 +16,6 @@ type Knot struct {
 	Size   float64 // logarithm
 }
 
-func (k *Knot) parts() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for _, p := range k.Points {
-			for _, j := range p {
-				if !yield(j) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // paceWeight is the number of parts that what is known beforehand counts as much as.
 const paceWeight = 4
 
@@ -41,9 +26,11 @@ func (p *Parts) halfByGroup(y, size []float64) float64 {
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		stands, seen := 0.0, 0.0
-		for i := range g.Knots {
-			for j := range g.Knots[i].parts() {
-				stands, seen = stands+p.Weights[j]*y[j], seen+math.Abs(y[j])
+		for _, k := range g.Knots {
+			for _, parts := range k.Points {
+				for _, j := range parts {
+					stands, seen = stands+p.Weights[j]*y[j], seen+math.Abs(y[j])
+				}
 			}
 		}
 		if seen > 0 {
