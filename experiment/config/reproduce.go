@@ -102,6 +102,7 @@ type Check struct {
 	Quantity
 	Along     string            `key:"along" default:""`
 	Among     []string          `key:"among" default:""`
+	Tuned     []string          `key:"tuned" default:"" doc:"Keys of among: options that differ in them alone are one, the fastest of them."`
 	Options   int               `key:"options" default:"2" min:"2" max:"1000000" unit:"options"`
 	Differs   string            `key:"differs" default:"" doc:"For second-differs: the key of among to compare."`
 	Alike     []string          `key:"alike" default:"" doc:"For second-differs: values of that key that count as one."`

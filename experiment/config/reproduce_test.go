@@ -81,6 +81,7 @@ func TestBadPacks(t *testing.T) {
 		{"options' key", check("holds: '>= 1', reduce: second, among: [sed]"), published, []string{"checks[0].among", "no key"}},
 		{"what differs", check("holds: '>= 1', reduce: second-differs, among: [seed], differs: workload.layout"), published, []string{"checks[0].differs", "one of the keys of among"}},
 		{"what is alike", check("holds: '>= 1', reduce: second, among: [seed], alike: [csr, csc]"), published, []string{"checks[0].alike", "means nothing with reduce second"}},
+		{"what is tuned", check("holds: '>= 1', reduce: second, among: [seed], tuned: [workload.layout]"), published, []string{"checks[0].tuned", "expected keys of among"}},
 		{"nothing differs", check("holds: '>= 1', reduce: second, among: [seed], differs: seed"), published, []string{"checks[0].differs", "means nothing"}},
 		{"figure's name", packHead + "figures:\n  - {name: ../x, title: t, columns: [seed]}\n", published, []string{"pack.yaml:7:12", "figures[0].name", "small letters"}},
 		{"figure's columns", packHead + "figures:\n  - {name: x, title: t, columns: [sed]}\n", published, []string{"figures[0].columns", "no key"}},

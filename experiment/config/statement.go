@@ -199,6 +199,11 @@ func (c *Check) options() error {
 	case c.Reduce != "second-differs" && len(c.Alike) > 0:
 		return &schema.FieldError{Key: "alike", Msg: fmt.Sprintf("means nothing with reduce %s", c.Reduce)}
 	}
+	for _, k := range c.Tuned {
+		if !slices.Contains(c.Among, k) {
+			return &schema.FieldError{Key: "tuned", Msg: fmt.Sprintf("%s: expected keys of among", k)}
+		}
+	}
 	if (c.Reduce == "restricted") != (len(c.Within) > 0) {
 		return &schema.FieldError{Key: "within", Msg: "expected conditions with reduce restricted, and none else"}
 	}

@@ -40,6 +40,9 @@ func digest(c *config.Check) string {
 	if len(c.Within) > 0 {
 		parts = append(parts, c.Within)
 	}
+	if len(c.Tuned) > 0 {
+		parts = append(parts, "tuned", c.Tuned)
+	}
 	if len(c.Alike) > 0 {
 		parts = append(parts, "alike", c.Alike)
 	}

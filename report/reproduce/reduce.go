@@ -168,6 +168,7 @@ func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 		panic(fmt.Sprintf("BUG: reproduce: conditions that were checked: %v", err))
 	}
 	for _, of := range problems(c.Across, list) {
+		of = tuned(c, of)
 		if len(of) < max(2, c.Options) {
 			return 0, false
 		}
@@ -194,6 +195,20 @@ func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 		return mean(all), true
 	}
 	return geomean(all), true
+}
+
+// tuned returns the options of a problem, fastest first, of those that differ in the keys of tuned alone the fastest.
+func tuned(c *config.Check, sorted []sample) []sample {
+	if len(c.Tuned) == 0 {
+		return sorted
+	}
+	named := slices.DeleteFunc(slices.Clone(c.Among), func(k string) bool { return slices.Contains(c.Tuned, k) })
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(sorted), func(s sample) bool {
+		key := s.point.values(named)
+		defer func() { seen[key] = true }()
+		return seen[key]
+	})
 }
 
 // differ returns 1 if two values of the key that second-differs compares are others, and 0 if they count as one.

@@ -53,6 +53,12 @@ func pack(c config.Check) *config.Pack {
 	}
 }
 
+// tunedBy returns the check with keys of which each option has its best.
+func tunedBy(c config.Check, keys ...string) config.Check {
+	c.Tuned = keys
+	return c
+}
+
 // alike returns the check with values that count as one.
 func alike(c config.Check, values ...string) config.Check {
 	c.Alike = values
@@ -111,6 +117,8 @@ func TestStatements(t *testing.T) {
 		{"last", config.Check{Quantity: value("workload.schedule=weaver"), Along: latency, Reduce: "last", Holds: far}, 1300, reproduce.No},
 		{"slowest option", options("slowest", ""), 5.2, reproduce.No},
 		{"second option", options("second", ""), 1.1, reproduce.No},
+		{"slowest option, each with its best latency", tunedBy(options("slowest", ""), latency), 4, reproduce.No},
+		{"second option, each with its best latency", tunedBy(options("second", ""), latency), 4, reproduce.No},
 		{"second option, with others", config.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "second", Holds: far}, 4, reproduce.No},
 		{"second option, most", config.Check{Quantity: of(latency, "workload.algorithm"), Among: []string{"workload.schedule"}, Reduce: "most-second", Holds: far}, 8, reproduce.No},
 		{"second option is of another schedule, not", options("second-differs", "workload.schedule"), 0, reproduce.No},
