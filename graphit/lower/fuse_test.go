@@ -129,6 +129,28 @@ func TestFusedInTime(t *testing.T) {
 	}
 }
 
+// TestStepsOfHost: the host looks after each super-step of its loops, and after none of a fused one.
+func TestStepsOfHost(t *testing.T) {
+	g := undirected(t)
+	_, of := sources(t)
+	for name, src := range map[string]string{"bfs": of["bfs"], "pagerank": of["pagerank"], "fused": looptest.Fused(of["bfs"])} {
+		var overheads [2]uint64
+		steps := 0
+		for i, setting := range []string{"step_overhead=0", "step_overhead=7000"} {
+			w := testWorkload(t, setting)
+			r, err := lower.Run(context.Background(), device(t, w), g, parse(t, name, src),
+				lower.Options{Args: args(name, g), Output: io.Discard, Workload: w})
+			require.NoError(t, err, name)
+			overheads[i], steps = r.Times.Overhead, r.Steps
+		}
+		if name == "fused" {
+			steps = 0
+		}
+		require.EqualValues(t, 7000*steps, overheads[1]-overheads[0], name)
+		require.Equal(t, name == "fused", steps == 0)
+	}
+}
+
 // TestNotFused: the reason why a loop stays on the host is reported, and the program runs as without fusion.
 func TestNotFused(t *testing.T) {
 	g := undirected(t)

@@ -180,10 +180,12 @@ type byLaunch struct{}
 
 func (byLaunch) start(s *Session, o *EdgeOperator, in *Frontier) error { return s.start(o, in) }
 func (byLaunch) exchanges(*EdgeOperator) bool                          { return true }
-func (byLaunch) between(*Session, int)                                 {}
 func (byLaunch) parts() bool                                           { return false }
 func (byLaunch) abort(*Session)                                        {}
 func (byLaunch) after(context.Context, *Session) error                 { return nil }
+
+// between counts what the host does between super-steps.
+func (byLaunch) between(s *Session, _ int) { s.Times.Overhead += uint64(s.workload.StepOverhead) }
 
 func (byLaunch) operator(_ context.Context, _ *Session, o *EdgeOperator) (*EdgeOperator, error) {
 	return o, nil
