@@ -133,7 +133,9 @@ func TestFusedInTime(t *testing.T) {
 func TestStepsOfHost(t *testing.T) {
 	g := undirected(t)
 	_, of := sources(t)
-	for name, src := range map[string]string{"bfs": of["bfs"], "pagerank": of["pagerank"], "fused": looptest.Fused(of["bfs"])} {
+	for name, src := range map[string]string{
+		"bfs": of["bfs"], "pagerank": of["pagerank"], "fused": looptest.Fused(of["bfs"]),
+	} {
 		var overheads [2]uint64
 		steps := 0
 		for i, setting := range []string{"step_overhead=0", "step_overhead=7000"} {
