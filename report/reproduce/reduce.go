@@ -198,17 +198,18 @@ func reduceOptions(c *config.Check, list []sample) (x float64, ok bool) {
 }
 
 // tuned returns the options of a problem, fastest first, of those that differ in the keys of tuned alone the fastest.
-func tuned(c *config.Check, sorted []sample) []sample {
+func tuned(c *config.Check, sorted []sample) (out []sample) {
 	if len(c.Tuned) == 0 {
 		return sorted
 	}
 	named := slices.DeleteFunc(slices.Clone(c.Among), func(k string) bool { return slices.Contains(c.Tuned, k) })
 	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(sorted), func(s sample) bool {
-		key := s.point.values(named)
-		defer func() { seen[key] = true }()
-		return seen[key]
-	})
+	for _, s := range sorted {
+		if key := s.point.values(named); !seen[key] {
+			seen[key], out = true, append(out, s)
+		}
+	}
+	return out
 }
 
 // differ returns 1 if two values of the key that second-differs compares are others, and 0 if they count as one.
