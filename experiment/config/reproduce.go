@@ -319,6 +319,7 @@ func (p *Pack) parse(file string, text []byte) error {
 	for i, c := range loadList(checkSchema, file, "checks", parts["checks"], &bad) {
 		c.Value.canonical()
 		present(c.Value.Among)
+		present(c.Value.Tuned)
 		c.Value.Along, c.Value.Differs = Schema.Path(c.Value.Along), Schema.Path(c.Value.Differs)
 		p.Checks = append(p.Checks, c.Value)
 		for _, v := range c.Value.Variants {

@@ -103,6 +103,20 @@ func TestBadPacks(t *testing.T) {
 	require.ErrorContains(t, err, "no such file")
 }
 
+// TestFormerNamesInChecks: every list of keys of a check is read under the keys' present names.
+func TestFormerNamesInChecks(t *testing.T) {
+	p, err := config.LoadPack(writePack(t, packHead+packQuick+"checks:\n  - {says: x, holds: '>= 1', reduce: second-differs, "+
+		"across: [workload.block_by], among: [workload.warps_per_core, workload.sum], tuned: [workload.warps_per_core], "+
+		"differs: workload.sum}\n  - {says: y, holds: '>= 1', reduce: r2, along: workload.delta}\n", published))
+	require.NoError(t, err)
+	c := p.Checks[0]
+	require.Equal(t, []string{"workload.layout.block_by"}, c.Across)
+	require.Equal(t, []string{"workload.schedule.warps_per_core", "workload.compiler.sum"}, c.Among)
+	require.Equal(t, []string{"workload.schedule.warps_per_core"}, c.Tuned)
+	require.Equal(t, "workload.compiler.sum", c.Differs)
+	require.Equal(t, "workload.order.delta", p.Checks[1].Along)
+}
+
 // Experiments are laid over their common part, and their errors name lines.
 func TestPackExperiments(t *testing.T) {
 	file := writePack(t, packHead+`common:

@@ -202,6 +202,11 @@ func tuned(c *config.Check, sorted []sample) (out []sample) {
 	if len(c.Tuned) == 0 {
 		return sorted
 	}
+	for _, k := range c.Tuned {
+		if !slices.Contains(c.Among, k) {
+			panic(fmt.Sprintf("BUG: reproduce: tuned %q is not among %q", k, c.Among))
+		}
+	}
 	named := slices.DeleteFunc(slices.Clone(c.Among), func(k string) bool { return slices.Contains(c.Tuned, k) })
 	seen := map[string]bool{}
 	for _, s := range sorted {
