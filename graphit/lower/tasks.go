@@ -57,6 +57,7 @@ type taskBackend struct {
 	launched []compose.Launched
 	times    host.Times
 	steps    int
+	begun    int   // super-step of the last launch
 	failed   error // of Element, which cannot return it
 }
 
@@ -644,8 +645,12 @@ func (k *taskKernel) root(s taskStep, at ir.Value) {
 // launch runs the program from a first task.
 func (b *taskBackend) launch(name string, block []uint32, start func(k *taskKernel)) (r sim.Result, err error) {
 	defer func() { b.must(err) }()
-	if err := host.BeginStep(b.device, max(1, b.steps)); err != nil {
+	step := max(1, b.steps)
+	if err := host.BeginStep(b.device, step); err != nil {
 		return r, err
+	}
+	if step != b.begun {
+		b.begun, b.times.Overhead = step, b.times.Overhead+uint64(b.options.Workload.StepOverhead)
 	}
 	first, err := b.code.compile("start", emu.CodeBase, start)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"heddle/graphit/looptest"
 	"heddle/graphit/lower"
 	"heddle/graphit/programs"
+	"heddle/isa"
 	"heddle/kernels/host"
 	"heddle/kernels/workload"
 	"heddle/sim"
@@ -66,6 +67,50 @@ func TestShippedProgramsOnTiles(t *testing.T) {
 				require.NoError(t, d.Machine.CheckInvariants())
 			}
 		})
+	}
+}
+
+// looks counts the super-steps that have launches, as heddle run does.
+type looks struct {
+	host.Device
+	last, n int
+	begun   bool
+}
+
+func (l *looks) BeginStep(n int) error {
+	l.begun, l.last = l.begun || n != l.last, n
+	return host.BeginStep(l.Device, n)
+}
+
+func (l *looks) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {
+	if l.begun {
+		l.begun = false
+		l.n++
+	}
+	return l.Device.Launch(ctx, p, arg)
+}
+
+// TestLooksOnTiles: on tiles, too, gt run counts step_overhead as often as heddle run does.
+func TestLooksOnTiles(t *testing.T) {
+	g := load(t, "rmat.scale=6", "weights.from=random", "clean.symmetrise=true")
+	for _, name := range []string{"bfs", "pagerank", "sssp"} {
+		var overheads [2]uint64
+		d := &looks{}
+		for i, overhead := range []int{0, 7000} {
+			d = &looks{Device: tiles(t, "swarm-1c")}
+			w := workload.Default()
+			w.StepOverhead = overhead
+			arg := argumentsOf[name]
+			if arg == "" {
+				arg = "1"
+			}
+			r, err := lower.Run(context.Background(), d, g, parse(t, name, program(t, name)),
+				lower.Options{Args: []string{"p.gt", "graph", arg}, Workload: w})
+			require.NoError(t, err, name)
+			overheads[i] = r.Times.Overhead
+		}
+		require.Positive(t, d.n, name)
+		require.EqualValues(t, 7000*d.n, overheads[1]-overheads[0], name)
 	}
 }
 

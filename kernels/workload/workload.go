@@ -383,8 +383,8 @@ var docs = map[string]string{
 		"separately in launch.overhead_cycles. 2000 is about 2 µs.",
 	"step_overhead": "Host time for each super-step beyond its launches: the copy of a word by which the host " +
 		"learns whether, and with what, to go on. Every super-step pays it, also where their number is fixed; a " +
-		"fused loop and Swarm's tasks have none. Included in launch.overhead_cycles. An H200's host takes some 3.5 µs " +
-		"for a launch and 8.4 µs (5.8 to 11.2) for a look.",
+		"fused loop has none, and a loop that is one launch on Swarm pays one. Included in launch.overhead_cycles. An " +
+		"H200's host takes some 3.5 µs for a launch and 8.4 µs (5.8 to 11.2) for a look.",
 }
 
 // Features are the choices of algorithms on features.
