@@ -105,9 +105,16 @@ func TestBadPacks(t *testing.T) {
 
 // TestFormerNamesInChecks: every list of keys of a check is read under the keys' present names.
 func TestFormerNamesInChecks(t *testing.T) {
-	p, err := config.LoadPack(writePack(t, packHead+packQuick+"checks:\n  - {says: x, holds: '>= 1', reduce: second-differs, "+
-		"across: [workload.block_by], among: [workload.warps_per_core, workload.sum], tuned: [workload.warps_per_core], "+
-		"differs: workload.sum}\n  - {says: y, holds: '>= 1', reduce: r2, along: workload.delta}\n", published))
+	p, err := config.LoadPack(writePack(t, packHead+packQuick+`checks:
+  - says: x
+    holds: '>= 1'
+    reduce: second-differs
+    across: [workload.block_by]
+    among: [workload.warps_per_core, workload.sum]
+    tuned: [workload.warps_per_core]
+    differs: workload.sum
+  - {says: y, holds: '>= 1', reduce: r2, along: workload.delta}
+`, published))
 	require.NoError(t, err)
 	c := p.Checks[0]
 	require.Equal(t, []string{"workload.layout.block_by"}, c.Across)
