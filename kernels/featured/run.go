@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"heddle/graph"
 	"heddle/kernels/algorithm"
@@ -126,15 +127,19 @@ func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.Ed
 	return compose.NewEdgeOperator(name, a, own, weights)
 }
 
+// numbered are the layouts whose edges have csr's numbers.
+var numbered = []string{"csr", "coo", "virtual", "virtual-coalesced"}
+
 // accepts returns an error for unsupported graphs, and for layouts in which edges' features cannot be addressed.
 func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 	for _, o := range append(r.lone, r.edges...) {
 		for _, x := range r.Properties {
 			switch l := o.Plan.Layout.Name; {
 			case !x.Edges:
-			case l != "csr" && l != "coo":
+			case !slices.Contains(numbered, l):
 				return refuse("workload.layout",
-					" = %s: edges of %s have features, by their numbers in csr: expected csr, coo or auto", l, r.Name)
+					" = %s: edges of %s have features, by their numbers in csr: expected %s or auto", l, r.Name,
+					strings.Join(numbered, ", "))
 			case o.Plan.Schedule.Unit.ReadsRows():
 				return refuse("workload.schedule",
 					" = %s: edges of %s have features, by their numbers, and the graph unit hands out none: "+

@@ -64,6 +64,9 @@ func TestRandomRuns(t *testing.T) {
 		if r.IntN(3) == 0 {
 			w.Layout = workload.Layout(pick(r, layout.Layouts()).Name)
 		}
+		if strings.HasPrefix(string(w.Layout), "virtual") {
+			w.VirtualDegree = 1 + r.IntN(9)
+		}
 		w.Features = workload.Features{
 			Count: pick(r, []int{1, 2, 3, 4, 5, 7, 8, 1 + r.IntN(128)}), Aware: r.IntN(3) > 0, Changes: r.IntN(2) == 0,
 			Epsilon: pick(r, []float64{0, 1e-4, 1e-3, 0.1, 1e9}), Unsent: pick(r, []workload.Choice{"lost", "kept"}),
@@ -115,6 +118,25 @@ func TestRandomRuns(t *testing.T) {
 	t.Log(ran, refused)
 	for _, a := range feature.Algorithms() {
 		require.Greater(t, ran[a.Name], 2, a.Name)
+	}
+}
+
+// TestFeaturesOfVirtualVertices runs the algorithms whose edges have features on rows in parts: an edge's number, and so
+// its features, must be csr's.
+func TestFeaturesOfVirtualVertices(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 42))
+	for _, a := range []string{"bp", "mmr", "mml"} {
+		for _, l := range []workload.Layout{"virtual", "virtual-coalesced"} {
+			w := testWorkload()
+			w.Algorithm, w.Schedule, w.Layout, w.VirtualDegree = workload.Algorithm(a), "vertex", l, 3
+			w.Features.Aware = l == "virtual"
+			cfg := emu.Config{Cores: 2, Warps: 4, Threads: 8, Quantum: 7, MaxInstrs: 1 << 28}
+			d, err := tryFunctional(cfg, &w)
+			require.NoError(t, err)
+			res, err := featured.Run(context.Background(), d, randomGraph(t, r, 6, true), &w)
+			require.NoError(t, err, "%s, %s", a, l)
+			require.True(t, res.Verified)
+		}
 	}
 }
 

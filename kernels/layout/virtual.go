@@ -8,8 +8,8 @@ import (
 // DefaultDegree is the default maximum number of edges of a virtual vertex.
 const DefaultDegree = 8
 
-// Virtual describes rows that belong to virtual vertices, each of which has some of a vertex's edges (GRAssembler, CGO
-// 2024, §4.2: virtual topology access).
+// Virtual describes rows that belong to virtual vertices, each of which has some of a vertex's edges (GRAssembler,
+// PACT '22, §4.2: virtual topology access).
 type Virtual struct {
 	// Rows returns the number of rows whose vertices are an end of edges.
 	Rows func(g *graph.Graph, x End) int
