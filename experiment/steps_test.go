@@ -192,6 +192,9 @@ func TestUnitsCountWhatIsSampled(t *testing.T) {
 	for machine, schedule := range map[string]string{"vortex-1c4w4t-graphpeg": "peg", "hwwl-15sm": "hwwl",
 		"graphpeg-15sm": "peg", "vortex-1c4w4t-weaver": "weaver"} {
 		set := []string{"machine=" + machine, "workload.schedule=" + schedule}
+		if strings.HasSuffix(machine, "-15sm") {
+			set = append(set, "machine.sockets=3")
+		}
 		whole := runPart(t, wandering, set...)
 		require.NoError(t, whole.Err, machine)
 		sampled := runPart(t, wandering, append(set, "sample.steps=10")...)
