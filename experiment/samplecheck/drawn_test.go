@@ -13,7 +13,7 @@ import (
 // small in the mean and at worst, unless a run is refused; all forty with HEDDLE_LONG, others with HEDDLE_SEED.
 func TestDrawnSteps(t *testing.T) {
 	testenv.NeedSlow(t, "it simulates drawn runs whole and sampled")
-	every, largest := 10, 1.5
+	every, largest := 10, 0.7
 	if testenv.Long(t) > 0 {
 		every, largest = 1, 16
 	}
