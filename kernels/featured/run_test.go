@@ -121,8 +121,8 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-// TestFeaturesOfVirtualVertices runs the algorithms whose edges have features on rows in parts: an edge's number, and so
-// its features, must be csr's.
+// TestFeaturesOfVirtualVertices runs the algorithms whose edges have features on rows in parts: an edge's number, and
+// so its features, must be csr's.
 func TestFeaturesOfVirtualVertices(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 42))
 	for _, a := range []string{"bp", "mmr", "mml"} {
