@@ -127,15 +127,17 @@ func TestFeaturesOfVirtualVertices(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 42))
 	for _, a := range []string{"bp", "mmr", "mml"} {
 		for _, l := range []workload.Layout{"virtual", "virtual-coalesced"} {
-			w := testWorkload()
-			w.Algorithm, w.Schedule, w.Layout, w.VirtualDegree = workload.Algorithm(a), "vertex", l, 3
-			w.Features.Aware = l == "virtual"
-			cfg := emu.Config{Cores: 2, Warps: 4, Threads: 8, Quantum: 7, MaxInstrs: 1 << 28}
-			d, err := tryFunctional(cfg, &w)
-			require.NoError(t, err)
-			res, err := featured.Run(context.Background(), d, randomGraph(t, r, 6, true), &w)
-			require.NoError(t, err, "%s, %s", a, l)
-			require.True(t, res.Verified)
+			for _, aware := range []bool{false, true} {
+				w := testWorkload()
+				w.Algorithm, w.Schedule, w.Layout, w.VirtualDegree = workload.Algorithm(a), "vertex", l, 3
+				w.Features.Aware = aware
+				cfg := emu.Config{Cores: 2, Warps: 4, Threads: 8, Quantum: 7, MaxInstrs: 1 << 28}
+				d, err := tryFunctional(cfg, &w)
+				require.NoError(t, err)
+				res, err := featured.Run(context.Background(), d, randomGraph(t, r, 6, true), &w)
+				require.NoError(t, err, "%s, %s, aware %v", a, l, aware)
+				require.True(t, res.Verified)
+			}
 		}
 	}
 }
