@@ -177,8 +177,8 @@ func (r *recorded) cellTables(b *bytes.Buffer, tables []tableOf) {
 
 // markdown is a matrix of published numbers and ours.
 func (t *tableOf) markdown(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\n## %s, cell by cell\n\n%s\n", t.Of, wrapped(fmt.Sprintf("%s (%s). Published / ours; *f*: of the full "+
-		"variant; –: no number of ours.", flow(t.Quantity), t.Where)))
+	fmt.Fprintf(b, "\n## %s, cell by cell\n\n%s\n", t.Of, wrapped(fmt.Sprintf(
+		"%s (%s). Published / ours; *f*: of the full variant; –: no number of ours.", flow(t.Quantity), t.Where)))
 	var columns []string
 	for _, c := range t.cells {
 		addOnce(&columns, c.Column)

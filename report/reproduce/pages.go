@@ -382,8 +382,8 @@ func (r *recorded) details(tables []tableOf) []byte {
 	var b bytes.Buffer
 	p := r.pack
 	fmt.Fprintf(&b, "# %s: figures, tables, machines and graphs\n\n", p.Name)
-	b.WriteString(wrapped(fmt.Sprintf("%s, %s: %s. What holds of it is in [%s](../%s#%s).", p.Paper.Venue, p.Figure, p.Title,
-		mainPage, mainPage, anchor(p.Name))))
+	b.WriteString(wrapped(fmt.Sprintf("%s, %s: %s. What holds of it is in [%s](../%s#%s).", p.Paper.Venue, p.Figure,
+		p.Title, mainPage, mainPage, anchor(p.Name))))
 	for _, o := range r.outcomes {
 		if o == nil {
 			continue
