@@ -262,9 +262,8 @@ func TestFloat(t *testing.T) {
 	require.InDelta(t, 20, ratio, 5)
 }
 
-// TestHybrid: two schedules of one operator, which are entirely different.
-func TestHybrid(t *testing.T) {
-	src := program(t, "bfs") + `
+// hybridSchedule pushes by blocks, and pulls by vertices.
+const hybridSchedule = `
 schedule:
     SimpleGPUSchedule s1;
     s1.configLoadBalance(TWCE);
@@ -275,6 +274,10 @@ schedule:
     HybridGPUSchedule h(INPUT_VERTEXSET_SIZE, "argv[3]", s1, s2);
     program->applyGPUSchedule("loop:step", h);
 `
+
+// TestHybrid: two schedules of one operator, which are entirely different.
+func TestHybrid(t *testing.T) {
+	src := program(t, "bfs") + hybridSchedule
 	w, g := testWorkload(t), undirected(t)
 	used := map[string]bool{}
 	r, err := lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", src),
@@ -286,6 +289,25 @@ schedule:
 	}
 	require.Contains(t, used, "loop:step/gather-push")
 	require.Contains(t, used, "loop:step'/gather-pull")
+}
+
+// TestKeysOfOneSchedule: a program whose schedules differ takes the experiment's keys that one of them reads, and
+// refuses those that none does.
+func TestKeysOfOneSchedule(t *testing.T) {
+	w, g := testWorkload(t, "schedule.cta_threads=8", "schedule.variant=graphit"), undirected(t)
+	run := func(schedule string) (lower.Result, error) {
+		return lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", program(t, "bfs")+schedule),
+			lower.Options{Args: append(args("bfs", g), "0.1"), Workload: w})
+	}
+	r, err := run(hybridSchedule)
+	require.NoError(t, err)
+	require.True(t, r.Verified)
+	require.Contains(t, r.Plans[0], "graphit")
+	require.Contains(t, r.Plans[0], "cta-8")
+	require.NotContains(t, r.Plans[1], "graphit")
+	require.NotContains(t, r.Plans[1], "cta-8")
+	_, err = run(strings.ReplaceAll(hybridSchedule, "TWCE", "VERTEX_BASED"))
+	require.ErrorContains(t, err, "workload.schedule.cta_threads = 8: nothing is shared by thread blocks")
 }
 
 // TestEdgeBlocking: BLOCKED is block-coo, whose threads go on, or where the workload says so edge-blocking, whose

@@ -12,6 +12,7 @@ import (
 	"heddle/kernels/emit"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
+	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
 )
 
@@ -155,6 +156,7 @@ func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name 
 	if err != nil {
 		return nil, err
 	}
+	l.resetUnread(&w)
 	o, err := compose.NewEdgeOperator(name, l.algorithm(op, name), w, l.weights)
 	if err != nil {
 		return nil, &graphit.Error{File: l.program.File.Name, Pos: op.Pos, Msg: op.Name + ": " + err.Error(), Kind: err}
@@ -163,6 +165,38 @@ func (l *lowering) edges(op *graphir.EdgeSetIterator, m *graphir.Metadata, name 
 	m.Direction = graphir.Direction(o.Plan.Direction.Uses[0])
 	m.IsEdgeParallel = !o.Plan.WalksAlone()
 	return o, nil
+}
+
+// resetUnread resets the experiment's keys that this operator's schedule does not read and another one of the program
+// does, for which the user has set them.
+func (l *lowering) resetUnread(w *workload.Workload) {
+	own, err := schedule.ByName(string(w.Schedule))
+	if err != nil {
+		return // refused with the plan
+	}
+	v := schedule.Variant(l.base.Variant)
+	for _, op := range l.program.Edges {
+		of := []*graphir.Metadata{&op.Metadata}
+		if op.Hybrid != nil {
+			of = append(of, &op.Hybrid.Above)
+		}
+		for _, m := range of {
+			name := l.base.Schedule
+			if m.Given["load_balance"] {
+				name = schedules[m.LoadBalance]
+			}
+			other, err := schedule.ByName(string(name))
+			if err != nil {
+				continue
+			}
+			if other.ByBlocks() && !own.ByBlocks() {
+				w.CTAThreads = 0
+			}
+			if other.Sharing.Has(v) && !own.Sharing.Has(v) {
+				w.Variant = workload.Choice(schedule.OwnCode)
+			}
+		}
+	}
 }
 
 // algorithm returns an operator as compose's algorithm.
