@@ -83,24 +83,24 @@ func unevenNote(p, base *Point, h, of *handled) string {
 		return ""
 	}
 	var why []string
-	if h.source != of.source {
+	a, b := &p.Config.Workload, &base.Config.Workload
+	if x, y := a.Runs(), b.Runs(); x != y {
+		why = append(why, fmt.Sprintf("they run %s and %s", x, y))
+	} else if h.source != of.source {
 		why = append(why, fmt.Sprintf("they begin at vertices %d and %d", h.source, of.source))
 	}
 	if h.graph.Edges != of.graph.Edges || h.graph.Vertices != of.graph.Vertices {
 		why = append(why, fmt.Sprintf("their graphs have %s and %s edges", Thousands(uint64(h.graph.Edges)),
 			Thousands(uint64(of.graph.Edges))))
 	}
-	a, b := &p.Config.Workload, &base.Config.Workload
 	for _, c := range []struct{ key, a, b string }{
-		{"program", a.Program, b.Program},
 		{"graphit.arguments", strings.Join(a.Arguments, " "), strings.Join(b.Arguments, " ")},
-		{"algorithm", string(a.Algorithm), string(b.Algorithm)},
 		{"algorithm.target", fmt.Sprint(a.Target), fmt.Sprint(b.Target)},
 		{"max_iterations", fmt.Sprint(a.Iterations), fmt.Sprint(b.Iterations)},
 		{"algorithm.tolerance", fmt.Sprint(a.Tolerance), fmt.Sprint(b.Tolerance)},
 		{"algorithm.threshold", fmt.Sprint(a.Threshold), fmt.Sprint(b.Threshold)},
 	} {
-		if c.a != c.b {
+		if c.a != c.b && a.Runs() == b.Runs() {
 			why = append(why, fmt.Sprintf("workload.%s is %s and %s", c.key, c.a, c.b))
 		}
 	}

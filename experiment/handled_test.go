@@ -46,6 +46,10 @@ func TestWarnings(t *testing.T) {
 			"so that its speedup compares different work: they begin at vertices 3 and 7")
 	require.Contains(t, of(point(-1, 7), point(0, 7), whole, outcome("b", 7, 4000, 8000))[0],
 		"their graphs have 9,000 and 10,000 edges")
+	program := point(-1, -1)
+	program.Config.Workload.Program, program.Config.Workload.Arguments = "bfs.gt", []string{"7"}
+	require.Contains(t, of(program, point(0, 7), outcome("a", 0, 5000, 9999), outcome("a", 7, 4000, 8000))[0],
+		"compares different work: they run bfs and bfs.gt", "and a program has no workload.algorithm.source")
 	stopped := point(0, 7)
 	stopped.Config.Workload.Iterations = 3
 	require.Contains(t, of(point(-1, 7), stopped, whole, outcome("a", 7, 4000, 8000))[0],

@@ -51,3 +51,11 @@ func (w *Workload) Kind() Kind {
 
 // HasSchedule reports whether the workload's schedule determines its kernels, and so the graph unit that they need.
 func (w *Workload) HasSchedule() bool { return w.Kind() != KindProgram || w.Program == OwnKernel }
+
+// Runs returns the file of the workload's program, or the name of heddle's own algorithm.
+func (w *Workload) Runs() string {
+	if w.Program == OwnKernel || w.Program == "" {
+		return string(w.Algorithm)
+	}
+	return w.Program
+}
