@@ -54,9 +54,10 @@ var recipes = []*Recipe{
 		Name: "sepgraph", Doc: "SEP-Graph (PPoPP 2019) as GraphPEG describes it, with its code's blocks and its rule: on " +
 			"scale-free graphs cooperative blocks (cta of sep-graph) that push or pull (hybrid; near-far and algorithms " +
 			"without a pull push), on others datadriven. Simplified: what is to be pushed next is marked in a byte map " +
-			"and listed by a kernel, where its code appends to a queue, and nothing is asynchronous. Its code changes " +
-			"between rounds over active and over all vertices for PageRank alone (hybrid_policy.h: traversals have the " +
-			"former)",
+			"and listed by a kernel, where its code appends to a queue. On road networks its code (flag sparse) is one " +
+			"launch, with near-far for sssp: compiler.fusion and order, which the recipe leaves to the experiment. It " +
+			"is asynchronous in that a vertex reads what others have written in the round, as here, and changes between " +
+			"rounds over active and over all vertices for PageRank alone (hybrid_policy.h: traversals have the former)",
 		choose: func(w workload.Workload, a *algorithm.Algorithm, scaleFree bool) recipeChoices {
 			if !scaleFree {
 				return simple("vertex", a)
