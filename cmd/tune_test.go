@@ -220,7 +220,7 @@ func TestTuneProgram(t *testing.T) {
 	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t
 machine: vortex-1c4w4t
 graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
-workload: {program: bc.gt, arguments: ["1"], schedules: {backward: {direction: PULL}}}
+workload: {program: bc.gt, arguments: ["1"], schedules: {"return:step": {direction: PULL}}}
 `), 0o644))
 	only := []string{"--only", "load_balance=VERTEX_BASED,EDGE_ONLY", "--only",
 		"deduplication=ENABLED MONOTONIC_COUNTERS"}

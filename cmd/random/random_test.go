@@ -258,7 +258,7 @@ func drawProgram(r *rand.Rand, e *config.Experiment) {
 	case "pagerank", "pagerank_delta":
 		w.Arguments = []string{strconv.Itoa(1 + r.IntN(3))}
 	case "bc":
-		labels, w.Arguments = []string{"forward", "backward"}, []string{"0"}
+		labels, w.Arguments = []string{"search:step", "return:step"}, []string{"0"}
 	case "cc", "k_core":
 	default:
 		w.Arguments = []string{"0"}
@@ -288,8 +288,8 @@ func drawProgram(r *rand.Rand, e *config.Experiment) {
 		default:
 			entries = append(entries, label+": "+simple())
 		}
-		if label == "loop:step" && kind%2 == 0 && !e.Sample.On() && e.Region.Whole() {
-			entries = append(entries, "loop: {kernel_fusion: ENABLED}")
+		if loop, _, ok := strings.Cut(label, ":"); ok && kind%2 == 0 && !e.Sample.On() && e.Region.Whole() {
+			entries = append(entries, loop+": {kernel_fusion: ENABLED}")
 		}
 	}
 	w.Schedules = schema.Mapping("{" + strings.Join(entries, ", ") + "}")

@@ -128,7 +128,7 @@ var schedules = []string{
 }
 
 // labels are those of our programs' operators over edges.
-var labels = map[string][]string{"bc": {"forward", "backward"}, "spmv": {"step"}}
+var labels = map[string][]string{"bc": {"search:step", "return:step"}, "spmv": {"step"}}
 
 // TestSchedules: every program gives the reference's result under every schedule; without testenv.LongVariable, under
 // some.

@@ -43,7 +43,7 @@ func TestMutations(t *testing.T) {
 	bc, cc := program(t, "bc"), program(t, "cc")
 	pull := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PULL, BOOLMAP); " +
 		"program->applyGPUSchedule(\"loop:step\", s);"
-	push := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PUSH); program->applyGPUSchedule(\"forward\", s);"
+	push := "\nschedule:\nSimpleGPUSchedule s; s.configDirection(PUSH); program->applyGPUSchedule(\"search:step\", s);"
 	edges := func(change func(op *graphir.EdgeSetIterator)) func(p *graphir.Program) {
 		return func(p *graphir.Program) {
 			for _, op := range p.Edges {

@@ -278,7 +278,7 @@ program->applyGPUSchedule("loop:step", h);
 func sample(t testing.TB) []point {
 	return []point{
 		program(t, "bfs", hybrid),
-		program(t, "bc", apply("forward", "configFrontierCreation(UNFUSED_BOOLMAP)")),
+		program(t, "bc", apply("search:step", "configFrontierCreation(UNFUSED_BOOLMAP)")),
 		program(t, "pagerank_delta", "", "schedule=warp", "layout=virtual"),
 		{"a queue's vertices", looptest.Fused(looptest.Programs["a queue's vertices"]), []string{"schedule=twc"}},
 		program(t, "bfs", apply("loop:step", "configDirection(PULL, BITMAP)")),

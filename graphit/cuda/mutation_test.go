@@ -40,7 +40,7 @@ func TestMutations(t *testing.T) {
 		{"a place of a counter not zeroed", loop, once("if (thread == 0) edges0_next_size[(turn + 2) % 3] = 0;", "")},
 		{"a barrier of the grid dropped", loop, once("next_queue);\n        grid_barrier();", "next_queue);")},
 		{"a filter's set that is empty", program(t, "pagerank_delta", ""), once("device.take(begin_size)", "0")},
-		{"a set that is not saved", program(t, "bc", ""), once("forward_frontier.holds(from)", "true")},
+		{"a set that is not saved", program(t, "bc", ""), once("step_frontier.holds(from)", "true")},
 		{"edges of the wrong graph", program(t, "bc", "", "direction=pull"), once("graph.in()", "graph.out")},
 		{"a scalar of another value", program(t, "pagerank", ""), once("0.85f", "0.84f")},
 	}

@@ -230,9 +230,7 @@ func TestFusedNumbers(t *testing.T) {
 // TestFusedBC: both loops of betweenness centrality are one launch each, under all schedules that keep a vertex once.
 func TestFusedBC(t *testing.T) {
 	src := program(t, "bc")
-	for label, while := range map[string]string{"loop": "while (frontier", "back": "while (depth"} {
-		src = strings.Replace(src, while, "#"+label+"# "+while, 1)
-	}
+	src = strings.NewReplacer("#search#", "#loop#", "#return#", "#back#").Replace(src)
 	g := undirected(t)
 	random := rand.New(rand.NewPCG(43, 2))
 	for done, tries := 0, 0; done < 12; tries++ {

@@ -127,8 +127,10 @@ func TestFusedMutations(t *testing.T) {
 			name, which, _ := strings.Cut(c.program, " ")
 			source, err := programs.Source(name)
 			require.NoError(t, err)
-			while := map[string]string{"up": "while (frontier", "down": "while (depth"}[which]
-			text := strings.Replace(string(source), while, "#loop# "+while, min(1, len(which)))
+			text := string(source)
+			if label := map[string]string{"up": "#search#", "down": "#return#"}[which]; label != "" {
+				text = strings.Replace(text, label, "#loop#", 1)
+			}
 			if c.program != "delta_stepping" {
 				text += "\nschedule:"
 			}

@@ -149,7 +149,7 @@ func TestSwarmSchedules(t *testing.T) {
 	g := load(t, "rmat.scale=6", "weights.from=random", "clean.symmetrise=true")
 	for name, label := range map[string]string{
 		"pagerank": "loop:step", "bfs": "loop:step", "sssp": "loop:step", "delta_stepping": "loop:step",
-		"k_core": "loop:step", "bc": "forward",
+		"k_core": "loop:step", "bc": "search:step",
 	} {
 		arg := argumentsOf[name]
 		if arg == "" {
@@ -224,8 +224,8 @@ func TestRefusedOnTiles(t *testing.T) {
 // TestCoresOfOperators: operators use the same number of cores.
 func TestCoresOfOperators(t *testing.T) {
 	g := load(t, "rmat.scale=5")
-	two := `SimpleSwarmSchedule s; s.configNumCores(2); program->applySwarmSchedule("forward", s);
-		SimpleSwarmSchedule u; u.configNumCores(%d); program->applySwarmSchedule("backward", u);`
+	two := `SimpleSwarmSchedule s; s.configNumCores(2); program->applySwarmSchedule("search:step", s);
+		SimpleSwarmSchedule u; u.configNumCores(%d); program->applySwarmSchedule("return:step", u);`
 	_, err := onTiles(t, tiles(t, "swarm-4c"), g, program(t, "bc"), fmt.Sprintf(two, 4), "1")
 	require.ErrorContains(t, err, "configNumCores(4): another operator has 2")
 	_, err = onTiles(t, tiles(t, "swarm-4c"), g, program(t, "bc"), fmt.Sprintf(two, 2), "1")
