@@ -61,6 +61,38 @@ func TestDeviceBarrier(t *testing.T) {
 	}
 }
 
+// TestBarrierLatency: a barrier over several cores opens later by barrier_latency, also if the core does not sleep
+// meanwhile; a core's own does not.
+func TestBarrierLatency(t *testing.T) {
+	for _, barrier := range []string{"flush", "signal"} {
+		cycles := func(latency int, own bool, awake bool) uint64 {
+			text := exchange
+			if own {
+				text = strings.ReplaceAll(text, "csrr a1, vx_num_cores", "li a1, 1")
+			}
+			m, err := sim.New(load(t, "vortex-rtl-m6", "core.warps=4", "core.threads=8", "core.device_barrier="+barrier,
+				fmt.Sprint("core.barrier_latency=", latency)), sim.Options{MaxCycles: 1_000_000})
+			require.NoError(t, err)
+			for _, c := range m.Cores {
+				if awake {
+					c.StayAwake()
+				}
+			}
+			r, err := m.Launch(context.Background(), source(t, text), 0)
+			require.NoError(t, err)
+			return r.Cycles
+		}
+		later := cycles(1234, false, false) - cycles(0, false, false)
+		if barrier == "flush" {
+			require.EqualValues(t, 12*1234, later)
+		} else { // without waiting for stores, which meanwhile leave the loads' way
+			require.InDelta(t, 12*1234, later, 100)
+		}
+		require.Equal(t, cycles(1234, false, false), cycles(1234, false, true), barrier)
+		require.Equal(t, cycles(0, true, false), cycles(1234, true, false), barrier)
+	}
+}
+
 // fillsOf runs a program on six cores and returns the lines that their L1Ds fetched.
 func fillsOf(t *testing.T, text string, set ...string) (fills, cycles uint64) {
 	o, m := run(t, load(t, "vortex-6c32w32t", set...), source(t, text))

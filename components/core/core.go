@@ -168,7 +168,7 @@ func (c *Core) Tick(now uint64) bool {
 	}
 	c.self.Now = now
 	// The end of a program and L1 invalidation also wait for the load-store unit, which does not lower due.
-	pipe := c.due <= now || c.awake || c.active == 0 || c.sync.state != syncNone
+	pipe := c.due <= now || c.awake || c.active == 0 || c.sync.working()
 	c.moved = false
 	back := pipe || c.backDue <= now
 	if back {

@@ -167,6 +167,7 @@ func (u *Functional) arrive(now uint64) {
 		} else {
 			_, u.arrives = u.data.Warm(mem.Access{Op: mem.Invalidate}, now)
 		}
+		u.arrives += uint64(u.core.spec.BarrierLatency)
 	}
 	if u.arrives <= now {
 		u.arrives = never

@@ -78,6 +78,8 @@ type Spec struct {
 	ScratchpadBytes int `key:"scratchpad_bytes" default:"16KiB" min:"4" max:"64KiB" unit:"bytes" doc:"Scratchpad of a core, a multiple of 4, for what kernels share. RTL: LMEM_LOG_SIZE 14."`
 
 	Latency Latency `key:"latency" doc:"Cycles from execution to the commit arbiter, by class of instruction."`
+
+	BarrierLatency int `key:"barrier_latency" default:"0" min:"0" max:"100000" unit:"cycles"`
 }
 
 // Docs has the long descriptions of keys.
@@ -116,6 +118,9 @@ func (Spec) Docs() map[string]string {
 			"nothing, as in the RTL; programs need a fence before it, and kernels that read behind one " +
 			"what other cores have stored (workload.compiler.fusion, schedule strict) are refused on " +
 			"several cores.",
+		"barrier_latency": "Added to a core's arrival at a barrier over several cores. CUDA's (grid.sync) is made of " +
+			"atomics and polls of a word: 1.0 µs in all on an H200, with 30 to 264 blocks " +
+			"(docs/results/silicon/barrier.cu). RTL: 0.",
 		"argument_registers": "Words at mscratch, which kernels' arguments begin with, that a launch writes to registers " +
 			"of all lanes, in no time: word i to x31 - i. Compiled kernels use them in place of loads. " +
 			"GPUs have a kernel's arguments at hand: AMD's preload some in scalar registers (LLVM, User " +
@@ -305,6 +310,7 @@ func (s Spec) Validate() error {
 		{"batch_interval", s.BatchInterval, 1, 2},
 		{"forwarding", s.Forwarding, 0, maxForwarding},
 		{"scratchpad_bytes", s.ScratchpadBytes, 0, emu.MaxScratchpadBytes},
+		{"barrier_latency", s.BarrierLatency, 0, maxBarrierLatency},
 	} {
 		if c.v < c.lo || c.v > c.hi {
 			return fmt.Errorf("core %s = %d: expected %d..%d", c.name, c.v, c.lo, c.hi)

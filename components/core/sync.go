@@ -21,8 +21,11 @@ const (
 	syncDrain
 	syncInvalidate
 	syncWait
-	syncSignal
+	syncSignal // on its way to the barrier
 )
+
+// maxBarrierLatency is the maximum of barrier_latency.
+const maxBarrierLatency = 100_000
 
 // The synchronizer's requests. No warp and no batch has this tag.
 const (
@@ -30,6 +33,9 @@ const (
 	toL1I   = 1
 	toL1D   = 2
 )
+
+// working reports whether the core's next cycle may change the state.
+func (s *synchronizer) working() bool { return s.state != syncNone && s.state != syncSignal }
 
 // begin starts an invalidation, from the next cycle on.
 func (s *synchronizer) begin(barrier, keepL1I bool) {
@@ -46,7 +52,7 @@ func (c *Core) allAtBarrier() {
 		return
 	}
 	if c.spec.DeviceBarrier == BarrierSignal {
-		c.sync.state, c.sync.due = syncSignal, c.self.Now+uint64(c.spec.BarrierRegisters)
+		c.sync.state, c.sync.due = syncSignal, c.self.Now+uint64(c.spec.BarrierRegisters+c.spec.BarrierLatency)
 		return
 	}
 	c.sync.begin(true, true)
@@ -105,11 +111,14 @@ func (c *Core) answered() {
 
 // synchronized lets the core arrive at the barrier, or begin the launch.
 func (c *Core) synchronized() {
-	if c.sync.barrier {
+	switch {
+	case !c.sync.barrier:
+		c.startNew(0)
+	case c.spec.BarrierLatency > 0:
+		c.sync.state, c.sync.due = syncSignal, c.self.Now+uint64(c.spec.BarrierLatency)
+	default:
 		c.arriveAtBarrier()
-		return
 	}
-	c.startNew(0)
 }
 
 // arriveAtBarrier makes the core arrive at the end of the cycle.
