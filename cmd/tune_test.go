@@ -14,6 +14,7 @@ import (
 	"heddle/configs/schema"
 	"heddle/experiment"
 	"heddle/experiment/tune"
+	"heddle/graphit/programs"
 	"heddle/internal/testenv"
 )
 
@@ -217,10 +218,15 @@ func TestStudy(t *testing.T) {
 func TestTuneProgram(t *testing.T) {
 	testenv.NeedSlow(t, "it searches several times")
 	t.Chdir(t.TempDir())
+	bc, err := programs.Source("bc")
+	require.NoError(t, err)
+	unfused := strings.NewReplacer("#search# ", "", "#return# ", "", "#step# var", "#forward# var", "#step# reverse",
+		"#backward# reverse").Replace(string(bc)) // a loop with a label would be searched, too
+	require.NoError(t, os.WriteFile("unfused.gt", []byte(unfused), 0o644))
 	require.NoError(t, os.WriteFile("t.yaml", []byte(`name: t
 machine: vortex-1c4w4t
 graph: {rmat: {scale: 4, edge_factor: 3}, clean: {symmetrise: true}}
-workload: {program: bc.gt, arguments: ["1"], schedules: {"return:step": {direction: PULL}}}
+workload: {program: unfused.gt, arguments: ["1"], schedules: {backward: {direction: PULL}}}
 `), 0o644))
 	only := []string{"--only", "load_balance=VERTEX_BASED,EDGE_ONLY", "--only",
 		"deduplication=ENABLED MONOTONIC_COUNTERS"}
