@@ -294,12 +294,13 @@ func TestHybrid(t *testing.T) {
 // TestKeysOfOneSchedule: a program whose schedules differ takes the experiment's keys that one of them reads, and
 // refuses those that none does.
 func TestKeysOfOneSchedule(t *testing.T) {
-	w, g := testWorkload(t, "schedule.cta_threads=8", "schedule.variant=graphit"), undirected(t)
-	run := func(schedule string) (lower.Result, error) {
+	g := undirected(t)
+	run := func(schedule string, settings ...string) (lower.Result, error) {
+		w := testWorkload(t, append(settings, "schedule.cta_threads=8", "schedule.variant=graphit")...)
 		return lower.Run(context.Background(), device(t, w), g, parse(t, "bfs.gt", program(t, "bfs")+schedule),
 			lower.Options{Args: append(args("bfs", g), "0.1"), Workload: w})
 	}
-	r, err := run(hybridSchedule)
+	r, err := run(hybridSchedule, "schedule.scan=scratchpad", "compiler.ahead=false")
 	require.NoError(t, err)
 	require.True(t, r.Verified)
 	require.Contains(t, r.Plans[0], "graphit")

@@ -174,7 +174,6 @@ func (l *lowering) resetUnread(w *workload.Workload) {
 	if err != nil {
 		return // refused with the plan
 	}
-	v := schedule.Variant(l.base.Variant)
 	for _, op := range l.program.Edges {
 		of := []*graphir.Metadata{&op.Metadata}
 		if op.Hybrid != nil {
@@ -186,14 +185,8 @@ func (l *lowering) resetUnread(w *workload.Workload) {
 				name = schedules[m.LoadBalance]
 			}
 			other, err := schedule.ByName(string(name))
-			if err != nil {
-				continue
-			}
-			if other.ByBlocks() && !own.ByBlocks() {
-				w.CTAThreads = 0
-			}
-			if other.Sharing.Has(v) && !own.Sharing.Has(v) {
-				w.Variant = workload.Choice(schedule.OwnCode)
+			if err == nil {
+				compose.ResetUnread(w, own, other)
 			}
 		}
 	}

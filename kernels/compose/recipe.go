@@ -178,21 +178,27 @@ func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 	if err != nil || errOther != nil {
 		return
 	}
-	if o.ByBlocks() && !s.ByBlocks() {
-		w.CTAThreads = 0
-	}
-	if v := schedule.Variant(w.Variant); o.Sharing.Has(v) && !s.Sharing.Has(v) {
-		w.Variant = workload.Choice(schedule.OwnCode)
-	}
-	if o.Sharing != nil && s.Sharing == nil {
-		w.Scan = workload.Choice(schedule.Shuffle)
-	}
-	if o.Rows.Owned() && !s.Rows.Owned() {
-		w.Ahead = true
-	}
+	ResetUnread(w, s, o)
 	if other.direction == "hybrid" && here.direction != "hybrid" {
 		d := workload.Default()
 		w.HybridRule, w.Alpha, w.Beta = d.HybridRule, d.Alpha, d.Beta
+	}
+}
+
+// ResetUnread resets keys of a workload that its schedule does not read and another one does, for which the user has
+// set them.
+func ResetUnread(w *workload.Workload, own, other *schedule.Schedule) {
+	if other.ByBlocks() && !own.ByBlocks() {
+		w.CTAThreads = 0
+	}
+	if v := schedule.Variant(w.Variant); other.Sharing.Has(v) && !own.Sharing.Has(v) {
+		w.Variant = workload.Choice(schedule.OwnCode)
+	}
+	if other.Sharing != nil && own.Sharing == nil {
+		w.Scan = workload.Choice(schedule.Shuffle)
+	}
+	if other.Rows.Owned() && !own.Rows.Owned() {
+		w.Ahead = true
 	}
 }
 
