@@ -41,7 +41,7 @@ func kinds(list []graphit.Argument) string {
 // TestArgumentsOfPrograms: which arguments of the shipped programs are vertices.
 func TestArgumentsOfPrograms(t *testing.T) {
 	want := map[string]string{"bc": "2v", "bfs": "2v", "delta_stepping": "2v", "sssp": "2v", "pagerank": "2n",
-		"pagerank_delta": "2n", "cc": "", "k_core": "", "spmv": ""}
+		"pagerank_delta": "2n", "cc": "", "cc_pjump": "", "k_core": "", "spmv": ""}
 	for _, name := range programs.Names() {
 		src, err := programs.Source(name)
 		require.NoError(t, err)
