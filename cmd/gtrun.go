@@ -49,13 +49,29 @@ func newGtList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				first, _, _ := strings.Cut(string(src), "\n")
-				t.AppendRow(table.Row{name, strings.TrimPrefix(first, "% ")})
+				t.AppendRow(table.Row{name, firstSentence(string(src))})
 			}
 			t.Render()
 			return nil
 		},
 	}
+}
+
+// firstSentence returns the first sentence of the comment with which a program begins.
+func firstSentence(src string) string {
+	var words []string
+	for line := range strings.Lines(src) {
+		text, comment := strings.CutPrefix(line, "%")
+		if !comment {
+			break
+		}
+		words = append(words, strings.Fields(text)...)
+	}
+	sentence, _, more := strings.Cut(strings.Join(words, " "), ". ")
+	if more {
+		sentence += "."
+	}
+	return sentence
 }
 
 func newGtShow() *cobra.Command {
