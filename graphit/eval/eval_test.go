@@ -227,6 +227,19 @@ func TestCompare(t *testing.T) {
 	require.ErrorIs(t, r.Compare(f, bits(0.2000002), nil), eval.ErrCheck, "some units in the last place")
 }
 
+// TestSumBeyondFloat: where a float has overflowed that the reference's sum has not, the message says so.
+func TestSumBeyondFloat(t *testing.T) {
+	p := build(t, declarations+"func sum(src : Vertex, dst : Vertex) R[dst] += 2.0e38; end\n"+
+		"func main() edges.apply(sum); end")
+	h := eval.NewHost(p, small(t), eval.Options{Args: []string{"p", "g"}})
+	r := eval.NewReference(h)
+	require.NoError(t, h.Run(context.Background(), r))
+	inf, two := math.Float32bits(float32(math.Inf(1))), math.Float32bits(2e38)
+	err := r.Compare(p.Vectors[1], []uint32{two, inf, two, two}, nil)
+	require.ErrorIs(t, err, eval.ErrCheck)
+	require.ErrorContains(t, err, "a float holds up to 3.4e+38")
+}
+
 // TestInfinities: an infinity is compared as one, whatever its origin, and values derived from a division by something
 // that may be 0 are not verified.
 func TestInfinities(t *testing.T) {

@@ -517,7 +517,12 @@ func (r *Reference) Compare(v *graphit.Var, words, high []uint32) error {
 			if d.wide {
 				got = math.Float64frombits(uint64(high[n])<<32 | uint64(w))
 			}
-			if want := d.f[n]; !tolerance.Within(got, want, d.e[n]) {
+			switch want := d.f[n]; {
+			case tolerance.Within(got, want, d.e[n]):
+			case !d.wide && math.IsInf(got, 0) && math.Abs(want) > math.MaxFloat32:
+				return r.wrong("%s[%d] = %v: expected %v, and a float holds up to 3.4e+38: make it a double, or give "+
+					"another graph", v.Name, n, got, want)
+			default:
 				return r.wrong("%s[%d] = %v: expected %v, %s", v.Name, n, got, want, reach(d.e[n]))
 			}
 			continue
