@@ -19,7 +19,9 @@ func TestFrameworks(t *testing.T) {
 	f, err := os.Open("../../docs/results/silicon/h200-frameworks.csv")
 	require.NoError(t, err)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
+	r := csv.NewReader(f)
+	r.Comment = '#'
+	rows, err := r.ReadAll()
 	require.NoError(t, err)
 	column := map[string]int{}
 	for i, name := range rows[0] {
