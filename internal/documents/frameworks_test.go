@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFrameworks computes what evidence.md says of the programs that stand for frameworks' own code: by which factor
-// the time of their kernels on an H200 differs from that of its own, in the median, and in how many cases.
+// TestFrameworks computes what evidence.md says of the programs that stand for frameworks' own code: in how many pairs
+// both ran on an H200, by which factor the times of their kernels differ in the median, and the geometric mean of ours
+// over theirs.
 func TestFrameworks(t *testing.T) {
 	f, err := os.Open("../../docs/results/silicon/h200-frameworks.csv")
 	require.NoError(t, err)
@@ -40,6 +41,7 @@ func TestFrameworks(t *testing.T) {
 		}
 	}
 	var factors []float64
+	sum := 0.0
 	for _, row := range rows[1:] {
 		own, time := ours[point(row, field(row, "code"))], field(row, "ms_kernels")
 		if own == 0 || time == "" || !asOurs(field(row, "code"), field(row, "program"), field(row, "graph"),
@@ -48,13 +50,15 @@ func TestFrameworks(t *testing.T) {
 		}
 		theirs, err := strconv.ParseFloat(time, 64)
 		require.NoError(t, err)
-		factors = append(factors, math.Exp(math.Abs(math.Log(own/theirs))))
+		ratio := math.Log(own / theirs)
+		factors = append(factors, math.Exp(math.Abs(ratio)))
+		sum += ratio
 	}
 	slices.Sort(factors)
 	text, err := os.ReadFile("../../docs/results/evidence.md")
 	require.NoError(t, err)
-	require.Contains(t, string(text),
-		fmt.Sprintf("%.2f in %d programs", factors[len(factors)/2], len(factors)), "docs/results/evidence.md")
+	require.Contains(t, string(text), fmt.Sprintf("Kernels of %d pairs, on chosen graphs: a median factor of %.2f, ours "+
+		"%.2f of theirs", len(factors), factors[len(factors)/2], math.Exp(sum/float64(len(factors)))))
 }
 
 // asOurs reports whether a framework's program ran with the options that ours have: Gunrock's BFS changes direction but
