@@ -22,24 +22,26 @@ type Finisher interface {
 
 // Domain is a clock and its units, or a shard: those of its units that tick together.
 type Domain struct {
+	// Workers of other domains read these while the domain ticks.
 	s      *System
 	name   string
 	period Femto
+	worker int       `checkpoint:"assembled"` // index of the worker that ticks it
+	clock  int       `checkpoint:"assembled"` // index of its clock, while workers tick
+	shards []*Domain // all shards of the clock, including this one; nil: it is the only one
+	groups []*group
+	units  int
+	order  []int // scattered: indices of the next units to add
+	_      [lineBytes]byte
+
 	cycle  Cycle // last cycle ticked
 	next   Cycle // next cycle to tick; Never: all units sleep and no timer is set
 	at     Femto // instant of next
 	inTick bool
-	groups []*group
-	units  int
-	near   wheel // timers of the next wheelCycles cycles
-	timer  Cycle // earliest of the other timers
-	order  []int // scattered: indices of the next units to add
-
-	worker  int           `checkpoint:"assembled"` // index of the worker that ticks it
-	cost    time.Duration `checkpoint:"assembled"` // host time of its ticks in timed instants
-	shards  []*Domain     // all shards of the clock, including this one; nil: it is the only one
-	late    bool          // a unit has requested Finish in this instant
-	crossed []*linkState  // links to and from other shards that were used in this instant
+	late   bool          // a unit has requested Finish in this instant
+	near   wheel         // timers of the next wheelCycles cycles
+	timer  Cycle         // earliest of the other timers
+	cost   time.Duration `checkpoint:"assembled"` // host time of its ticks in timed instants
 }
 
 // group is a part of a domain's units, as many as fit into a one-word set.
@@ -130,7 +132,10 @@ func (d *Domain) Period() Femto { return d.period }
 func (d *Domain) Cycle() Cycle { return d.cycle }
 
 // After returns the first cycle that starts after the current instant.
-func (d *Domain) After() Cycle { return Cycle(d.s.now/d.period) + 1 }
+func (d *Domain) After() Cycle { return d.behind(d.s.now) }
+
+// behind returns the first cycle that starts after an instant.
+func (d *Domain) behind(t Femto) Cycle { return Cycle(t/d.period) + 1 }
 
 // Domain returns the unit's clock.
 func (h Handle) Domain() *Domain { return h.d }
@@ -153,6 +158,7 @@ func (h *Handle) wakeNext() {
 		}
 		if d.next > d.cycle+1 {
 			d.setNext(d.cycle + 1)
+			d.s.lower(d)
 		}
 	}
 	h.wakeTicking()
@@ -204,7 +210,7 @@ func (h *Handle) setTimer(timer *Cycle, c Cycle) {
 	}
 	if c < d.next { // while the domain ticks, following computes the next cycle afterwards
 		d.setNext(c)
-		d.s.schedule()
+		d.s.lower(d)
 	}
 }
 

@@ -21,9 +21,13 @@ func NewLink[T any](name string, capacity int, latency Cycle, producer, consumer
 		panic(fmt.Sprintf("BUG: link %s: %d slots, latency %d", name, capacity, latency))
 	}
 	l := &Link[T]{linkState: newLinkState(name, capacity, latency, producer, consumer)}
+	l.producerBlocked, l.filled = &l.stuck, &l.holds
 	l.ring = make([]T, len(l.ready))
 	return l
 }
+
+// lineBytes is the size of a cache line of the host.
+const lineBytes = 64
 
 // Push adds a value. The link must not be full.
 func (l *Link[T]) Push(v T) {
@@ -61,28 +65,35 @@ func (l *Link[T]) Observe(f func(*T)) {
 // the slots as they were when that instant began (see). first is the consumer's view: the cycle from which the head can
 // be read.
 //
-// In the across mode (shards that different goroutines tick) there is no lock, because within an instant each field has
-// one writer and no reader on the other side:
+// In the across mode (shards that different goroutines tick) there is no lock, because each field has one writer, and
+// no reader on the other side:
 //
-//   - producer: writes pushed, tail, ready[tail] and the ring, listed[0]; reads limit.
-//   - consumer: writes popped, head, first, listed[1]; reads seen, and ring and ready only of the values before seen.
+//   - The producer pushes while pushed < limit. It writes tail, pushed, limit and the slots of the ring that are free.
+//   - The consumer takes values while popped < seen. It writes head, popped, seen, first and ready.
 //
-// limit and seen are written only by meet, after all goroutines have ended the instant, which publishes both ends'
-// counts and wakes them. The barrier of the worker pool (workerPool.begun and worker.ticked) orders these accesses: it
-// is the only synchronisation that the link relies on. Since a value is never readable in its own instant and a freed
-// slot is visible only in the next, both modes have the same results.
+// Each end posts what it has done in an instant. Once all goroutines have ended the instant, the other end's goroutine
+// takes that from the post (arrive and free), before it ticks again, and wakes its end. The barriers of the worker pool
+// order these accesses: they are the only synchronisation that the link relies on. Since a value is never readable in
+// its own instant and a freed slot is visible only in the next, both modes have the same results. What one end writes
+// is kept a cache line apart from what the other writes.
 type linkState struct {
-	s              *System
-	name           string
-	head, tail     int     // indices of the first value and of the next push
-	pushed, popped uint64  // counts since the start
-	limit          uint64  // the producer may push up to this count; beyond it if values were taken before this instant
-	first          Cycle   // consumer's cycle from which the first value can be read; Never: none
-	ready          []Cycle // by slot: cycle from which its value can be read; the length is a power of two
-	capacity       uint64
-	latency        Femto
-	cycles         Cycle // latency, if both ends are on one domain; else 0
-	freedAt        Femto // instant of the last pop
+	// The producer's part.
+	tail     int    // index of the next push
+	pushed   uint64 // values since the start
+	limit    uint64 // the producer may push up to this count, or beyond if values were taken before this instant
+	stuck    uint64 // what producerBlocked points to, of a producer without a word for it
+	pushedAt Femto  `checkpoint:"assembled"` // across: instant of the last push
+	pushedTo int    `checkpoint:"assembled"` // across: index of its entry in the post
+	_        [lineBytes]byte
+
+	s        *System
+	name     string
+	ready    []Cycle // by slot: cycle from which its value can be read; the length is a power of two
+	capacity uint64
+	latency  Femto
+	cycles   Cycle // latency, if both ends are on one domain; else 0
+	across   bool  // the ends tick concurrently: each sees the other's actions after the instant
+	leads    bool  // the producer runs the consumer's cycles if that trails
 
 	producer, consumer Handle
 	producerBlocked    *uint64 // the producer's word with producerBlockedBit set while it waits for a slot
@@ -90,23 +101,30 @@ type linkState struct {
 	filled             *uint64 // the consumer's word with filledBit set while the link holds values
 	filledBit          uint64
 
-	observe func(slot int) // nil: no observer
+	observe  func(slot int) // nil: no observer
+	trailing *Trailing      // of an end that can trail; nil: both always tick
+	_        [lineBytes]byte
 
-	trailing *Trailing // of an end that can trail; nil: both always tick
-	leads    bool      // the producer runs the consumer's cycles if that trails
-	freedIn  Cycle     // trailing: the consumer's cycle of the last pop
-
-	across bool    // the ends tick concurrently: each sees the other's actions after the instant
-	seen   uint64  // across: pushed, as of the last meet
-	listed [2]bool // across: in crossed of the producer's, and of the consumer's domain
+	// The consumer's part.
+	head     int    // index of the first value
+	popped   uint64 // values since the start
+	first    Cycle  // consumer's cycle from which the first value can be read; Never: none
+	freedAt  Femto  // instant of the last pop
+	freedIn  Cycle  // trailing: the consumer's cycle of the last pop
+	seen     uint64 // across: values that have arrived since the start
+	holds    uint64 // what filled points to, of a consumer without a word for it
+	poppedAt Femto  `checkpoint:"assembled"` // across: instant of the last pop
+	poppedTo int    `checkpoint:"assembled"` // across: index of its entry in the post
+	_        [lineBytes]byte
 }
 
 func newLinkState(name string, capacity int, latency Cycle, producer, consumer Handle) linkState {
+	slots := 1 << bits.Len(uint(capacity-1))
 	l := linkState{
-		s: producer.d.s, name: name, ready: make([]Cycle, 1<<bits.Len(uint(capacity-1))),
+		s: producer.d.s, name: name, ready: make([]Cycle, slots, max(slots, lineBytes/8)),
 		capacity: uint64(capacity), limit: uint64(capacity), first: Never, freedAt: Femto(Never),
 		latency: Femto(latency) * producer.d.period, producer: producer, consumer: consumer,
-		producerBlocked: new(uint64), producerBlockedBit: 1, filled: new(uint64), filledBit: 1,
+		producerBlockedBit: 1, filledBit: 1, pushedAt: Femto(Never), poppedAt: Femto(Never),
 	}
 	if producer.d == consumer.d {
 		l.cycles = latency
@@ -225,45 +243,42 @@ func (l *linkState) pushAcross() {
 	if l.pushed >= l.limit {
 		l.bug(l.producer.d, "push to a full link")
 	}
-	l.ready[l.tail] = l.arrival()
 	if l.observe != nil {
 		l.observe(l.tail)
 	}
 	l.tail = l.after(l.tail)
 	l.pushed++
-	l.list(l.producer.d, 0)
+	p := l.s.post(l.producer.d)
+	b := p.to(l.consumer.d)
+	if now := l.s.now; l.pushedAt != now {
+		ready := l.arrival()
+		l.pushedAt, l.pushedTo = now, len(b.pushes)
+		b.pushes = append(b.pushes, pushes{l, 0, ready})
+		l.s.bound(p, l.consumer.d, ready)
+	}
+	b.pushes[l.pushedTo].n++
 }
 
-// list enters the link into its domain's list of links used in this instant.
-func (l *linkState) list(d *Domain, end int) {
-	if !l.listed[end] {
-		l.listed[end] = true
-		d.crossed = append(d.crossed, l)
+// arrive shows n values to the consumer, which can be read from cycle ready on. Its domain does not tick meanwhile.
+func (l *linkState) arrive(n uint64, ready Cycle) {
+	for range n {
+		l.ready[(l.head+int(l.seen-l.popped))&(len(l.ready)-1)] = ready
+		l.seen++
+	}
+	if l.first == Never {
+		l.first = ready
+		*l.filled |= l.filledBit
+		l.consumer.wakeAt(ready)
 	}
 }
 
-// meet publishes the actions of an instant to the other ends of the links. No unit ticks meanwhile.
-func (d *Domain) meet() {
-	for _, l := range d.crossed {
-		l.listed = [2]bool{}
-		if l.seen != l.pushed {
-			l.seen = l.pushed
-			if l.first == Never {
-				l.first = l.ready[l.head]
-				*l.filled |= l.filledBit
-				if l.latency == l.consumer.d.period {
-					l.consumer.wakeNext()
-				} else {
-					l.consumer.wakeAt(l.first)
-				}
-			}
-		}
-		if limit := l.popped + l.capacity; l.limit != limit {
-			l.limit = limit
-			l.wakeProducer()
-		}
+// free shows to the producer n slots that were freed at an instant. Its domain does not tick meanwhile.
+func (l *linkState) free(n uint64, at Femto) {
+	l.limit += n
+	if *l.producerBlocked&l.producerBlockedBit != 0 {
+		*l.producerBlocked &^= l.producerBlockedBit
+		l.producer.wakeAt(l.producer.d.behind(at))
 	}
-	d.crossed = d.crossed[:0]
 }
 
 // wakeProducer wakes the producer if it waits for a slot.
@@ -319,9 +334,9 @@ func (l *linkState) Drop() {
 	if l.first > l.consumer.d.cycle {
 		l.bug(l.consumer.d, "pop of nothing")
 	}
-	if l.across {
-		l.list(l.consumer.d, 1)
-	} else if now := l.s.now; l.freedAt != now {
+	if now := l.s.now; l.across {
+		l.dropAcross(now)
+	} else if l.freedAt != now {
 		l.freedAt, l.limit = now, l.popped+l.capacity
 	}
 	l.head = l.after(l.head)
@@ -335,6 +350,18 @@ func (l *linkState) Drop() {
 	if !l.across {
 		l.wakeProducer()
 	}
+}
+
+// dropAcross is the part of Drop for a producer that ticks concurrently.
+func (l *linkState) dropAcross(now Femto) {
+	p := l.s.post(l.consumer.d)
+	b := p.to(l.producer.d)
+	if l.poppedAt != now {
+		l.poppedAt, l.poppedTo = now, len(b.pops)
+		b.pops = append(b.pops, pops{l, 0})
+		l.s.bound(p, l.producer.d, l.producer.d.behind(now))
+	}
+	b.pops[l.poppedTo].n++
 }
 
 // expose sets the cycle from which the new first value can be read, and wakes the consumer for it.

@@ -52,7 +52,9 @@ type System struct {
 	workers   int         // number of goroutines that tick; 0 and 1: only the engine's
 	alone     bool        `checkpoint:"assembled"` // single-threaded, for observers
 	ending    bool        // all due domains have ticked; finishers and links follow
-	crew      *workerPool // workers besides the engine's goroutine, during Run
+	posts     [2][]post   `checkpoint:"assembled"` // by worker; for instants in turn
+	turn      int         `checkpoint:"assembled"` // of posts: those of the current instant
+	crew      *workerPool // the workers, during Run
 	trial     trial       `checkpoint:"assembled"` // of concurrent ticking, by host time
 	insists   bool        `checkpoint:"assembled"` // always tick concurrently, without trials
 	dealt     bool        `checkpoint:"assembled"` // domains have been assigned to workers
@@ -66,8 +68,15 @@ type event struct {
 }
 
 func (e *event) Time() sim.VTimeInSec { return e.at }
-func (e *event) Handler() sim.Handler { return e.s }
 func (e *event) IsSecondary() bool    { return false }
+
+// Handler returns who runs a batch of instants.
+func (e *event) Handler() sim.Handler {
+	if e.s.workers > 1 {
+		return concurrent{e.s}
+	}
+	return e.s
+}
 
 // NewSystem returns a system without domains.
 func NewSystem(name string, engine sim.Engine) *System {
@@ -83,6 +92,7 @@ func (s *System) AddObserver(name string, period Femto) (*Domain, error) {
 		return nil, fmt.Errorf("clock %s: a period of 0", name)
 	}
 	d := s.newDomain(name, period)
+	d.clock = observing
 	s.domains = append(s.domains, d)
 	s.observers++
 	return d, nil
@@ -126,7 +136,15 @@ func (s *System) AddDomain(name string, period Femto) (*Domain, error) {
 }
 
 // SetWorkers sets the number of goroutines that tick domains concurrently. It must precede the first link.
-func (s *System) SetWorkers(n int) { s.workers, s.trial.together = n, true }
+func (s *System) SetWorkers(n int) {
+	s.workers, s.trial.together = n, true
+	for turn := range s.posts {
+		s.posts[turn] = make([]post, n)
+		for i := range s.posts[turn] {
+			s.posts[turn][i].boxes = make([]box, n)
+		}
+	}
+}
 
 // Shard adds another domain to the same clock.
 func (d *Domain) Shard() *Domain {
@@ -192,11 +210,12 @@ func (s *System) Run() error {
 	s.stop = false
 	s.schedule()
 	if s.poolSize() > 1 && !s.alone {
-		s.crew = newWorkerPool(s)
-		defer func() {
-			s.crew.dismiss()
-			s.crew = nil
-		}()
+		if s.crew = newWorkerPool(s); s.crew != nil {
+			defer func() {
+				s.crew.dismiss()
+				s.crew = nil
+			}()
+		}
 	}
 	return s.engine.Run()
 }
@@ -243,19 +262,15 @@ func (s *System) Handle(sim.Event) error {
 // instant ticks the domains that are due, and then finishes the instant.
 func (s *System) instant(t Femto) {
 	observed := len(s.domains) - s.observers
-	if s.workers > 1 {
-		s.together(s.domains[:observed], t)
-	} else {
-		late := false
-		for _, d := range s.domains[:observed] {
-			if d.at == t {
-				d.tick()
-				late = late || d.late
-			}
+	late := false
+	for _, d := range s.domains[:observed] {
+		if d.at == t {
+			d.tick()
+			late = late || d.late
 		}
-		if late {
-			s.finish(s.domains[:observed])
-		}
+	}
+	if late {
+		s.finish(s.domains[:observed])
 	}
 	for _, d := range s.domains[observed:] {
 		if d.at == t {
@@ -264,20 +279,7 @@ func (s *System) instant(t Femto) {
 	}
 }
 
-// together ticks the shards that are due.
-func (s *System) together(domains []*Domain, t Femto) {
-	s.keepTime(domains, t)
-	if s.crew == nil || !s.crew.tick(t) {
-		for _, d := range domains {
-			if d.at == t {
-				d.tick()
-			}
-		}
-	}
-	s.finish(domains)
-}
-
-// finish runs the units' Finish, and then publishes the links between shards.
+// finish runs the units' Finish.
 func (s *System) finish(domains []*Domain) {
 	s.ending = true
 	for _, d := range domains {
@@ -285,23 +287,15 @@ func (s *System) finish(domains []*Domain) {
 			d.finish()
 		}
 	}
-	for _, d := range domains {
-		if len(d.crossed) != 0 {
-			d.meet()
-		}
-	}
 	s.ending = false
 }
 
-// keepTime sets all shards of a clock that ticks to the same cycle, including those whose units all sleep.
-func (s *System) keepTime(domains []*Domain, t Femto) {
-	for _, d := range domains {
-		if d.at == t {
-			for _, other := range d.shards {
-				other.cycle = d.next
-			}
-		}
+// lower notes that a domain has got an earlier next cycle.
+func (s *System) lower(d *Domain) {
+	if s.ending && s.crew != nil && d.clock != observing {
+		s.crew.lowered[d.clock] = min(s.crew.lowered[d.clock], d.at)
 	}
+	s.schedule()
 }
 
 // NotifyRecv and NotifyPortFree implement sim.Component; the System has no ports.

@@ -86,24 +86,31 @@ func (s *station) Finish(now clock.Cycle) {
 	s.note(now, "sum ", 0, *s.sum)
 }
 
-// network has stations on a clock of so many shards, which as many goroutines as workers tick.
+// network has stations on a clock of so many shards, and on a slower one, which as many goroutines as workers tick.
 func network(t *testing.T, seed uint64, shards, workers int) (logs [][]string) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := newSystem()
 	if shards > 1 {
 		s.SetWorkers(workers)
-		s.Insist()
+		if seed%3 != 0 { // else in turn with one goroutine for all
+			s.Insist()
+		}
 	}
 	domains := []*clock.Domain{addDomain(t, s, "core", ns)}
 	for len(domains) < shards {
 		domains = append(domains, domains[0].Shard())
 	}
+	slow := addDomain(t, s, "memory", ns*13/8)
 	var stations []*station
 	sum := uint64(1)
 	n := 2 + r.IntN(12)
 	for i := range n {
 		st := &station{seed: seed<<20 + uint64(i)<<10, until: 300 + r.Uint64N(300), sum: &sum}
-		st.at = domains[i*shards/n].Add(st)
+		d := domains[i*shards/n]
+		if i%4 == 3 {
+			d = slow
+		}
+		st.at = d.Add(st)
 		stations = append(stations, st)
 	}
 	for range n * 2 {
@@ -117,6 +124,7 @@ func network(t *testing.T, seed uint64, shards, workers int) (logs [][]string) {
 	for range 2 { // twice: one pool ends, and another begins
 		require.NoError(t, s.Run())
 		for _, st := range stations {
+			st.note(st.at.Domain().After(), "comes after ", 0, s.Now())
 			st.until += 200
 			st.at.Wake()
 		}
