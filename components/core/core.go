@@ -26,8 +26,7 @@ type Core struct {
 	blocked     bool                // slices share ALUs or FPUs
 	lsu         lsu
 	sync        synchronizer
-	launchOrder [64]uint32 // by warp: rank in the order of launches
-	launches    uint32
+	launchOrder launchOrder
 
 	over  bool // Done has returned true
 	halts bool // the program ends for all warps in the next cycle
@@ -99,6 +98,10 @@ func (c *Core) Connect(out []*clock.Link[mem.Request], in []*clock.Link[mem.Resp
 	c.front.out, c.front.in = out, in
 	if len(out) == 1 {
 		out[0].Lead()
+	} else {
+		for i, link := range out {
+			link.FlagStuck(&c.front.stuck, i)
+		}
 	}
 	for i, link := range in {
 		link.Flag(&c.front.arrived, i)

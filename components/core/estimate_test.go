@@ -17,9 +17,9 @@ func TestEstimatedFront(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		var f estimatedFront
-		var started [64]uint32
+		var launched launchOrder
 		warps := 1 + r.IntN(64)
-		f.selector = newSelector(policies[r.IntN(len(policies))].schedule, 1+r.IntN(8), 0, 1, warps, &started)
+		f.selector = newSelector(policies[r.IntN(len(policies))].schedule, 1+r.IntN(8), 0, 1, warps, &launched)
 		f.width = 1 + r.Uint64N(8)
 		f.room, f.most = uint8(2+r.IntN(64)), uint8(fetches*f.width)
 		f.begin()
@@ -63,9 +63,9 @@ func TestEstimatedFront(t *testing.T) {
 func TestEstimatedSlice(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		var started [64]uint32
+		var launched launchOrder
 		s := estimatedSlice{selector: newSelector(policies[r.IntN(len(policies))].issue, 1+r.IntN(8), 0, 1, 64,
-			&started)}
+			&launched)}
 		s.room = uint8(1 + r.IntN(16) + dispatched)
 		s.waits = make(mem.Entries, s.room)
 		s.begin()

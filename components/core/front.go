@@ -19,6 +19,7 @@ type front struct {
 	in         []*clock.Link[mem.Response]
 	brought    uint64 // instructions that came with the fetch of an earlier one
 	arrived    uint64 // bit i: in[i] holds an answer, or has one under way
+	stuck      uint64 // bit i: out[i] was full, and nothing has been taken from it since
 }
 
 // near returns the instruction cache if it trails the core, which it does while all fetches hit; else nil.
@@ -64,15 +65,15 @@ func (c *Core) scheduleOne(ready uint64) bool {
 // fetch sends requests to the instruction cache, one at each port.
 func (c *Core) fetch(now uint64) {
 	f := &c.front
-	for _, out := range f.out {
+	for i, out := range f.out {
 		near := f.near()
-		if near == nil && out.Full() || near != nil && near.Full(now) {
+		if f.stuck>>i&1 != 0 || near == nil && out.Full() || near != nil && near.Full(now) {
 			continue
 		}
-		i := int(f.scheduled.Take(now))
+		w := int(f.scheduled.Take(now))
 		c.moved = true
-		c.hookFront(HookPosFetch, now, i, nil)
-		r := mem.Request{Addr: c.warps[i].fetching, Tag: uint32(i), Op: mem.Read}
+		c.hookFront(HookPosFetch, now, w, nil)
+		r := mem.Request{Addr: c.warps[w].fetching, Tag: uint32(w), Op: mem.Read}
 		switch {
 		case near == nil || !near.Holds(r.Addr):
 			near.End()
@@ -287,8 +288,7 @@ func (c *Core) startNew(at uint64) {
 	for m := c.source.Active() &^ (c.active | c.functionalWarps); m != 0; m &= m - 1 {
 		w := bits.TrailingZeros64(m)
 		c.begin(w)
-		c.launches++
-		c.launchOrder[w] = c.launches
+		c.launchOrder.launch(w)
 		c.resume(w, at)
 		c.warps[w].fetching = c.warps[w].fetchPC // profiles attribute the warp's wait to this address
 	}

@@ -27,7 +27,7 @@ const groupSize = 8
 
 // build creates the groups of slice i, if its arbiter has two levels. g must not move afterwards, as buffers point to
 // its sets. Policies other than the RTL's choose among all warps of the slice.
-func (g *groups) build(s *Spec, i int, of *queue.Owner, in string, started *[64]uint32) {
+func (g *groups) build(s *Spec, i int, of *queue.Owner, in string, launched *launchOrder) {
 	n := s.Warps / s.Issue.Slices
 	if levels(n) == 0 || s.Issue.Policy != 0 {
 		return
@@ -39,7 +39,7 @@ func (g *groups) build(s *Spec, i int, of *queue.Owner, in string, started *[64]
 			one.members |= 1 << (k*s.Issue.Slices + i)
 		}
 		one.selector = newSelector(policies[s.Issue.Policy].issue, 0, first*s.Issue.Slices+i, s.Issue.Slices,
-			last*s.Issue.Slices, started)
+			last*s.Issue.Slices, launched)
 		one.selected.Flag(&g.selected, len(g.of))
 		g.of = append(g.of, one)
 	}

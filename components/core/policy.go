@@ -21,13 +21,60 @@ type chooser func(s *selector, v view) int
 // selector is a place where warps are chosen: the fetch stage, or an issue slice.
 type selector struct {
 	choose               chooser
-	first, stride, warps int         // its warps are first, first+stride, … below warps
-	next                 int         // the warp after the one chosen last
-	chosen               int         // the warp chosen last
-	greedy               int         // gto at fetch: the warp with precedence
-	active               uint64      // two-level: the active set
-	size                 int         // two-level: of the active set
-	started              *[64]uint32 // by warp: rank in the order of launches
+	first, stride, warps int    // its warps are first, first+stride, … below warps
+	next                 int    // the warp after the one chosen last
+	chosen               int    // the warp chosen last
+	greedy               int    // gto at fetch: the warp with precedence
+	active               uint64 // two-level: the active set
+	size                 int    // two-level: of the active set
+	launched             *launchOrder
+}
+
+// launchOrder is the order in which a core's warps were launched.
+type launchOrder struct {
+	rank    [64]uint32 // by warp: larger is later; 0: never
+	last    uint32     // the largest
+	ever    uint64     // the warps that have been launched
+	turning bool       // from warp first on, and after the last from warp 0 on, each was launched after the one before
+	first   int
+}
+
+// launch notes the launch of warp w. Warps are usually launched in the order of their numbers, which saves comparing
+// ranks.
+func (o *launchOrder) launch(w int) {
+	o.last++
+	o.rank[w] = o.last
+	o.ever |= 1 << w
+	turns, before := 0, uint32(0)
+	o.first = 0
+	for i, rank := range o.rank {
+		if rank == 0 {
+			continue
+		}
+		if rank < before {
+			turns++
+			o.first = i
+		}
+		before = rank
+	}
+	o.turning = turns == 0 || turns == 1 && before < o.rank[bits.TrailingZeros64(o.ever)]
+}
+
+// oldest returns the warp of a non-empty set that was launched first.
+func (o *launchOrder) oldest(set uint64) int {
+	if o.turning {
+		if later := set >> o.first; later != 0 {
+			return o.first + bits.TrailingZeros64(later)
+		}
+		return bits.TrailingZeros64(set)
+	}
+	oldest := bits.TrailingZeros64(set)
+	for m := set & (set - 1); m != 0; m &= m - 1 {
+		if w := bits.TrailingZeros64(m); o.rank[w] < o.rank[oldest] {
+			oldest = w
+		}
+	}
+	return oldest
 }
 
 // view is the input of a policy: sets of warps.
@@ -37,9 +84,9 @@ type view struct {
 	idle  uint64 // without an instruction
 }
 
-func newSelector(choose chooser, size, first, stride, warps int, started *[64]uint32) selector {
+func newSelector(choose chooser, size, first, stride, warps int, launched *launchOrder) selector {
 	return selector{choose: choose, size: size, first: first, stride: stride, warps: warps, next: first, chosen: first,
-		started: started}
+		launched: launched}
 }
 
 // pick asks the policy for a warp; -1: none.
@@ -81,29 +128,19 @@ func greedyThenOldest(s *selector, v view) int {
 	if v.ready>>s.chosen&1 != 0 {
 		return s.chosen
 	}
-	return oldest(s, v)
+	return s.launched.oldest(v.ready)
 }
 
 // greedyFetch is greedyThenOldest for fetch, where a chosen warp is never ready in the next cycle: it keeps its
 // precedence until it is away.
 func greedyFetch(s *selector, v view) int {
 	if v.away>>s.greedy&1 != 0 {
-		s.greedy = oldest(s, v)
+		s.greedy = s.launched.oldest(v.ready)
 	}
 	if v.ready>>s.greedy&1 != 0 {
 		return s.greedy
 	}
-	return oldest(s, v)
-}
-
-func oldest(s *selector, v view) int {
-	oldest := bits.TrailingZeros64(v.ready)
-	for m := v.ready & (v.ready - 1); m != 0; m &= m - 1 {
-		if w := bits.TrailingZeros64(m); s.started[w] < s.started[oldest] {
-			oldest = w
-		}
-	}
-	return oldest
+	return s.launched.oldest(v.ready)
 }
 
 // twoLevel takes the warps of a small active set in turn (Gebhart et al., ISCA 2011, §4.1). A warp leaves the set on a

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -230,8 +231,8 @@ func TestPolicies(t *testing.T) {
 	} {
 		var p Policy
 		require.NoError(t, p.UnmarshalText([]byte(c.policy)))
-		started := [64]uint32{2, 3, 1, 4}
-		s := newSelector(policies[p].issue, 2, 0, 1, 4, &started)
+		launched := launched(2, 0, 1, 3)
+		s := newSelector(policies[p].issue, 2, 0, 1, 4, &launched)
 		for i, a := range c.asks {
 			require.Equal(t, a.want, s.pick(view{a.ready, a.away, a.idle}), "%s, question %d", c.policy, i)
 		}
@@ -241,10 +242,51 @@ func TestPolicies(t *testing.T) {
 		`core policy = "lrr": expected one of vortex, rr, gto, two-level`)
 }
 
+func launched(warps ...int) (o launchOrder) {
+	for _, w := range warps {
+		o.launch(w)
+	}
+	return o
+}
+
+// The oldest warp of a set is the one with the least rank, in whatever order warps were launched, ended and launched
+// again.
+func TestOldest(t *testing.T) {
+	turning := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		warps, jumps := 1+r.IntN(64), r.IntN(4)
+		var o launchOrder
+		live, next := uint64(0), r.IntN(warps)
+		for range 200 {
+			o.launch(next)
+			live |= 1 << next
+			if next = (next + 1) % warps; r.IntN(20) < jumps {
+				next = r.IntN(warps)
+			}
+			set := live & r.Uint64()
+			if set == 0 {
+				continue
+			}
+			want := -1
+			for w := range warps {
+				if set>>w&1 != 0 && (want < 0 || o.rank[w] < o.rank[want]) {
+					want = w
+				}
+			}
+			require.Equal(t, want, o.oldest(set))
+			if o.turning {
+				turning++
+			}
+		}
+	}
+	require.Greater(t, turning, 10_000, "the short way")
+}
+
 // At fetch a warp cannot be ready again at once: gto keeps its precedence meanwhile.
 func TestGreedyFetch(t *testing.T) {
-	started := [64]uint32{1, 2, 3, 4}
-	s := newSelector(greedyFetch, 0, 0, 1, 4, &started)
+	launched := launched(0, 1, 2, 3)
+	s := newSelector(greedyFetch, 0, 0, 1, 4, &launched)
 	require.Equal(t, 1, s.pick(view{ready: 0b1110}), "warp 0 is greedy and under way: the oldest")
 	require.Equal(t, 0, s.pick(view{ready: 0b1111}))
 	require.Equal(t, 2, s.pick(view{ready: 0b1100, away: 0b0001}), "warp 0 waits for memory: warp 2 is greedy")
@@ -256,8 +298,8 @@ func TestGreedyFetch(t *testing.T) {
 func TestPoliciesStayInTheirSlice(t *testing.T) {
 	const members = 0b10101010
 	for p := range policies {
-		var started [64]uint32
-		s := newSelector(policies[p].issue, 4, 1, 2, 8, &started)
+		var launched launchOrder
+		s := newSelector(policies[p].issue, 4, 1, 2, 8, &launched)
 		seen := uint64(0)
 		for range 8 {
 			w := s.pick(view{ready: members &^ seen})
