@@ -51,7 +51,7 @@ type System struct {
 	draw      *rand.Rand  // source of Scatter; nil: not scattered
 	workers   int         // number of goroutines that tick; 0 and 1: only the engine's
 	alone     bool        `checkpoint:"assembled"` // single-threaded, for observers
-	ending    bool        // all due domains have ticked; finishers and links follow
+	ending    bool        // all due domains have ticked, and units finish
 	posts     [2][]post   `checkpoint:"assembled"` // by worker; for instants in turn
 	turn      int         `checkpoint:"assembled"` // of posts: those of the current instant
 	crew      *workerPool // the workers, during Run

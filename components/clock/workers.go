@@ -361,7 +361,8 @@ func (t *trial) look() {
 	t.begun = now
 }
 
-// slower is by how much: an instant may also have more work than in the trial.
+// slower is by how much: an instant may also have more work than in the trial. It, and the eighth by which all have to
+// be faster, were chosen after runs on busy hosts had been seen that threads made slower.
 const slower = 2
 
 // Intervals, in instants, between timed instants and between reassignments of domains.
