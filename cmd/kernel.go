@@ -207,7 +207,7 @@ that differ between the lanes of a warp. Without a flag, --stats.`,
 	c.Flags().IntVar(&v.blockThreads, "cta-threads", 0,
 		"threads of a thread block under cta (0: a core's), as workload.schedule.cta_threads")
 	c.Flags().StringVar(&v.variant, "variant", string(schedule.OwnCode),
-		"whose code cta, twc and twce have, as workload.schedule.variant: own, graphit or sep-graph")
+		"whose code cta, twc, twce and edge have, as workload.schedule.variant: own, graphit, sep-graph or gunrock")
 	c.Flags().StringVar(&v.spill, "spill", string(compose.Spills()[0]),
 		"where values go that no register is left for, as workload.compiler.spill: memory or registers")
 	c.Flags().StringVar(&v.unroll, "unroll", "1",

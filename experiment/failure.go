@@ -12,7 +12,6 @@ import (
 	"heddle/kernels/compose"
 	"heddle/kernels/reference"
 	"heddle/kernels/schedule"
-	"heddle/kernels/workload"
 	"heddle/sim"
 )
 
@@ -64,8 +63,11 @@ func overtaken(cfg *config.Experiment, err error) error {
 	core := &cfg.Machine.Core
 	threads := cmp.Or(cfg.Workload.WarpsPerCore, core.Warps) * core.Threads
 	block := cfg.Workload.CTAThreads
-	if w := &cfg.Workload; block == 0 && (w.Variant == workload.Choice(schedule.SEPGraph) || w.Recipe == "sepgraph") {
-		block = compose.SEPGraphBlock
+	if block == 0 {
+		block = compose.BlockOf(schedule.Variant(cfg.Workload.Variant))
+	}
+	if block == 0 && cfg.Workload.Recipe == "sepgraph" {
+		block = compose.BlockOf(schedule.SEPGraph)
 	}
 	if core.OrderedBarrier || block == 0 || block >= threads {
 		return err

@@ -122,7 +122,7 @@ func (c *Counted) count(p *Plan) {
 		return
 	}
 	n := 1
-	if p.Schedule.ByBlocks() {
+	if p.Schedule.ByBlocks(p.Variant) {
 		n *= 2
 	}
 	for range p.Layout.Keys {

@@ -163,7 +163,7 @@ func (p *Plan) RunsWith(s host.Shape, more int) error {
 	if err != nil {
 		return err
 	}
-	if crosses := p.Fused || p.Schedule.Sharing.AcrossCores(); crosses && s.Cores > 1 && s.BarriersSignal {
+	if crosses := p.Fused || p.Schedule.As(p.Variant).AcrossCores(); crosses && s.Cores > 1 && s.BarriersSignal {
 		return p.unflushed()
 	}
 	if p.Fused && s.Cores == 1 { // with several cores, the driver uses device-wide barriers
@@ -197,7 +197,7 @@ func (p *Plan) scratchpadWords(c schedule.Core) int {
 	if p.Schedule.Shards {
 		return schedule.ShardWords(c, int(p.Layout.Shards.Vertices))
 	}
-	return p.Schedule.Sharing.ScratchpadWords(c, p.Scan)
+	return p.Schedule.As(p.Variant).ScratchpadWords(c, p.Scan)
 }
 
 // keys returns an error for keys that have no effect in the plan.
@@ -216,7 +216,7 @@ func (p *Plan) keys() error {
 
 // blocks returns an error for thread blocks with a schedule that does not use them.
 func (p *Plan) blocks() error {
-	if p.BlockThreads != 0 && !p.Schedule.ByBlocks() {
+	if p.BlockThreads != 0 && !p.Schedule.ByBlocks(p.Variant) {
 		return refuseUnused("schedule.cta_threads",
 			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for "+
 				"cta, twc, twce and shard",
@@ -227,9 +227,13 @@ func (p *Plan) blocks() error {
 
 // variant returns an error for a variant that the schedule does not have.
 func (p *Plan) variant() error {
-	if !p.Schedule.Sharing.Has(p.Variant) {
+	switch {
+	case !p.Schedule.Has(p.Variant):
 		return refuseUnused("schedule.variant", " = %s: schedule %s has no such code here: expected own, the default; "+
-			"graphit is for cta, twc and twce, sep-graph for cta", p.Variant, p.Schedule.Name)
+			"graphit is for cta, twc and twce, sep-graph for cta, gunrock for edge", p.Variant, p.Schedule.Name)
+	case p.Variant == schedule.Gunrock && !p.Layout.Listed:
+		return refuse("schedule.variant", " = %s: its blocks go through a list of pairs, and layout %s is none: expected "+
+			"own, or layout coo", p.Variant, p.Layout.Name)
 	}
 	return nil
 }
@@ -252,9 +256,14 @@ func (p *Plan) Fits(machine schedule.Core) error {
 	return err
 }
 
-// SEPGraphBlock is the number of threads of a block in SEP-Graph's code (FLAGS_block_size), where a core's are a
-// multiple of it.
-const SEPGraphBlock = 256
+// BlockOf returns the number of threads of a block in a variant's code, where a core's are a multiple of it
+// (SEP-Graph's FLAGS_block_size, LOG_THREADS of Gunrock's AE::KernelPolicy); 0: those of a core.
+func BlockOf(v schedule.Variant) int {
+	if v == schedule.SEPGraph || v == schedule.Gunrock {
+		return 256
+	}
+	return 0
+}
 
 // core returns the part of a machine's core that the plan's kernels use.
 func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
@@ -268,8 +277,8 @@ func (p *Plan) core(machine schedule.Core) (schedule.Core, error) {
 	}
 	c.Variant = p.Variant
 	n := p.BlockThreads
-	if n == 0 && p.Variant == schedule.SEPGraph && SEPGraphBlock%c.Lanes == 0 && c.Threads()%SEPGraphBlock == 0 {
-		n = SEPGraphBlock
+	if own := BlockOf(p.Variant); n == 0 && own > 0 && own%c.Lanes == 0 && c.Threads()%own == 0 {
+		n = own
 	}
 	switch {
 	case n == 0:

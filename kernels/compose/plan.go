@@ -289,7 +289,7 @@ func (p *Plan) Name() string {
 	if p.Order.Buckets && p.Buckets != 0 && p.Buckets != activeset.DefaultBuckets {
 		name += fmt.Sprint("-", p.Buckets)
 	}
-	if p.Schedule.Sharing != nil {
+	if p.Schedule.As(p.Variant) != nil {
 		name += "/" + string(p.Scan)
 	}
 	if p.Variant != "" && p.Variant != schedule.OwnCode {

@@ -190,13 +190,13 @@ func resetUnused(w *workload.Workload, here, other *recipeChoices) {
 // ResetUnread resets keys of a workload that its schedule does not read and another one does, for which the user has
 // set them.
 func ResetUnread(w *workload.Workload, own, other *schedule.Schedule) {
-	if other.ByBlocks() && !own.ByBlocks() {
+	if v := schedule.Variant(w.Variant); other.ByBlocks(v) && !own.ByBlocks(v) {
 		w.CTAThreads = 0
 	}
-	if v := schedule.Variant(w.Variant); other.Sharing.Has(v) && !own.Sharing.Has(v) {
+	if v := schedule.Variant(w.Variant); other.Has(v) && !own.Has(v) {
 		w.Variant = workload.Choice(schedule.OwnCode)
 	}
-	if other.Sharing != nil && own.Sharing == nil {
+	if v := schedule.Variant(w.Variant); other.As(v) != nil && own.As(v) == nil {
 		w.Scan = workload.Choice(schedule.Shuffle)
 	}
 	if other.Rows.Owned() && !own.Rows.Owned() {

@@ -233,8 +233,8 @@ func (f fact) when(holds bool) fact {
 
 // facts returns the plan's properties.
 func (p *Plan) facts() fact {
-	f := factsOfAlgorithm(p.Algorithm) | factsOfSchedule(p.Schedule) | factsOfLayout(p.Layout) | p.factsOfFrontier() |
-		hybrid.when(p.changes()) | counts.when(p.inLoop) | oneWay.when(len(p.directions()) == 1) |
+	f := factsOfAlgorithm(p.Algorithm) | factsOfSchedule(p.Schedule, p.Variant) | factsOfLayout(p.Layout) |
+		p.factsOfFrontier() | hybrid.when(p.changes()) | counts.when(p.inLoop) | oneWay.when(len(p.directions()) == 1) |
 		pushes.when(p.pushes()) | pulls.when(p.pulls()) |
 		scansOther.when(p.Scan != schedule.Shuffle) | skipsLate.when(p.Skip == schedule.Filtered) |
 		settles.when(p.Settled) | sumsOther.when(p.Sum != emit.InRegister) | readsLate.when(!p.Ahead) |
@@ -256,9 +256,9 @@ func factsOfAlgorithm(a *algorithm.Algorithm) fact {
 		vectors.when(a.Vector != "") | toSource.when(a.ToSource || a.Back != nil && a.Back.ToSource)
 }
 
-func factsOfSchedule(s *schedule.Schedule) fact {
+func factsOfSchedule(s *schedule.Schedule, v schedule.Variant) fact {
 	return walksRows.when(s.Rows.Walked()) | sharesRows.when(s.Rows.Shared()) | ownsRows.when(s.Rows.Owned()) |
-		shares.when(s.Sharing != nil) | fillsLists.when(s.Unit.HasLists()) | hasFarList.when(s.Unit.HasFarList()) |
+		shares.when(s.As(v) != nil) | fillsLists.when(s.Unit.HasLists()) | hasFarList.when(s.Unit.HasFarList()) |
 		unitsRead.when(s.Unit.ReadsRows()) | byShards.when(s.Shards)
 }
 

@@ -178,11 +178,13 @@ func anyShape(t *testing.T, r *rand.Rand, p *Plan) (ran bool) {
 	if running == 0 {
 		running = m.Core.Warps
 	}
-	if p.Schedule.ByBlocks() && r.IntN(2) == 0 {
-		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
+	v := of(r, schedule.Variants()...)
+	if !p.Schedule.Has(v) || v == schedule.Gunrock && !p.Layout.Listed {
+		v = schedule.OwnCode
 	}
-	if v := of(r, schedule.Variants()...); p.Schedule.Sharing.Has(v) {
-		w.Variant = workload.Choice(v)
+	w.Variant = workload.Choice(v)
+	if p.Schedule.ByBlocks(v) && r.IntN(2) == 0 {
+		w.CTAThreads = divisor(r, running, running) * m.Core.Threads
 	}
 	if p.Schedule.Shards {
 		w.ShardVertices = of(r, 1, 2, 3, 5+r.IntN(40))

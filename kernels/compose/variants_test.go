@@ -27,7 +27,7 @@ func TestVariants(t *testing.T) {
 						}
 						w.Variant = workload.Choice(v)
 						p, err := NewPlan(w)
-						if !s.Sharing.Has(v) {
+						if !s.Has(v) {
 							require.ErrorContains(t, err, "has no such code here", "%s %s", s.Name, v)
 							continue
 						}

@@ -93,6 +93,14 @@ type View interface {
 	Slots(first, step ir.Value, body func(s Slot))
 }
 
+// Lister is a View of a layout with Listed: slots are numbered from 0 on.
+type Lister interface {
+	// Listed returns the number of slots.
+	Listed() ir.Value
+	// Slot reads the row of a slot.
+	Slot(number ir.Value) Slot
+}
+
 // Slot is a possible edge number, and the vertex whose row contains it.
 type Slot struct {
 	Edge, Vertex ir.Value
@@ -113,6 +121,8 @@ type Layout struct {
 	Data []Array
 	// Numbers are the layout's own parameters that kernels may name (Site.Count).
 	Numbers []Number
+	// Listed is set if views are Listers.
+	Listed bool
 	// Gaps is set if edge numbers are not contiguous and the View's Slots cannot enumerate them: schedules over edge
 	// numbers cannot use the layout; only those over rows see all edges.
 	Gaps bool

@@ -10,10 +10,19 @@ import (
 // threads, so that no core is idle; neighbouring edges go to warps of one core, since narrow warps share the lines of
 // the list.
 var edge = &Schedule{
-	Name: "edge",
-	Doc:  "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
+	Name:   "edge",
+	Doc:    "an edge a thread, all edges of the graph in turn (S_em); the layout gives both ends or searches",
+	Others: map[Variant]*Sharing{Gunrock: {Blocks: true, Scratchpad: outputWords}},
+	Arrays: []Array{
+		{Name: outputArray, Words: func(_, warps int) int { return outputs * isa.MaxLanes * warps }},
+		{Name: outputCount, Words: func(int, int) int { return 1 }, Zero: true},
+	},
 	EachEdge: func(s *Site, v *Visitor) {
 		s.Phase(isa.PhaseSchedule, func() {
+			if s.Core.Variant == Gunrock {
+				s.advanceAllEdges(v)
+				return
+			}
 			s.View.Slots(s.GlobalThread(), s.NumThreads(), func(at layout.Slot) { s.visitSlot(v, at) })
 		})
 	},

@@ -113,15 +113,17 @@ const (
 type Variant string
 
 // Variants. GraphIt is as GraphIt's runtime for GPUs (its load_balance.h), which UGF's thesis evaluates; SEPGraph is as
-// SEP-Graph's code (its cta_scheduler_hybrid.cuh), which GraphPEG compares with.
+// SEP-Graph's code (its cta_scheduler_hybrid.cuh), which GraphPEG compares with; Gunrock is as Gunrock 1.1's code (its
+// AE_advance), with which both compare.
 const (
 	OwnCode  Variant = "own"
 	GraphIt  Variant = "graphit"
 	SEPGraph Variant = "sep-graph"
+	Gunrock  Variant = "gunrock"
 )
 
 // Variants returns all values, the default first.
-func Variants() []Variant { return []Variant{OwnCode, GraphIt, SEPGraph} }
+func Variants() []Variant { return []Variant{OwnCode, GraphIt, SEPGraph, Gunrock} }
 
 // Skip is the time at which kernels tell a unit to drop the rest of a vertex's edges.
 type Skip string
@@ -160,10 +162,12 @@ type Schedule struct {
 	// For a layout with a rest, it is called for both parts in turn, unless threads own their rows: then Site.Row walks
 	// both.
 	EachEdge func(s *Site, v *Visitor)
-	Rows     Rows         // the rows that it walks
-	Sharing  *Sharing     // among threads that divide their rows' edges; nil: threads exchange nothing
-	Unit     *UnitUse     // of a graph unit; nil: a software schedule
-	Before   *Preparation // a kernel that precedes gathers; nil: that which fills the unit's lists, if it has any
+	Rows     Rows     // the rows that it walks
+	Sharing  *Sharing // among threads that divide their rows' edges; nil: threads exchange nothing
+	// Others holds what threads exchange in the code of a variant, where that is more than in its own.
+	Others map[Variant]*Sharing
+	Unit   *UnitUse     // of a graph unit; nil: a software schedule
+	Before *Preparation // a kernel that precedes gathers; nil: that which fills the unit's lists, if it has any
 	// Shards: a thread block takes a shard, as the layout has them (layout.Shards), and sums up in the scratchpad.
 	Shards bool
 	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: a single one. The kernel
@@ -230,8 +234,19 @@ func (s *Sharing) ScratchpadWords(c Core, scan Scan) int {
 	return s.Scratchpad(c, scan)
 }
 
-// ByBlocks reports whether thread blocks share work, and may be parts of a core.
-func (s *Schedule) ByBlocks() bool { return s.Shards || s.Sharing.ByBlocks() }
+// As returns what threads exchange in the code of a variant; nil: nothing.
+func (s *Schedule) As(v Variant) *Sharing {
+	if other := s.Others[v]; other != nil {
+		return other
+	}
+	return s.Sharing
+}
+
+// Has reports whether the schedule has a variant's code.
+func (s *Schedule) Has(v Variant) bool { return s.Others[v] != nil || s.Sharing.Has(v) }
+
+// ByBlocks reports whether thread blocks share work in the code of a variant, and may be parts of a core.
+func (s *Schedule) ByBlocks(v Variant) bool { return s.Shards || s.As(v).ByBlocks() }
 
 // UnitUse describes the part of a graph unit in a schedule. Its methods accept nil.
 type UnitUse struct {

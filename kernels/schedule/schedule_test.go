@@ -52,6 +52,8 @@ type test struct {
 	block int  // warps of a thread block; 0: a core's
 	of    schedule.Variant
 	warps int // of a core that run the kernel; 0: all
+
+	args map[string]uint32 // of the kernel that has run
 }
 
 // loops are the ways in which a thread of the schedule walks a row that it has alone, as test.plain says them.
@@ -215,6 +217,7 @@ func (x *test) run(t *testing.T, m *emittest.Machine, keep []uint32, stop bool) 
 		args[layout.RowCount(x.l.Rows(x.d))] = uint32(x.l.Virtual.Rows(x.g, x.l.Rows(x.d)))
 	}
 	x.feed(t, m, kernel, args)
+	x.args = args
 	for n := range max(1, len(x.s.Launches)) {
 		args[schedule.LaunchWord] = uint32(n)
 		marked += m.Run(t, kernel, args).Edges
@@ -341,10 +344,10 @@ func TestFewerWarps(t *testing.T) {
 		for _, shape := range testenv.Some(t, x.nth, 1, [][3]int{{2, 6, 4}, {1, 6, 1}, {3, 7, 6}}) {
 			for _, x.warps = range testenv.Some(t, x.nth, 2, upTo(shape[1])) {
 				for x.block = 0; x.block <= x.warps; x.block++ {
-					if x.block > 0 && (!x.s.Sharing.ByBlocks() || x.warps%x.block != 0) {
-						continue
-					}
 					for _, x.of = range x.variants() {
+						if x.block > 0 && (!x.s.As(x.of).ByBlocks() || x.warps%x.block != 0) {
+							continue
+						}
 						visits, _, _, marked := x.run(t, emittest.New(shape[0], shape[1], shape[2]), someKept(), false)
 						require.Equal(t, whole, visits, "%v, %d warps in blocks of %d, %s", shape, x.warps, x.block, x.of)
 						require.Equal(t, edges, marked)
@@ -355,9 +358,11 @@ func TestFewerWarps(t *testing.T) {
 	})
 }
 
-// variants lists the variants of the schedule.
+// variants lists the variants of the schedule on the layout.
 func (x test) variants() []schedule.Variant {
-	return slices.DeleteFunc(schedule.Variants(), func(v schedule.Variant) bool { return !x.s.Sharing.Has(v) })
+	return slices.DeleteFunc(schedule.Variants(), func(v schedule.Variant) bool {
+		return !x.s.Has(v) || v == schedule.Gunrock && !x.l.Listed
+	})
 }
 
 // upTo lists 1 to n.
@@ -440,12 +445,18 @@ func TestScratchpad(t *testing.T) {
 			if x.s.Shards {
 				return 4 * schedule.ShardWords(core, int(x.l.Shards.Vertices))
 			}
-			return 4 * x.s.Sharing.ScratchpadWords(core, x.scan)
+			return 4 * x.s.As(core.Variant).ScratchpadWords(core, x.scan)
 		}
-		core := schedule.Core{Warps: 5, Lanes: 8}
-		require.Equal(t, says(core), takes(core))
-		if core = (schedule.Core{Warps: 6, Lanes: 8, Block: 2}); x.s.ByBlocks() {
-			require.Equal(t, says(core), takes(core))
+		for _, v := range x.variants() {
+			compare := require.Equal
+			if v != schedule.OwnCode && x.s.Others[v] == nil { // one figure for several variants
+				compare = require.GreaterOrEqual
+			}
+			core := schedule.Core{Warps: 5, Lanes: 8, Variant: v}
+			compare(t, says(core), takes(core), v)
+			if core = (schedule.Core{Warps: 6, Lanes: 8, Block: 2, Variant: v}); x.s.ByBlocks(v) {
+				compare(t, says(core), takes(core), v)
+			}
 		}
 	})
 }

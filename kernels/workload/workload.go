@@ -74,7 +74,7 @@ type Workload struct {
 	Threshold      float64        `key:"algorithm.threshold" default:"0.01" min:"1e-9" max:"1" unit:""`
 	Features       Features       `key:"features"`
 	LaunchOverhead int            `key:"launch_overhead" default:"2000" min:"0" max:"1000000000" unit:"cycles"`
-	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit,sep-graph"`
+	Variant        Choice         `key:"schedule.variant" default:"own" oneof:"own,graphit,sep-graph,gunrock"`
 	StepOverhead   int            `key:"step_overhead" default:"0" min:"0" max:"1000000000" unit:"cycles"`
 	BlockEqual     Choice         `key:"layout.block_equal" default:"vertices" oneof:"vertices,edges"`
 }
@@ -322,11 +322,15 @@ var docs = map[string]string{
 		"machine's. Source: GraphPEG §3.1: only a few thread blocks run on an SM at a time, in " +
 		"an unstated number.",
 	"schedule.cta_threads": "Threads of a thread block under cta, twc and twce, whose threads " +
-		"share their rows, and shard: whole warps, and as many blocks in each core as fit its warps. 0: all " +
-		"threads of a core form one block; with variant sep-graph, blocks of 256, where they fit. Source: " +
+		"share their rows, shard, and edge with variant gunrock: whole warps, and as many blocks in each core as fit " +
+		"its warps. 0: all threads of a core form one block; with variants sep-graph and gunrock, blocks of 256, " +
+		"where they fit. Source: " +
 		"GraphPEG §2.1 (cooperative blocks) and SparseWeaver Table I share by thread block, for which CUDA " +
 		"allows up to 1,024 threads; neither gives a size.",
-	"schedule.variant": "Whose code cta, twc and twce have. sep-graph: cta as SEP-Graph's cooperative blocks " +
+	"schedule.variant": "Whose code cta, twc, twce and edge have. gunrock: edge as Gunrock's advance over all edges, " +
+		"which its PageRank is (AE_advance/kernel.cuh in 1.1), on layout coo: blocks of 256 threads go through the " +
+		"pairs, with a barrier behind each edge of a thread, and scan the number of their outputs at every eighth. " +
+		"sep-graph: cta as SEP-Graph's cooperative blocks " +
 		"(cta_scheduler_hybrid.cuh, fine grain), which GraphPEG compares with: rows of at least a block's threads are " +
 		"walked by the block, those of at least a warp's lanes by the warp, and others too, row by row; where the " +
 		"first edge decides a vertex in pull, a thread walks its row, as its BFS has it. " +
@@ -334,7 +338,7 @@ var docs = map[string]string{
 		"Algorithm 1, has Stage_gran[0], of no value), atomics give chunks their places, and warps take " +
 		"them as they come. twc: a warp shares its lanes' small rows, with a scan and searches. cta: a " +
 		"thread searches all of the block's sums for each edge. Its block scan has 2 · log2(warps) + 6 " +
-		"barriers. twc's launches are always four. Both chosen after outcomes of own were known.",
+		"barriers. twc's launches are always four. All chosen after outcomes of own were known.",
 	"compiler.fusion": "Location of the loop over super-steps. none: on the host, which launches " +
 		"each kernel. loop: on the device (kernel fusion): a run is one launch, in which all " +
 		"warps go from kernel to kernel with device-wide barriers between them, and one lane " +
