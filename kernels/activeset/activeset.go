@@ -39,15 +39,19 @@ type Choice struct {
 	// Queue is set if a kernel compacts the active vertices into a queue before each push; Reverse, if it compacts the
 	// destinations that can still accept a value before each pull.
 	Queue, Reverse bool
+	// Outputs is set if that queue is made of a word for each edge that the super-step before has walked.
+	Outputs bool
 	// OfUnit is set if graph units hold the set and only they traverse it.
 	OfUnit bool
 	set    func(k *emit.Kernel, d *Dedup) Set
 	filled func(k *emit.Kernel) Set // nil: not traversable before the next super-step
 	state  func(vertices, edges int, d *Dedup) State
+	kept   bool // the queue is a part of a stack
 }
 
 // choices holds every data structure, one file each.
-var choices = []*Choice{queue, bitmap, bytemap, counter, list, qnbBitmap, qnbBytemap, rqnbBitmap, rqnbBytemap}
+var choices = []*Choice{queue, bitmap, bytemap, counter, list, qnbBitmap, qnbBytemap, rqnbBitmap,
+	rqnbBytemap, outputs}
 
 // Choices returns every data structure for the active set.
 func Choices() []*Choice { return choices }
@@ -64,7 +68,7 @@ func ByName(name string) (*Choice, error) {
 
 // Room returns the maximum number of entries of a traversal.
 func (c *Choice) Room(vertices, edges int, d *Dedup) int {
-	if c.Lists {
+	if c.Lists || c.Outputs {
 		return d.room(vertices, edges)
 	}
 	return vertices

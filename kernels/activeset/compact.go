@@ -36,30 +36,65 @@ func compacted(c *Choice, name string, reverse bool, doc string) *Choice {
 	return &q
 }
 
-// Compact emits the kernel that appends the vertices for which holds reports true. A warp reserves space for all its
-// lanes with one atomic.
-func Compact(k *emit.Kernel, holds func(v ir.Value) ir.Value) {
-	vertices := k.Count("vertices")
-	lane := k.LaneID()
-	first := k.Eq(lane, k.U32(0))
-	// Lane 0 counts all lanes that have a vertex; every other lane counts those before it.
-	counted := k.Select(first, k.U32(^uint32(0)), k.Sub(k.Shl(k.U32(1), lane), k.U32(1)))
+// Compact emits the kernel that lists the vertices for which holds reports true or, of a set of outputs, those among
+// them.
+func (c *Choice) Compact(k *emit.Kernel, d *Dedup, holds func(v ir.Value) ir.Value) {
+	to := newListed(k, c.kept)
+	if c.Outputs {
+		filterOutputs(k, d, to)
+		return
+	}
+	vertices, lane := k.Count("vertices"), k.LaneID()
 	k.For(k.SpreadWarp(), vertices, k.NumThreads(), func(from ir.Value) {
 		v := k.Add(from, lane)
-		listed := k.And(k.Lt(v, vertices), holds(k.Min(v, k.Sub(vertices, k.U32(1)))))
-		lanes := k.Ballot(listed)
-		k.When(k.Ne(lanes, k.U32(0)), func() {
-			n := k.OnesCount(k.And(lanes, counted))
-			base := k.Var(k.U32(0))
-			k.When(first, func() { base.Set(k.AtomicAdd(k.Addr("compact.size"), k.U32(0), n)) })
-			place := k.Add(k.ShflIdx(base.Get(), k.U32(0)), k.Select(first, k.U32(0), n))
-			k.When(listed, func() { k.Store(k.Addr("active.queue"), place, v) })
-		})
+		to.add(k, k.And(k.Lt(v, vertices), holds(k.Min(v, k.Sub(vertices, k.U32(1))))), v)
+	})
+}
+
+// listed is the list within the kernel that makes it.
+type listed struct {
+	queue, size    string   // roles of its arrays
+	first, counted ir.Value // whether the lane is the first; the lanes that it counts
+}
+
+func newListed(k *emit.Kernel, kept bool) listed {
+	l := listed{queue: "active.queue", size: "compact.size", first: k.Eq(k.LaneID(), k.U32(0))}
+	if kept {
+		l.queue, l.size = "stack", "stack.top"
+	}
+	// Lane 0 counts all lanes that have a vertex; every other lane counts those before it.
+	l.counted = k.Select(l.first, k.U32(^uint32(0)), k.Sub(k.Shl(k.U32(1), k.LaneID()), k.U32(1)))
+	return l
+}
+
+// add appends the vertices of the lanes with yes. A warp reserves space for all its lanes with one atomic.
+func (l *listed) add(k *emit.Kernel, yes, v ir.Value) {
+	lanes := k.Ballot(yes)
+	k.When(k.Ne(lanes, k.U32(0)), func() {
+		n := k.OnesCount(k.And(lanes, l.counted))
+		base := k.Var(k.U32(0))
+		k.When(l.first, func() { base.Set(k.AtomicAdd(k.Addr(l.size), k.U32(0), n)) })
+		place := k.Add(k.ShflIdx(base.Get(), k.U32(0)), k.Select(l.first, k.U32(0), n))
+		k.When(yes, func() { k.Store(k.Addr(l.queue), place, v) })
 	})
 }
 
 // Compacted returns a set within a kernel that traverses the compacted list.
-func Compacted(k *emit.Kernel, s Set) Set { return compactSet{s, k} }
+func (c *Choice) Compacted(k *emit.Kernel, s Set) Set {
+	if c.kept {
+		return keptSet{pastSet{k}, s}
+	}
+	return compactSet{s, k}
+}
+
+// keptSet traverses a part of the stack, and adds as the set does.
+type keptSet struct {
+	pastSet
+	filled Set
+}
+
+func (s keptSet) Clear()         { s.filled.Clear() }
+func (s keptSet) Add(v ir.Value) { s.filled.Add(v) }
 
 type compactSet struct {
 	Set

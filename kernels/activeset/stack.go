@@ -38,6 +38,8 @@ var past = &Choice{
 // the way back each vertex is tested instead.
 func (c *Choice) Kept() *Choice {
 	switch {
+	case c.Outputs:
+		return keptOutputs
 	case !c.Lists:
 		return c
 	case c.OfUnit:
@@ -48,7 +50,7 @@ func (c *Choice) Kept() *Choice {
 
 // Back returns the variant with which the backward kernels traverse a super-step's vertices.
 func (c *Choice) Back() *Choice {
-	if c.Lists {
+	if c.Lists || c.Outputs {
 		return past
 	}
 	return counter
@@ -155,6 +157,14 @@ func (s *stackState) Next(m Memory) (uint32, error) {
 	}
 	_, size := s.part()
 	return size, nil
+}
+
+// push takes the vertices that a kernel has appended for those of the next super-step.
+func (s *stackState) push(m Memory) {
+	top := []uint32{0}
+	m.ReadWords(s.top.Addr, top)
+	s.ends = append(s.ends, top[0])
+	s.at = len(s.ends) - 1
 }
 
 func (s *stackState) Active(m Memory) []uint32 {

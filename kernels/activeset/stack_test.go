@@ -16,7 +16,7 @@ import (
 func TestKept(t *testing.T) {
 	none, err := activeset.DedupByName("none")
 	require.NoError(t, err)
-	for _, name := range []string{"queue", "list"} {
+	for _, name := range []string{"queue", "list", "outputs"} {
 		c, err := activeset.ByName(name)
 		require.NoError(t, err)
 		m, s := emittest.New(2, 2, 4), c.Kept().New(vertices, 1000, none)
@@ -30,6 +30,11 @@ func TestKept(t *testing.T) {
 		for want := []uint32{1}; len(want) > 0; want = after(want) {
 			require.Equal(t, want, unique(s.Active(m)))
 			steps = append(steps, want)
+			if s, ok := s.(activeset.Compacter); ok {
+				m.Run(t, compactKernel(t, c.Kept(), none), arguments(m, s.(activeset.State), c, 0, want))
+				s.Compacted(m)
+			}
+			require.Equal(t, want, unique(s.Active(m)))
 			m.Run(t, add, arguments(m, s, c, 0, want))
 			n, err := s.Next(m)
 			require.NoError(t, err)
@@ -57,6 +62,9 @@ func addDoubled(t *testing.T, c *activeset.Choice) *ir.Kernel {
 	require.NoError(t, err)
 	k := emit.New("test")
 	set := c.Kept().In(k, none)
+	if c.Queue {
+		set = c.Kept().Compacted(k, set)
+	}
 	walk(k, c, set, func(v ir.Value) {
 		for i := range uint32(2) {
 			next := k.Add(k.Add(v, v), k.U32(i))
@@ -92,7 +100,7 @@ func TestNotKept(t *testing.T) {
 	counter, err := activeset.ByName("counter")
 	require.NoError(t, err)
 	for _, c := range activeset.Choices() {
-		if !c.Lists {
+		if !c.Lists && !c.Outputs {
 			require.Same(t, c, c.Kept())
 			require.Same(t, counter, c.Back())
 		}

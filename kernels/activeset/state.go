@@ -82,6 +82,6 @@ func take(m Memory, a *Array) uint32 {
 type Overflow struct{ Size, Room int }
 
 func (o *Overflow) Error() string {
-	return fmt.Sprintf("a super-step added %d vertices to a queue with room for %d: give workload.frontier.dedup", o.Size,
-		o.Room)
+	return fmt.Sprintf("a super-step added %d vertices to a queue with room for %d: give workload.frontier.dedup bitmap "+
+		"or monotonic", o.Size, o.Room)
 }

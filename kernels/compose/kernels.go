@@ -266,11 +266,12 @@ func (p *Plan) Compacts(d direction.Direction) bool {
 // compact builds the kernel that lists the vertices that walk their rows.
 func (p *Plan) compact(d direction.Direction) (*ir.Kernel, error) {
 	k := p.kernel("compact-" + p.way(d))
-	holds := p.set().In(k, p.Dedup).Holds
+	set := p.set()
+	holds := set.In(k, p.Dedup).Holds
 	if d == direction.Pull {
 		holds = func(v ir.Value) ir.Value { return p.destinationFilter()(k, v) }
 	}
-	k.Phase(isa.PhaseRegistration, func() { activeset.Compact(k, holds) })
+	k.Phase(isa.PhaseRegistration, func() { set.Compact(k, p.Dedup, holds) })
 	return k.Build()
 }
 
@@ -289,7 +290,7 @@ func (p *Plan) begin(name string, d direction.Direction) *gather {
 	}
 	set := p.set().In(k, p.Dedup)
 	if p.Compacts(d) {
-		set = activeset.Compacted(k, set)
+		set = p.set().Compacted(k, set)
 	}
 	return &gather{Kernel: k, Plan: p, dir: d, set: set}
 }
@@ -307,6 +308,11 @@ func (g *gather) makeSite(core schedule.Core) *schedule.Site {
 		// All vertices may have taken what they can while some are active, and a program can pass an empty frontier.
 		Width: g.width(), Empty: g.Set.Reverse && g.dir == direction.Pull || g.operator,
 	}
+	if g.stores() {
+		g.site.Numbered = func(edges ir.Value) {
+			g.When(g.Eq(g.GlobalThread(), g.U32(0)), func() { activeset.CountOutputs(g.Kernel, edges) })
+		}
+	}
 	if rest := g.Layout.Rest; rest != nil {
 		g.site.Rest = &schedule.Rest{View: rest.In(g.Kernel, g.dir, g.Weights), Bare: rest.Bare}
 	}
@@ -317,11 +323,12 @@ func (g *gather) makeSite(core schedule.Core) *schedule.Site {
 type gather struct {
 	*emit.Kernel
 	*Plan
-	dir   direction.Direction
-	set   activeset.Set
-	site  *schedule.Site
-	owned *emit.Owned     // the sum of the current row in a register, if one thread owns its destination
-	shard *schedule.Shard // the shard whose sums are in the scratchpad
+	dir    direction.Direction
+	set    activeset.Set
+	site   *schedule.Site
+	output *ir.Variable    // what the edge activates, if the set is of outputs
+	owned  *emit.Owned     // the sum of the current row in a register, if one thread owns its destination
+	shard  *schedule.Shard // the shard whose sums are in the scratchpad
 }
 
 // owns reports whether one thread updates each sum, which then needs no atomics (GRAssembler §5.1).
@@ -402,8 +409,25 @@ func (g *gather) sends(v ir.Value) ir.Value {
 	return nil
 }
 
-// edge handles an edge, unless the destination is already decided.
+// edge handles an edge, and stores what it activates if the set is of outputs.
 func (g *gather) edge(e *layout.Edge, stop func()) {
+	if !g.stores() {
+		g.handle(e, stop)
+		return
+	}
+	g.output = g.Var(g.U32(activeset.NoOutput)).Named("output")
+	g.handle(e, stop)
+	activeset.Output(g.Kernel, g.site.Number, g.output.Get())
+}
+
+// stores reports whether the gather stores what each edge activates. A later kernel appends the vertices that it
+// activates.
+func (g *gather) stores() bool {
+	return g.Set.Outputs && !g.isBack && !g.Algorithm.Silent && g.Algorithm.Sends == nil
+}
+
+// handle handles an edge, unless the destination is already decided.
+func (g *gather) handle(e *layout.Edge, stop func()) {
 	if g.Skip == schedule.Filtered && g.dir == direction.Pull {
 		g.If(g.destinationFilter()(g.Kernel, e.Dst), func() { g.filtered(e, nil) }, stop)
 		return
@@ -565,7 +589,7 @@ func (g *gather) activateInOrder(v, value ir.Value) {
 		g.activate(v)
 		return
 	}
-	g.If(activeset.Near(g.Kernel, value), func() { g.set.Add(v) }, func() { g.Order.Later(g.Set, g.Kernel, v, value) })
+	g.If(activeset.Near(g.Kernel, value), func() { g.add(v) }, func() { g.Order.Later(g.Set, g.Kernel, v, value) })
 }
 
 // activate activates v in the next super-step.
@@ -574,6 +598,15 @@ func (g *gather) activate(v ir.Value) {
 		f(g.Kernel, v)
 	}
 	if !g.Algorithm.Silent {
-		g.set.Add(v)
+		g.add(v)
 	}
+}
+
+// add adds v to the next active set.
+func (g *gather) add(v ir.Value) {
+	if g.output != nil {
+		g.output.Set(v)
+		return
+	}
+	g.set.Add(v)
 }

@@ -169,7 +169,7 @@ func resolveFor(a *algorithm.Algorithm, w workload.Workload) workload.Workload {
 	}
 	if w.Dedup == workload.Auto {
 		w.Dedup = "none"
-		if (w.ActiveSet == "queue" || w.ActiveSet == "list") && a.Sum.Often() {
+		if slices.Contains([]workload.Choice{"queue", "list", "outputs"}, w.ActiveSet) && a.Sum.Often() {
 			w.Dedup = "monotonic"
 		}
 	}
@@ -280,7 +280,7 @@ func (p *Plan) walks() uint64 {
 // Name names the choices. Parts at their defaults are left out. Names are stored with results.
 func (p *Plan) Name() string {
 	name := p.Algorithm.Name + "/" + p.Schedule.Name + "/" + p.Layout.Name + "/" + p.Direction.Name + "/" + p.Set.Name
-	if p.Set.Lists {
+	if p.Set.Lists || p.Set.Outputs {
 		name += "+" + p.Dedup.Name
 	}
 	if p.Order.Piles {

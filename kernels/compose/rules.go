@@ -80,6 +80,9 @@ const (
 	eachTells  // each contribution decides on its own whether it changes its destination
 	toSource   // contributions go to the sources
 	vectors    // vertices have vectors
+
+	byOutputs    // frontier: a word for each edge that has been walked
+	numbersEdges // schedule: walked edges have numbers
 )
 
 // rule refuses the plans that have all of some properties and none of others.
@@ -119,10 +122,19 @@ var rules = []rule{
 			"cannot answer"},
 	{hybrid | counted, 0, "hybrid decides by the set of active vertices, which a counter does not have"},
 	{twoWays | oneWay, 0, "a run in one direction needs one of csr and csc"},
-	{dedups, listed, "only a queue can have a vertex twice: dedup none"},
+	{dedups, listed | byOutputs, "only a queue can have a vertex twice: dedup none"},
 	{piles, ordered, "near-far and buckets need values that grow along edges, which only distances do"},
 	{piles, listsRows,
 		"near-far and buckets keep vertices that wait in queues: frontier queue, list or qnb, and direction push"},
+	{byOutputs, numbersEdges, "the schedule gives edges no numbers, by which their outputs are stored: schedule strict"},
+	{byOutputs | pulls, 0, "pull tests for every edge whether its source is active, which outputs cannot answer"},
+	{byOutputs | unslotted, 0,
+		"edges without slots in the layout are in no row, so each is tested for an active vertex, which outputs " +
+			"cannot answer"},
+	{byOutputs | twoParts, 0, "rows are in two parts of the layout, whose edges are numbered each for itself"},
+	{byOutputs | virtual | sumsOften, exact,
+		"a vertex that is listed several times would have its virtual vertices listed as often: dedup bitmap or " +
+			"monotonic"},
 	{queued, walksRows, "the schedule walks edges rather than a list of vertices: frontier bitmap or bytemap"},
 	{queued, queuesDests | pushes,
 		"pull walks destinations, of which qnb has no list: frontier rqnb, bitmap or bytemap"},
@@ -162,6 +174,9 @@ var rules = []rule{
 
 // extensionRules lists the rules that only registered layouts and operators of programs can break.
 var extensionRules = []rule{
+	{byOutputs | gaps, 0, "the numbers of a row have gaps, of which there are no outputs: frontier queue"},
+	{byOutputs | hasBody, 0,
+		"an edge has one output, and the edge function may activate several vertices: frontier queue"},
 	{contributes | hasBody, 0,
 		"the layout stores each edge's contribution before it is added, and the edge function does more than add one"},
 	{gaps, walksRows, "the schedule goes through the numbers of all edges, and the layout leaves some out"},
@@ -258,8 +273,8 @@ func factsOfAlgorithm(a *algorithm.Algorithm) fact {
 
 func factsOfSchedule(s *schedule.Schedule, v schedule.Variant) fact {
 	return walksRows.when(s.Rows.Walked()) | sharesRows.when(s.Rows.Shared()) | ownsRows.when(s.Rows.Owned()) |
-		shares.when(s.As(v) != nil) | fillsLists.when(s.Unit.HasLists()) | hasFarList.when(s.Unit.HasFarList()) |
-		unitsRead.when(s.Unit.ReadsRows()) | byShards.when(s.Shards)
+		numbersEdges.when(s.Numbers) | shares.when(s.As(v) != nil) | fillsLists.when(s.Unit.HasLists()) |
+		hasFarList.when(s.Unit.HasFarList()) | unitsRead.when(s.Unit.ReadsRows()) | byShards.when(s.Shards)
 }
 
 func factsOfLayout(l *layout.Layout) fact {
@@ -277,7 +292,7 @@ func factsOfLayout(l *layout.Layout) fact {
 
 func (p *Plan) factsOfFrontier() fact {
 	s, o := p.Set, p.Order
-	return counted.when(s.Sized) | listed.when(s.Lists) | queued.when(s.Queue) |
+	return byOutputs.when(s.Outputs) | counted.when(s.Sized) | listed.when(s.Lists) | queued.when(s.Queue) |
 		inQueue.when(s.Lists || s.Queue) | queuesDests.when(s.Reverse) |
 		unitsLists.when(s.OfUnit) | dedups.when(p.Dedup.Name != "none") | exact.when(p.Dedup.Exact()) |
 		piles.when(o.Piles) | nearFar.when(o.Listed) | buckets.when(o.Buckets)

@@ -408,6 +408,9 @@ func (r *run) compact(ctx context.Context, s *Step) (err error) {
 		return err
 	}
 	r.set.(activeset.Compacter).Compacted(r)
+	if r.Plan.Set.Outputs { // only now is it known how often vertices are listed
+		s.Frontier, s.Edges = r.active()
+	}
 	return nil
 }
 
@@ -574,10 +577,7 @@ func (r *run) look() (Step, direction.Frontier) {
 	s, g := Step{Splits: r.Splits}, r.problem.Graph
 	all := uint64(g.Edges())
 	if s.Known = !r.Plan.Set.Sized; s.Known {
-		for _, v := range r.set.Active(r) {
-			s.Frontier++
-			s.Edges += uint64(g.CSR().Degree(int(v)))
-		}
+		s.Frontier, s.Edges = r.active()
 	} else {
 		s.Frontier, s.Edges = uint64(g.Vertices()), all
 	}
@@ -592,6 +592,15 @@ func (r *run) look() (Step, direction.Frontier) {
 		f.Before, f.Growing = r.Steps[n-1].Direction, s.Frontier > r.Steps[n-1].Frontier
 	}
 	return s, f
+}
+
+// active counts the active vertices and their edges.
+func (r *run) active() (vertices, edges uint64) {
+	for _, v := range r.set.Active(r) {
+		vertices++
+		edges += uint64(r.problem.Graph.CSR().Degree(int(v)))
+	}
+	return vertices, edges
 }
 
 // decide returns the direction of the coming super-step.

@@ -385,7 +385,7 @@ func (w *writer) scheduleLength(a compose.OutlineArray) string {
 		switch {
 		case w.Plan.Layout.Virtual != nil:
 			room = w.extraNumber("room", uint32(w.Room()))
-		case w.Plan.Set.Lists && w.Room() != w.Graph.Vertices():
+		case (w.Plan.Set.Lists || w.Plan.Set.Outputs) && w.Room() != w.Graph.Vertices():
 			room = "(size_t(vertices) + edges)"
 		}
 		terms = append(terms, times(room, each))
@@ -421,7 +421,10 @@ func (w *writer) room(role string, words int) string {
 		return fmt.Sprintf("size_t(vertices) * %d", words/n)
 	case role == "stack", role == "bucket.entered":
 		return "vertices"
-	case role == "active.queue" && w.Plan.Set.Queue, role == "dedup.step", strings.HasPrefix(role, "far.") && words == n:
+	case role == "next.outputs":
+		return choose(w.Plan.Dedup.Exact(), "size_t(vertices) + edges", "size_t(vertices) + 2 * size_t(edges)")
+	case role == "active.queue" && w.Plan.Set.Queue && !w.Plan.Set.Outputs, role == "dedup.step",
+		strings.HasPrefix(role, "far.") && words == n:
 		return "vertices"
 	case role == "active.queue" || role == "next.queue":
 		return choose(w.Plan.Dedup.Exact(), "vertices", "size_t(vertices) + edges")
@@ -451,7 +454,7 @@ func (w *writer) number(p ir.Param) string {
 		return p.Name
 	case "launch":
 		return "launch"
-	case "active.size", "stack.first", "stack.size":
+	case "active.size", "outputs.size", "stack.first", "stack.size":
 		return identifier(p.Name)
 	case "far.size", "far.before", "far.threshold", "far.period", "bucket.delta", "bucket.first", "bucket.limit",
 		"bucket.spill", "bucket.split":

@@ -59,6 +59,9 @@ func (w *writer) mainRun() {
 	w.line("heddle::Outcome outcome;")
 	w.line("uint32_t step = 1, launch = 0, active_size = 0, round = 0, bound = 0, depth = 0;")
 	w.line("(void)step, (void)launch, (void)active_size, (void)round, (void)bound, (void)depth;")
+	if w.Plan.Set.Outputs {
+		w.line("uint32_t outputs_size = 0;")
+	}
 	if w.has("stack.top") {
 		w.line("uint32_t stack_first = 0, stack_size = 0;")
 		w.line("heddle::Words stack_ends; // where each super-step's vertices end")
@@ -145,6 +148,8 @@ func (w *writer) lookUp() {
 // members returns the expression of the list of active vertices.
 func (w *writer) members() string {
 	switch {
+	case w.Plan.Set.Outputs:
+		return "heddle::members_of_outputs(device.read(next_outputs, outputs_size))"
 	case w.has("stack.top"):
 		return "device.read(heddle::Array{stack.at + stack_first, stack_size})"
 	case w.has("next.queue"):
@@ -160,7 +165,13 @@ func (w *writer) members() string {
 func (w *writer) gatherIn(d direction.Direction) {
 	if k := w.Kernels.Compact[d]; k != nil {
 		w.launch(k)
-		w.line("active_size = device.take(compact_size);")
+		if w.has("stack.top") {
+			w.line("stack_first = stack_ends.empty() ? 0 : stack_ends.back();")
+			w.line("stack_ends.push_back(device.peek(stack_top));")
+			w.line("stack_size = stack_ends.back() - stack_first;")
+		} else {
+			w.line("active_size = device.take(compact_size);")
+		}
 	}
 	w.line("device.gather_begins();")
 	w.gatherBy(w.Kernels.Topology[d], w.Kernels.Lists[d], w.Kernels.Gather[d])
@@ -210,6 +221,8 @@ func (w *writer) zeroArrays() {
 // activeVertices returns the expression of the number of active vertices.
 func (w *writer) activeVertices() string {
 	switch {
+	case w.Plan.Set.Outputs:
+		return "uint32_t(" + w.members() + ".size())"
 	case w.has("next.queue"):
 		return "active_size"
 	case w.has("active.map"):
@@ -257,6 +270,9 @@ func (w *writer) first() {
 		w.line("const heddle::Words first = heddle::all_vertices(vertices);")
 	}
 	switch {
+	case w.Plan.Set.Outputs:
+		w.line("device.write(next_outputs, first);")
+		w.line("outputs_size = uint32_t(first.size());")
 	case w.has("stack.top"):
 		w.line("device.write(stack, first);")
 		w.line("stack_size = uint32_t(first.size());")
@@ -285,6 +301,11 @@ func (w *writer) exchange() {
 	}
 	w.line("step++;")
 	switch {
+	case w.Plan.Set.Outputs:
+		w.line("outputs_size = device.take(next_outputs_size);")
+		w.line("if (outputs_size > next_outputs.words) heddle::fail(\"a super-step has walked more edges than outputs have " +
+			"room for: give workload.frontier.dedup bitmap or monotonic\");")
+		w.line("active = uint32_t(%s.size());", w.members())
 	case w.has("stack.top"):
 		w.line("stack_first = stack_ends.back();")
 		w.line("stack_ends.push_back(device.peek(stack_top));")

@@ -26,6 +26,7 @@ func (s *Site) Deal(v *Visitor, first, last ir.Value, find func(n, limit ir.Valu
 		s.For(first, last, lanes, func(t ir.Value) {
 			mine, limit := s.Label("n", s.Add(t, s.LaneID())), s.Label("limit", s.Add(t, lanes))
 			vertex, id := find(mine, limit)
+			s.Number = mine
 			visit := func() { s.Visit(v, id, vertex, GoOn) }
 			s.If(s.Le(limit, last), visit, func() { s.When(s.Lt(mine, last), visit) })
 		})
@@ -42,6 +43,7 @@ func (s *Site) dealAll(v *Visitor, at []ir.Value, find func(n, limit ir.Value) (
 		vertices[i], ids[i] = find(n, limits[i])
 	}
 	for i, id := range ids {
+		s.Number = mine[i]
 		s.Visit(v, id, vertices[i], GoOn)
 	}
 }

@@ -46,6 +46,10 @@ type Site struct {
 	// to the thread's while it emits the handling of a row; nil: the thread handles all.
 	Width     int
 	Component ir.Value
+	// Numbered is told how many edges a schedule with Numbers is about to walk; nil: no one asks. Number is that of the
+	// edge being handled.
+	Numbered func(edges ir.Value)
+	Number   ir.Value
 
 	arrays      []Array // the schedule's arrays
 	arraySuffix string  // suffix of their names for the current part of the layout
@@ -168,6 +172,8 @@ type Schedule struct {
 	Others map[Variant]*Sharing
 	Unit   *UnitUse     // of a graph unit; nil: a software schedule
 	Before *Preparation // a kernel that precedes gathers; nil: that which fills the unit's lists, if it has any
+	// Numbers: edges of active vertices have numbers, from 0 on (Site.Number), unless every vertex walks its row.
+	Numbers bool
 	// Shards: a thread block takes a shard, as the layout has them (layout.Shards), and sums up in the scratchpad.
 	Shards bool
 	// Launches names the launches of a gather, each of which runs the gather kernel once; nil: a single one. The kernel

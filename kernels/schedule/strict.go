@@ -19,7 +19,8 @@ var strict = &Schedule{
 		}
 		return 3 * c.Threads()
 	}},
-	Before: &Preparation{Emit: scanDegrees},
+	Numbers: true,
+	Before:  &Preparation{Emit: scanDegrees},
 	Arrays: []Array{
 		{Name: "strict.upto", Words: func(places, _ int) int { return places }},
 		{Name: "strict.shift", Words: func(places, _ int) int { return places }},
@@ -28,6 +29,9 @@ var strict = &Schedule{
 	EachEdge: func(s *Site, v *Visitor) {
 		p := s.partition()
 		s.Phase(isa.PhaseSchedule, func() {
+			if s.Numbered != nil {
+				s.Numbered(p.total)
+			}
 			first, last := s.shareOf(s.SpreadNumber(), p.total)
 			p.walk(v, first, last)
 		})

@@ -90,7 +90,7 @@ var tags = map[string]string{
 	"recipe.name":           `oneof:"none,datadriven,strict,gunrock,sepgraph,hwwl,graphpeg"`,
 	"recipe.scale_free":     `was:"scale_free"`,
 	"frontier.set": `was:"active_set" oneof:"auto,queue,bitmap,bytemap,counter,list,qnb-bitmap,qnb-bytemap,` +
-		`rqnb-bitmap,rqnb-bytemap"`,
+		`rqnb-bitmap,rqnb-bytemap,outputs"`,
 	"frontier.dedup":          `was:"dedup"`,
 	"order.delta":             `was:"delta"`,
 	"order.buckets":           `was:"buckets"`,
@@ -221,10 +221,12 @@ var docs = map[string]string{
 		"before each gather. qnb-bitmap, qnb-bytemap: a map, from which a kernel makes a queue " +
 		"before each push (UGF: UNFUSED_BITMAP, UNFUSED_BOOLMAP; GRAssembler: QnB). rqnb-bitmap, " +
 		"rqnb-bytemap: a map; before each pull a kernel makes a queue of the destinations that " +
-		"can still change (RQnB), for bfs, bfs-parents, bc and sssp with settled. auto: counter " +
+		"can still change (RQnB), for bfs, bfs-parents, bc and sssp with settled. outputs: a word for " +
+		"each edge that is walked, its vertex or none, from which a kernel makes a queue before each push, under " +
+		"strict (Gunrock 1.1). auto: counter " +
 		"where all vertices are active, list for push under peg and hwwl, queue for push except " +
 		"under edge, otherwise bytemap. Source: GRAssembler §5.2.",
-	"frontier.dedup": "Mechanism that prevents a queue or list from taking a vertex twice. " +
+	"frontier.dedup": "Mechanism that prevents a queue, a list or that of outputs from taking a vertex twice. " +
 		"monotonic: the number of the super-step in which the vertex was last added. auto: " +
 		"monotonic for sssp and cc, none for the others, whose sums let one lane win. Source: " +
 		"UGF.",
