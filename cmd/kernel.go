@@ -254,7 +254,7 @@ func (v *kernelView) check() error {
 		return fmt.Errorf("--unroll %s: expected 1, 2, 4, 8 or auto", v.unroll)
 	}
 	if !slices.Contains(schedule.Variants(), schedule.Variant(v.variant)) {
-		return fmt.Errorf("--variant %s: expected own, graphit or sep-graph", v.variant)
+		return fmt.Errorf("--variant %s: expected own, graphit, sep-graph or gunrock", v.variant)
 	}
 	if !slices.Contains(compose.Spills(), compose.Spill(v.spill)) {
 		return fmt.Errorf("--spill %s: expected memory or registers", v.spill)
