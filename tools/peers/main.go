@@ -28,9 +28,11 @@ import (
 const usage = `usage: go run ./tools/peers [flags] FOLDER
 
 FOLDER holds the simulators, an executable for each machine, as their machine is compiled in:
-simx-MACHINE and rtlsim-MACHINE, with MACHINE of heddle validate (w1, a, c, d, m6, …). Each is run
-as "simx-MACHINE PROGRAM.bin", the program a flat image to load at 0x80000000, and must print its
-cycles. One of the two suffices; without rtlsim the RTL's cycles are those recorded in isa/micro.
+simx-MACHINE and rtlsim-MACHINE, with MACHINE of heddle validate (w1, a, c, d, m6, …), which Vortex
+builds as sim/simx/simx and sim/rtlsim/rtlsim. Each is run as "simx-MACHINE PROGRAM.bin", the program
+a flat image to load at 0x80000000. One of the two suffices; without rtlsim the RTL's cycles are those
+recorded in isa/micro. Their cycles are those that they print; as built by Vortex they print none, but
+leave them in ramulator.stats.log, as the cycles of a memory that runs at the cores' clock.
 `
 
 type options struct {
@@ -43,8 +45,8 @@ type options struct {
 func main() {
 	var o options
 	programs := flag.String("run", "", "run only the micro-programs whose names match this `regexp`")
-	cycles := flag.String("cycles", `cycles *[=:]? *(\d+)`, "how the simulators print their cycles: a `regexp` with one "+
-		"group, whose last match counts")
+	cycles := flag.String("cycles", `cycles *[=:]? *(\d+)`, "how the simulators give their cycles: a `regexp` with "+
+		"one group, whose last match in what they print counts, or else in ramulator.stats.log")
 	flag.IntVar(&o.pairs, "pairs", 3, "how many `times` each is run, in turn; seconds are the medians")
 	flag.DurationVar(&o.limit, "limit", time.Hour, "the longest that one run may take")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage, "\n"); flag.PrintDefaults() }
@@ -257,14 +259,20 @@ func (b *bench) commands(ref micro.Reference) (all [3][]string, err error) {
 	return all, err
 }
 
-// run runs a command, and returns its processor seconds and the last number of cycles that it prints.
+// statistics is the file that Vortex's simulators leave where they run.
+const statistics = "ramulator.stats.log"
+
+// run runs a command, and returns its processor seconds and the last number of cycles that it prints, or leaves in its
+// statistics if it prints none.
 func (b *bench) run(ctx context.Context, command []string, pattern *regexp.Regexp) (result, error) {
 	ctx, stop := context.WithTimeout(ctx, b.limit)
 	defer stop()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = b.dir
 	var out tail
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	left := filepath.Join(b.dir, statistics)
+	err := errors.Join(os.RemoveAll(left), cmd.Run())
 	if ctx.Err() == context.DeadlineExceeded {
 		return result{}, fmt.Errorf("%s: no end after %s (--limit)", command[0], b.limit)
 	}
@@ -273,8 +281,13 @@ func (b *bench) run(ctx context.Context, command []string, pattern *regexp.Regex
 	}
 	found := pattern.FindAllSubmatch(out, -1)
 	if found == nil {
-		return result{}, fmt.Errorf("%s: its output has no cycles: expected a match of %s (--cycles)\n%s",
-			strings.Join(command, " "), pattern, strings.TrimSpace(string(out)))
+		// without the file, the error below says what is missing
+		text, _ := os.ReadFile(left)
+		found = pattern.FindAllSubmatch(text, -1)
+	}
+	if found == nil {
+		return result{}, fmt.Errorf("%s: neither its output nor %s has cycles: expected a match of %s (--cycles)\n%s",
+			strings.Join(command, " "), statistics, pattern, strings.TrimSpace(string(out)))
 	}
 	n, err := strconv.ParseUint(string(found[len(found)-1][1]), 10, 64)
 	if err != nil || n == 0 {
