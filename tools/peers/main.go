@@ -39,6 +39,7 @@ type options struct {
 	folder           string
 	programs, cycles *regexp.Regexp
 	pairs            int
+	longer           int64
 	limit            time.Duration
 }
 
@@ -48,6 +49,8 @@ func main() {
 	cycles := flag.String("cycles", `cycles *[=:]? *(\d+)`, "how the simulators give their cycles: a `regexp` with "+
 		"one group, whose last match in what they print counts, or else in ramulator.stats.log")
 	flag.IntVar(&o.pairs, "pairs", 3, "how many `times` each is run, in turn; seconds are the medians")
+	flag.Int64Var(&o.longer, "longer", 1, "run this many `times` the programs' iterations: the more, the less of the "+
+		"seconds is start-up; above 1 the RTL's recorded cycles do not apply")
 	flag.DurationVar(&o.limit, "limit", time.Hour, "the longest that one run may take")
 	flag.Usage = func() { fmt.Fprint(flag.CommandLine.Output(), usage, "\n"); flag.PrintDefaults() }
 	flag.Parse()
@@ -64,8 +67,8 @@ func main() {
 }
 
 func (o *options) parse(args []string, programs, cycles string) (err error) {
-	if len(args) != 1 || o.pairs < 1 {
-		return errors.New("expected one folder with simulators, and --pairs of at least 1 (--help)")
+	if len(args) != 1 || o.pairs < 1 || o.longer < 1 {
+		return errors.New("expected one folder with simulators, and --pairs and --longer of at least 1 (--help)")
 	}
 	o.folder = args[0]
 	if o.programs, err = regexp.Compile(programs); err != nil {
@@ -162,6 +165,9 @@ func (b *bench) table(ctx context.Context, w io.Writer) error {
 			continue
 		}
 		rows++
+		if b.longer > 1 {
+			ref.Iters, ref.RTL = b.longer*ref.Iters, 0
+		}
 		got, err := b.row(ctx, ref)
 		if err != nil {
 			return fmt.Errorf("%s on %s: %w", ref.Program, ref.Machine, err)
@@ -174,7 +180,7 @@ func (b *bench) table(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// write prints a row. The RTL's cycles are those of rtlsim, or else the recorded ones.
+// write prints a row. The RTL's cycles are those of rtlsim, or else the recorded ones; 0: neither.
 func write(w io.Writer, ref micro.Reference, got [3]result) {
 	rtl := got[2].cycles
 	if rtl == 0 {
@@ -182,7 +188,9 @@ func write(w io.Writer, ref micro.Reference, got [3]result) {
 	}
 	none := [3]string{"–", "–", "–"}
 	seconds, ratio, cycles, off := none, none, none, none
-	cycles[2] = fmt.Sprint(rtl)
+	if rtl != 0 {
+		cycles[2] = fmt.Sprint(rtl)
+	}
 	for i, r := range got {
 		if r.cycles == 0 {
 			continue
@@ -191,7 +199,7 @@ func write(w io.Writer, ref micro.Reference, got [3]result) {
 		if i > 0 {
 			ratio[i] = fmt.Sprintf("%.1f", r.seconds/max(got[0].seconds, 1e-3))
 		}
-		if i < 2 {
+		if i < 2 && rtl != 0 {
 			off[i] = fmt.Sprintf("%+.1f", 100*(float64(r.cycles)/float64(rtl)-1))
 		}
 	}

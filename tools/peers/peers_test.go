@@ -25,7 +25,7 @@ func folder(t *testing.T, scripts map[string]string) string {
 }
 
 func table(t *testing.T, args []string, run, cycles, heddle string) (string, error) {
-	o := options{pairs: 2, limit: 10 * time.Second}
+	o := options{pairs: 2, longer: 1, limit: 10 * time.Second}
 	if err := o.parse(args, run, cycles); err != nil {
 		return "", err
 	}
@@ -84,6 +84,27 @@ func TestStatistics(t *testing.T) {
 	dir := folder(t, map[string]string{"simx-a": leave, "rtlsim-a": "echo Running $1..."})
 	_, err = table(t, []string{dir}, "^alu_chain$", pattern, ours)
 	assert.ErrorContains(t, err, "neither its output nor ramulator.stats.log has cycles")
+}
+
+// Longer programs have no recorded cycles: there is an error only against rtlsim.
+func TestLonger(t *testing.T) {
+	for _, c := range []struct {
+		scripts map[string]string
+		want    []string
+	}{
+		{map[string]string{"simx-a": "echo cycles=54000"}, []string{"49357", "54000", "–", "–", "–"}},
+		{map[string]string{"simx-a": "echo cycles=54000", "rtlsim-a": "echo cycles=50000"},
+			[]string{"49357", "54000", "50000", "-1.3", "+8.0"}},
+	} {
+		o := options{pairs: 1, longer: 7, limit: 10 * time.Second}
+		require.NoError(t, o.parse([]string{folder(t, c.scripts)}, "^alu_chain$", pattern))
+		var out strings.Builder
+		heddle := filepath.Join(folder(t, map[string]string{"heddle": `test "$4" = ITERS=2100 && ` + ours}), "heddle")
+		require.NoError(t, o.main(context.Background(), heddle, &out))
+		row := strings.Fields(strings.Split(out.String(), "\n")[2])
+		assert.Equal(t, []string{"a", "alu_chain", "2100"}, row[:3])
+		assert.Equal(t, c.want, row[8:])
+	}
 }
 
 func TestErrors(t *testing.T) {
