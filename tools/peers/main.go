@@ -32,7 +32,8 @@ simx-MACHINE and rtlsim-MACHINE, with MACHINE of heddle validate (w1, a, c, d, m
 builds as sim/simx/simx and sim/rtlsim/rtlsim. Each is run as "simx-MACHINE PROGRAM.bin", the program
 a flat image to load at 0x80000000. One of the two suffices; without rtlsim the RTL's cycles are those
 recorded in isa/micro. Their cycles are those that they print; as built by Vortex they print none, but
-leave them in ramulator.stats.log, as the cycles of a memory that runs at the cores' clock.
+leave them in ramulator.stats.log, as the cycles of a memory that runs at the cores' clock. Those of
+rtlsim include a few from before the cores start (8 on w1 and a), which the recorded ones do not.
 `
 
 type options struct {
