@@ -155,8 +155,9 @@ type result struct {
 	cycles  uint64  // 0: not run
 }
 
-// table prints a row for each program on each machine that has a peer.
-func (b *bench) table(ctx context.Context, w io.Writer) error {
+// table prints a row for each program on each machine that has a peer. A program that fails has none, and does not stop
+// the others.
+func (b *bench) table(ctx context.Context, w io.Writer) (failed error) {
 	fmt.Fprintf(w, "%-8s%-13s %5s %8s%8s%8s %6s%6s %9s%9s%9s %7s%7s\n%-27s %24s %12s %27s %14s\n", "machine", "program",
 		"iters", "heddle", "SimX", "RTL", "SimX", "RTL", "heddle", "SimX", "RTL", "heddle", "SimX",
 		"", "processor seconds", "÷ heddle's", "cycles", "error, %")
@@ -170,15 +171,19 @@ func (b *bench) table(ctx context.Context, w io.Writer) error {
 			ref.Iters, ref.RTL = b.longer*ref.Iters, 0
 		}
 		got, err := b.row(ctx, ref)
+		if ctx.Err() != nil {
+			return errors.Join(failed, ctx.Err())
+		}
 		if err != nil {
-			return fmt.Errorf("%s on %s: %w", ref.Program, ref.Machine, err)
+			failed = errors.Join(failed, fmt.Errorf("%s on %s: %w", ref.Program, ref.Machine, err))
+			continue
 		}
 		write(w, ref, got)
 	}
 	if rows == 0 {
 		return fmt.Errorf("--run %s: no micro-program of these machines has such a name", b.programs)
 	}
-	return nil
+	return failed
 }
 
 // write prints a row. The RTL's cycles are those of rtlsim, or else the recorded ones; 0: neither.

@@ -86,6 +86,20 @@ func TestStatistics(t *testing.T) {
 	assert.ErrorContains(t, err, "neither its output nor ramulator.stats.log has cycles")
 }
 
+// A simulator's failure in one program is reported after the rows of the others.
+func TestFailure(t *testing.T) {
+	simx := `case $1 in *ld_rand*) echo timeout >&2; exit 1;; *) echo cycles=7;; esac`
+	o := options{pairs: 1, longer: 1, limit: 10 * time.Second}
+	require.NoError(t, o.parse([]string{folder(t, map[string]string{"simx-d": simx})}, "^(ld|st)_", pattern))
+	var out strings.Builder
+	err := o.main(context.Background(), filepath.Join(folder(t, map[string]string{"heddle": ours}), "heddle"), &out)
+	assert.ErrorContains(t, err, "ld_rand on d: ")
+	assert.ErrorContains(t, err, "exit status 1\ntimeout")
+	assert.NotContains(t, err.Error(), "st_coal")
+	assert.Contains(t, out.String(), "st_coal")
+	assert.NotContains(t, out.String(), "ld_rand")
+}
+
 // Longer programs have no recorded cycles: there is an error only against rtlsim.
 func TestLonger(t *testing.T) {
 	for _, c := range []struct {
