@@ -39,6 +39,7 @@ heddle.edge:
 	require.NoError(t, m.Run(context.Background()))
 	require.EqualValues(t, 2*2*2*3, m.Stats().Since(before).Edges, "two places")
 	require.EqualValues(t, 2*2*3, m.Stats().Since(before).Iterations)
+	require.Equal(t, []uint64{9, 0, 9, 0, 9, 0, 9, 0}, m.LaneEdges(), "counts that were asked for before go on")
 
 	plain, err := asm.Assemble("plain.s", []byte("_start: addi t1, zero, 0\n tmc zero"), asm.Options{Base: 0x80000000})
 	require.NoError(t, err)

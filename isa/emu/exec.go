@@ -507,10 +507,11 @@ func execShuffle(w *Warp, o *Op) error {
 	a, b := &w.regs[o.Rs1], &w.regs[o.Rs2]
 	w.core.stats.Shuffles += w.lanes
 	if fields := b[w.lastLane()]; b.Equal(fields, allLanes)&w.mask == w.mask {
-		if r := &w.route; r.row != o.Row || r.fields != fields {
+		r := &w.routes[fields*0x9E3779B1>>(32-routeBits)] // 2^32 / golden ratio
+		if r.row != o.Row || r.fields != fields {
 			r.compute(o, fields, w.n)
 		}
-		for l, from := range &w.route.from {
+		for l, from := range &r.from {
 			w.out[l] = a[from%isa.MaxLanes]
 		}
 	} else {
@@ -534,7 +535,11 @@ func (o *Op) source(l int, fields uint32, n int) int {
 	return src
 }
 
-// route remembers the sources of the last shuffle whose lanes had the same fields, as they have in most programs.
+// routeBits is the logarithm of the routes that a warp remembers, by a hash of the fields: a warp's sum takes five
+// shuffles, each with fields of its own.
+const routeBits = 4
+
+// route remembers the sources of a shuffle whose lanes had the same fields, as they have in most programs.
 type route struct {
 	row    *isa.Row
 	fields uint32

@@ -156,3 +156,36 @@ func bitsOf(mask uint32) (lanes []int) {
 	}
 	return lanes
 }
+
+// TestRoutesOfShuffles: a shuffle whose lanes have the same fields has the result of one that looks up each lane,
+// whatever shuffles the warp has executed before.
+func TestRoutesOfShuffles(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 23))
+		m, err := New(Config{Cores: 1, Warps: 1, Threads: 1 + r.IntN(MaxThreads)})
+		require.NoError(t, err)
+		w := m.cores[0].warps[0]
+		var ops []*Op
+		for _, name := range []string{"shfl.up", "shfl.down", "shfl.bfly", "shfl.idx"} {
+			word, err := isa.Encode(&isa.Inst{Row: isa.Lookup(name), Rd: 7, Rs1: 5, Rs2: 6})
+			require.NoError(t, err)
+			o, err := m.prepare(CodeBase, word)
+			require.NoError(t, err)
+			ops = append(ops, o)
+		}
+		for range 2000 {
+			o, fields := ops[r.IntN(len(ops))], r.Uint32N(32)|r.Uint32N(4)<<9|r.Uint32N(4)<<15
+			w.mask = r.Uint32()&w.full | 1<<r.IntN(w.n)
+			for l := range w.n {
+				w.regs[5][l] = r.Uint32()
+			}
+			w.regs[6].Fill(fields, w.full)
+			want := w.regs[7]
+			for _, l := range bitsOf(w.mask) {
+				want[l] = w.regs[5][o.source(l, fields, w.n)]
+			}
+			require.NoError(t, execShuffle(w, o))
+			require.Equal(t, want, w.regs[7], "%s 0x%x, mask 0x%x", o.Name, fields, w.mask)
+		}
+	}
+}

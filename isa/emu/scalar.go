@@ -463,7 +463,7 @@ func (m *Machine) Count(core int, byClass *[isa.NumClasses]uint32, edges uint32)
 	st.Edges += uint64(edges)
 	st.Iterations += uint64(edges)
 	for range edges {
-		c.warps[0].laneEdges.add(1)
+		c.warps[0].handle(1)
 	}
 }
 

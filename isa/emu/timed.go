@@ -104,7 +104,13 @@ func (w *Warp) countEdges(o *Op, mask uint32, lanes uint64) {
 		mask, lanes = 1, 1
 	}
 	st.Edges += lanes
+	w.handle(mask)
+}
+
+// handle counts an edge for each lane of the mask.
+func (w *Warp) handle(mask uint32) {
 	w.laneEdges.add(mask)
+	w.laneTotals = w.laneTotals[:0]
 }
 
 // laneCount counts for every lane: bit l of word i is bit i of lane l's count.
@@ -140,10 +146,13 @@ func (m *Machine) LaneEdges() []uint64 {
 	n := make([]uint64, 0, m.cfg.Cores*m.cfg.Warps*m.cfg.Threads)
 	for _, c := range m.cores {
 		for _, w := range c.warps {
-			digits := w.laneEdges.digits()
-			for l := range w.n {
-				n = append(n, w.laneEdges.of(l, digits))
+			if len(w.laneTotals) == 0 {
+				digits := w.laneEdges.digits()
+				for l := range w.n {
+					w.laneTotals = append(w.laneTotals, w.laneEdges.of(l, digits))
+				}
 			}
+			n = append(n, w.laneTotals...)
 		}
 	}
 	return n

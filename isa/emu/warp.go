@@ -52,8 +52,9 @@ type Warp struct {
 	spawnPC    uint32
 	rd         isa.Reg   // destination of the control instruction that executes
 	laneEdges  laneCount // edges that each lane has handled
+	laneTotals []uint64  `checkpoint:"assembled"` // as numbers, by lane; empty: not computed since they changed
 	req        UnitRequest
-	route      route `checkpoint:"assembled"` // found again
+	routes     [1 << routeBits]route `checkpoint:"assembled"` // found again
 }
 
 func newWarp(c *Core, id int) *Warp {

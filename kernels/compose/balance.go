@@ -9,7 +9,7 @@ type Balance struct{ Lanes, Warps, Cores float64 }
 // BalanceOf computes the balance of a launch from the edges that each lane has handled before and after it. running is
 // the number of warps of a core that ran it.
 func BalanceOf(before, after []uint64, s host.Shape, running int) Balance {
-	var lanes []uint64
+	lanes := make([]uint64, 0, len(after))
 	for core := 0; core < len(after); core += s.Warps * s.Threads {
 		for i := core; i < core+running*s.Threads; i++ {
 			lanes = append(lanes, after[i]-before[i])
