@@ -171,7 +171,6 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 		now := s.device.Machine.Statistics()
 		l.Counts, s.counts = stats.PackPart(now.Since(s.counts)), now
 	} else {
-		s.counts = nil // units may count what is executed without time
 		if r, err = s.emulate(ctx, p, arg); err != nil {
 			return r, err
 		}
@@ -188,6 +187,7 @@ func (s *sampledSteps) emulate(ctx context.Context, p *isa.Program, arg uint32) 
 	if can, warms := s.device.Machine.Emulates(); can && (warms || !s.warm) && s.order != sampled.Ordered {
 		return s.device.Emulate(ctx, p, arg, s.warm)
 	}
+	s.counts = nil // units count what is executed functionally
 	return s.device.Execute(ctx, p, arg)
 }
 
