@@ -34,7 +34,9 @@ type sampledSteps struct {
 	timed, warm bool
 	cold        bool
 	active      activeSize
-	instrs      uint64 // warp instructions so far
+	instrs      uint64  // warp instructions so far
+	filled      float64 // how often its simulated launches have filled the caches (sim.Machine.Filled)
+	from        int     // number of its first launch
 	first       *isa.Program
 
 	last     map[*isa.Program]lastGroup // of the groups that began with a program
@@ -48,6 +50,12 @@ type sampledSteps struct {
 // super-step: they are small ones, and a run that is soon over gains nothing by leaving out the few others. Chosen
 // after sixty runs had been seen, of which the worst, 9 % off, left out two launches of fifteen.
 const beginning = 16
+
+// filledOver is how often a kernel's first super-step must have filled the caches behind the L1s for it to be like the
+// next one although it found them cold: they keep no more than one filling. Of 57 whole runs of PageRank, the first
+// steps of the nine that filled them three times or more took as long as the second to 0.2 %; one that did so 2.3 times
+// took 2.3 % longer, and others up to 2.7 times as long. Chosen after these had been seen.
+const filledOver = 3
 
 // likeness is what super-steps of a stratum have in common; sizes by powers of two.
 type likeness struct {
@@ -64,7 +72,8 @@ type activeSize struct{ vertices, edges uint64 }
 type lastGroup struct {
 	activeSize
 	instrs uint64
-	same   bool // as many as the group before it
+	same   bool     // as many as the group before it
+	tells  *stratum // its stratum, if it was the first but tells of later groups, too; nil: it does not
 }
 
 type stratum struct {
@@ -124,15 +133,28 @@ func (s *sampledSteps) frontier(vertices, edges uint64) {
 // close ends a group of launches.
 func (s *sampledSteps) close() {
 	if s.decided {
-		s.last[s.first] = lastGroup{s.active, s.instrs, s.last[s.first].instrs == s.instrs}
+		s.last[s.first] = lastGroup{s.active, s.instrs, s.last[s.first].instrs == s.instrs, s.tells()}
 	}
-	s.decided, s.instrs = false, 0
+	s.decided, s.instrs, s.filled = false, 0, 0
+}
+
+// tells returns the stratum of a kernel's first group if that is like later ones although it found the caches cold. Not
+// where the order of warps matters: the work changes from step to step there.
+func (s *sampledSteps) tells() *stratum {
+	if !s.cold || !s.timed || s.filled < filledOver || s.order != sampled.Unordered {
+		return nil
+	}
+	for i := range s.launches[s.from:] {
+		s.launches[s.from+i].Cold = false
+	}
+	return s.of
 }
 
 // decide chooses whether the group of launches that begins with a program is simulated in time. The program's first is:
-// it finds the caches cold, and has taken up to 59 % longer than the next one. That one is simulated, too, and finds
-// the caches as they are: behind an emulated step, PageRank on a graph of the L2's size took 7 % less time again and
-// again, as the order in which a FIFO cache has once been filled decides what it keeps.
+// it finds the caches cold, and has taken up to 2.7 times as long as the next one. Unless it has filled them so often
+// that this made no difference, that one is simulated, too, and finds the caches as they are: behind an emulated step,
+// PageRank on a graph of the L2's size took 16 % less time again and again, as the order in which a FIFO cache has once
+// been filled decides what it keeps.
 func (s *sampledSteps) decide(p *isa.Program) {
 	last, known := s.last[p]
 	like := likeness{p, bits.Len64(s.active.vertices), bits.Len64(s.active.edges), 0, !known}
@@ -141,10 +163,12 @@ func (s *sampledSteps) decide(p *isa.Program) {
 	}
 	of := s.strata[like]
 	if of == nil {
-		of = &stratum{number: len(s.strata)}
+		if of = last.tells; of == nil || last.activeSize != s.active {
+			of = &stratum{number: len(s.strata)}
+		}
 		s.strata[like] = of
 	}
-	s.decided, s.first, s.of, s.cold = true, p, of, like.cold
+	s.decided, s.first, s.of, s.cold, s.from = true, p, of, like.cold, len(s.launches)
 	s.timed = of.seen%s.every == 0 || s.active != last.activeSize && len(s.launches) < beginning
 	s.warm = !last.same // otherwise the caches have seen the same accesses already
 	of.seen++
@@ -169,7 +193,9 @@ func (s *sampledSteps) launch(ctx context.Context, p *isa.Program, arg uint32) (
 			return r, err
 		}
 		now := s.device.Machine.Statistics()
-		l.Counts, s.counts = stats.PackPart(now.Since(s.counts)), now
+		part := now.Since(s.counts)
+		l.Counts, s.counts = stats.PackPart(part), now
+		s.filled += s.device.Machine.Filled(part)
 	} else {
 		if r, err = s.emulate(ctx, p, arg); err != nil {
 			return r, err

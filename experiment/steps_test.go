@@ -83,6 +83,30 @@ func TestSampledSteps(t *testing.T) {
 	}
 }
 
+// TestFirstStepThatFillsTheCaches: a first super-step that brings in several times what the caches hold takes as long as
+// the others, which it then stands for. In a larger L2 it takes longer, and the second is simulated, too.
+func TestFirstStepThatFillsTheCaches(t *testing.T) {
+	for _, c := range []struct {
+		l2    string
+		timed int
+	}{{"2KiB", 3}, {"128KiB", 5}} {
+		set := []string{"machine.l2.bytes=" + c.l2, "machine.l1d.bytes=2KiB", "graph.rmat.scale=10"}
+		whole, sampled := runPart(t, repeating, set...), runPart(t, repeating, append(set, "sample.steps=20")...)
+		require.NoError(t, whole.Err)
+		require.NoError(t, sampled.Err)
+		require.Equal(t, c.timed, timedSteps(&sampled), c.l2)
+		for i := range c.timed {
+			require.Equal(t, whole.Steps[i].Cycles, sampled.Steps[i].Cycles, "%s: launch %d", c.l2, i)
+		}
+		if first, second := float64(whole.Steps[1].Cycles), float64(whole.Steps[3].Cycles); c.timed < 5 {
+			require.InEpsilon(t, second, first, 0.01)
+		} else {
+			require.Greater(t, first, 1.05*second)
+		}
+		require.InDelta(t, float64(whole.Cycles), float64(sampled.Cycles), min(sampled.Half, 0.01*float64(whole.Cycles)))
+	}
+}
+
 // TestSampledStepsOfFeatures: super-steps of algorithms on features read nothing that they write, so that what is left
 // out is known nearly as well as what is simulated.
 func TestSampledStepsOfFeatures(t *testing.T) {

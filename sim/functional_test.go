@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"heddle/isa"
 	"heddle/isa/emu"
 	"heddle/sim"
+	"heddle/sim/stats"
 )
 
 // execute runs a program functionally.
@@ -118,6 +120,26 @@ func TestExecutionWarms(t *testing.T) {
 		require.Equal(t, hits, warmHits, "%v", set)
 		require.NotEqual(t, coldHits, warmHits)
 		require.InEpsilon(t, timed.Cycles, warm.Cycles, 0.01, "%v: cold %d", set, cold.Cycles)
+	}
+}
+
+// TestFilled: lines brought in are compared with those that the caches behind the L1s hold, of the level where that is
+// least.
+func TestFilled(t *testing.T) {
+	fills := stats.Tree{stats.Count("l1d.fills", "", "", 7), stats.Count("l2.fills", "", "", 768),
+		stats.Count("l3.fills", "", "", 512)}
+	for _, c := range []struct {
+		want float64
+		set  []string
+	}{
+		{1.5, []string{"l2.bytes=32KiB"}},
+		{3, []string{"l2.bytes=16KiB"}},
+		{0.25, []string{"l2.bytes=16KiB", "l3.bytes=128KiB"}},
+		{math.Inf(1), []string{"l2=null"}},
+	} {
+		m, err := sim.New(load(t, "vortex-1c4w4t", c.set...), sim.Options{})
+		require.NoError(t, err)
+		require.Equal(t, c.want, m.Filled(fills), "%v", c.set)
 	}
 }
 

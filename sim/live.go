@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math"
+
 	akita "github.com/sarchlab/akita/v3/sim"
 
 	"heddle/sim/stats"
@@ -48,6 +50,19 @@ func (m *Machine) OuterLevels() (all []OuterLevel) {
 		line = c.Spec().LineBytes
 	}
 	return all
+}
+
+// Filled returns how often counts have filled the caches behind the L1s: the lines brought in, as a multiple of those
+// that a level holds, of the level where that is least. Without such a cache it is infinite: L1s begin a launch empty.
+func (m *Machine) Filled(counts stats.Tree) float64 {
+	least := math.Inf(1)
+	for _, c := range m.Caches[2*m.cfg.Sockets:] {
+		if fills, ok := counts.Get(levelOf(c) + ".fills"); ok {
+			spec := c.Spec()
+			least = min(least, fills.Float()*float64(spec.LineBytes)/float64(spec.Bytes))
+		}
+	}
+	return least
 }
 
 // Components lists the machine's parts, from the cores outwards.
