@@ -83,8 +83,8 @@ func TestSampledSteps(t *testing.T) {
 	}
 }
 
-// TestFirstStepThatFillsTheCaches: a first super-step that brings in several times what the caches hold takes as long as
-// the others, which it then stands for. In a larger L2 it takes longer, and the second is simulated, too.
+// TestFirstStepThatFillsTheCaches: a first super-step that brings in several times what the caches hold takes as long
+// as the others, which it then stands for. In a larger L2 it takes longer, and the second is simulated, too.
 func TestFirstStepThatFillsTheCaches(t *testing.T) {
 	for _, c := range []struct {
 		l2    string
