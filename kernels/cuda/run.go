@@ -148,11 +148,9 @@ func (w *writer) lookUp() {
 // members returns the expression of the list of active vertices.
 func (w *writer) members() string {
 	switch {
-	case w.Plan.Set.Outputs:
-		return "heddle::members_of_outputs(device.read(next_outputs, outputs_size))"
 	case w.has("stack.top"):
 		return "device.read(heddle::Array{stack.at + stack_first, stack_size})"
-	case w.has("next.queue"):
+	case w.has("next.queue"), w.Plan.Set.Outputs:
 		return "device.read(active_queue, active_size)"
 	case w.has("active.map"):
 		form := choose(strings.Contains(w.Plan.Set.Name, "bitmap"), "bits", "bytes")
@@ -163,19 +161,26 @@ func (w *writer) members() string {
 
 // gatherIn writes the launches that handle the edges of a super-step in a direction.
 func (w *writer) gatherIn(d direction.Direction) {
-	if k := w.Kernels.Compact[d]; k != nil {
+	if k := w.Kernels.Compact[d]; k != nil && !w.Plan.Set.Outputs {
 		w.launch(k)
-		if w.has("stack.top") {
-			w.line("stack_first = stack_ends.empty() ? 0 : stack_ends.back();")
-			w.line("stack_ends.push_back(device.peek(stack_top));")
-			w.line("stack_size = stack_ends.back() - stack_first;")
-		} else {
-			w.line("active_size = device.take(compact_size);")
-		}
+		w.line("active_size = device.take(compact_size);")
 	}
 	w.line("device.gather_begins();")
 	w.gatherBy(w.Kernels.Topology[d], w.Kernels.Lists[d], w.Kernels.Gather[d])
 	w.line("device.gather_ends();")
+}
+
+// listOutputs writes the launch of the kernel that lists the outputs of a super-step, or of the first frontier, behind
+// it rather than before the next: the host then reads how many there are, and none of them.
+func (w *writer) listOutputs() {
+	w.launch(w.Kernels.Compact[direction.Push])
+	if w.has("stack.top") {
+		w.line("stack_first = stack_ends.empty() ? 0 : stack_ends.back();")
+		w.line("stack_ends.push_back(device.peek(stack_top));")
+		w.line("stack_size = stack_ends.back() - stack_first;")
+		return
+	}
+	w.line("active_size = device.take(compact_size);")
 }
 
 // gatherBy writes the launches of the layout's and the schedule's own kernels, if there are any, and of a gather.
@@ -221,9 +226,7 @@ func (w *writer) zeroArrays() {
 // activeVertices returns the expression of the number of active vertices.
 func (w *writer) activeVertices() string {
 	switch {
-	case w.Plan.Set.Outputs:
-		return "uint32_t(" + w.members() + ".size())"
-	case w.has("next.queue"):
+	case w.has("next.queue"), w.Plan.Set.Outputs:
 		return "active_size"
 	case w.has("active.map"):
 		form := choose(strings.Contains(w.Plan.Set.Name, "bitmap"), "bits", "bytes")
@@ -273,6 +276,7 @@ func (w *writer) first() {
 	case w.Plan.Set.Outputs:
 		w.line("device.write(next_outputs, first);")
 		w.line("outputs_size = uint32_t(first.size());")
+		w.listOutputs()
 	case w.has("stack.top"):
 		w.line("device.write(stack, first);")
 		w.line("stack_size = uint32_t(first.size());")
@@ -305,7 +309,8 @@ func (w *writer) exchange() {
 		w.line("outputs_size = device.take(next_outputs_size);")
 		w.line("if (outputs_size > next_outputs.words) heddle::fail(\"a super-step has walked more edges than outputs have " +
 			"room for: give workload.frontier.dedup bitmap or monotonic\");")
-		w.line("active = uint32_t(%s.size());", w.members())
+		w.listOutputs()
+		w.line("active = %s;", choose(w.has("stack.top"), "stack_size", "active_size"))
 	case w.has("stack.top"):
 		w.line("stack_first = stack_ends.back();")
 		w.line("stack_ends.push_back(device.peek(stack_top));")

@@ -1367,15 +1367,6 @@ inline uint32_t count_bytes(const Words& map)
     return n;
 }
 
-// members_of_outputs returns the vertices among outputs, each once.
-inline Words members_of_outputs(Words words)
-{
-    words.erase(std::remove(words.begin(), words.end(), UINT32_MAX), words.end());
-    std::sort(words.begin(), words.end());
-    words.erase(std::unique(words.begin(), words.end()), words.end());
-    return words;
-}
-
 // members_of_bits and members_of_bytes return the vertices that a map holds.
 inline Words members_of_bits(const Words& map, uint32_t n)
 {
