@@ -1,6 +1,8 @@
 package activeset
 
 import (
+	"fmt"
+
 	"heddle/kernels/emit"
 	"heddle/kernels/ir"
 )
@@ -21,7 +23,7 @@ var outputs = &Choice{
 var keptOutputs = &Choice{
 	Name: outputs.Name, Doc: outputs.Doc, Queue: true, Outputs: true, kept: true, set: outputs.set,
 	state: func(vertices, edges int, d *Dedup) State {
-		return &keptOutputsState{stack: newStack(vertices, d, false).(*stackState), outputs: newOutputArrays(vertices, edges, d)}
+		return &keptOutputsState{newOutputArrays(vertices, edges, d), newStack(vertices, d, false).(*stackState), false}
 	},
 }
 
@@ -72,11 +74,18 @@ type outputArrays struct {
 	taken       uint32   // words of the super-step
 }
 
-// newOutputArrays returns arrays with room for the edges of all vertices, and of as many again if the dedup lets a
-// vertex be listed twice.
+// severalTimes is how often the outputs have room for each edge if the dedup lets vertices be listed several times. A
+// vertex is listed up to once for each time that its value has changed, which is about the logarithm of its edges for
+// shortest paths.
+const severalTimes = 8
+
 func newOutputArrays(vertices, edges int, d *Dedup) outputArrays {
+	words := max(vertices, edges)
+	if !d.exact {
+		words = vertices + severalTimes*edges
+	}
 	return outputArrays{
-		words: &Array{Name: "outputs", Words: d.room(vertices, edges) + edges, Roles: []string{"next.outputs"}},
+		words: &Array{Name: "outputs", Words: words, Roles: []string{"next.outputs"}},
 		size:  &Array{Name: "outputs.size", Words: 1, Roles: []string{"next.outputs.size"}},
 	}
 }
@@ -90,9 +99,6 @@ func (o *outputArrays) start(m Memory, active []uint32) {
 // next takes a super-step's outputs and returns the number of those with a vertex.
 func (o *outputArrays) next(m Memory) (uint32, error) {
 	o.taken = take(m, o.size)
-	if room := o.words.Words; int(o.taken) > room {
-		return 0, &Overflow{Size: int(o.taken), Room: room}
-	}
 	words := make([]uint32, o.taken)
 	m.ReadWords(o.words.Addr, words)
 	o.valid = words[:0]
@@ -104,9 +110,27 @@ func (o *outputArrays) next(m Memory) (uint32, error) {
 	return uint32(len(o.valid)), nil
 }
 
+// fits returns an error for more listed vertices than a list has room for, or for more of their edges than the outputs.
+func (o *outputArrays) fits(size, room int, edges uint64) error {
+	if size > room {
+		return &Overflow{Size: size, Room: room}
+	}
+	if room := uint64(o.words.Words); edges > room {
+		return fmt.Errorf("vertices are listed so often that the super-step has %d edges, and room for the outputs of %d: "+
+			"give workload.frontier.dedup bitmap or monotonic", edges, room)
+	}
+	return nil
+}
+
+// Walked is the state of a set that has a place for each edge which a super-step walks.
+type Walked interface {
+	// Fits returns an error if there is no room for the vertices that have been listed, or for so many edges of theirs.
+	Fits(edges uint64) error
+}
+
 // outputsState is the host side.
 type outputsState struct {
-	outputs      outputArrays
+	outputArrays
 	queue, count *Array
 	dedup        []*Array
 	size         uint32
@@ -115,36 +139,38 @@ type outputsState struct {
 
 func newOutputs(vertices, edges int, d *Dedup) State {
 	return &outputsState{
-		outputs: newOutputArrays(vertices, edges, d),
-		queue:   &Array{Name: "queue", Words: d.room(vertices, edges), Roles: []string{"active.queue"}},
-		count:   &Array{Name: "queue.size", Words: 1, Roles: []string{"compact.size"}},
-		dedup:   d.arrays(vertices),
+		outputArrays: newOutputArrays(vertices, edges, d),
+		queue:        &Array{Name: "queue", Words: d.room(vertices, edges), Roles: []string{"active.queue"}},
+		count:        &Array{Name: "queue.size", Words: 1, Roles: []string{"compact.size"}},
+		dedup:        d.arrays(vertices),
 	}
 }
 
 func (s *outputsState) Arrays() []*Array {
-	return append([]*Array{s.outputs.size, s.outputs.words, s.queue, s.count}, s.dedup...)
+	return append([]*Array{s.outputArrays.size, s.words, s.queue, s.count}, s.dedup...)
 }
 
 func (s *outputsState) Words() map[string]uint32 {
-	return map[string]uint32{"active.size": s.size, "outputs.size": s.outputs.taken}
+	return map[string]uint32{"active.size": s.size, "outputs.size": s.taken}
 }
 
 func (s *outputsState) Start(m Memory, active []uint32) error {
-	s.outputs.start(m, active)
+	s.start(m, active)
 	return nil
 }
 
 func (s *outputsState) Next(m Memory) (uint32, error) {
 	s.isListed = false
-	return s.outputs.next(m)
+	return s.next(m)
 }
+
+func (s *outputsState) Fits(edges uint64) error { return s.fits(int(s.size), s.queue.Words, edges) }
 
 func (s *outputsState) Compacted(m Memory) { s.size, s.isListed = take(m, s.count), true }
 
 func (s *outputsState) Active(m Memory) []uint32 {
 	if !s.isListed {
-		return s.outputs.valid
+		return s.valid
 	}
 	v := make([]uint32, s.size)
 	m.ReadWords(s.queue.Addr, v)
@@ -153,29 +179,33 @@ func (s *outputsState) Active(m Memory) []uint32 {
 
 // keptOutputsState is the host side if the vertices of all super-steps are kept.
 type keptOutputsState struct {
+	outputArrays
 	stack    *stackState
-	outputs  outputArrays
 	isListed bool
 }
 
 func (s *keptOutputsState) Arrays() []*Array {
-	return append(s.stack.Arrays(), s.outputs.size, s.outputs.words)
+	return append(s.stack.Arrays(), s.outputArrays.size, s.words)
 }
 
 func (s *keptOutputsState) Words() map[string]uint32 {
 	words := s.stack.Words()
-	words["outputs.size"] = s.outputs.taken
+	words["outputs.size"] = s.taken
 	return words
 }
 
 func (s *keptOutputsState) Start(m Memory, active []uint32) error {
-	s.outputs.start(m, active)
+	s.start(m, active)
 	return nil
 }
 
 func (s *keptOutputsState) Next(m Memory) (uint32, error) {
 	s.isListed = false
-	return s.outputs.next(m)
+	return s.next(m)
+}
+
+func (s *keptOutputsState) Fits(edges uint64) error {
+	return s.fits(int(s.stack.ends[s.stack.at]), s.stack.vertices.Words, edges)
 }
 
 func (s *keptOutputsState) Compacted(m Memory) {
@@ -185,7 +215,7 @@ func (s *keptOutputsState) Compacted(m Memory) {
 
 func (s *keptOutputsState) Active(m Memory) []uint32 {
 	if !s.isListed {
-		return s.outputs.valid
+		return s.valid
 	}
 	return s.stack.Active(m)
 }

@@ -410,6 +410,7 @@ func (r *run) compact(ctx context.Context, s *Step) (err error) {
 	r.set.(activeset.Compacter).Compacted(r)
 	if r.Plan.Set.Outputs { // only now is it known how often vertices are listed
 		s.Frontier, s.Edges = r.active()
+		return r.set.(activeset.Walked).Fits(s.Edges)
 	}
 	return nil
 }

@@ -422,7 +422,10 @@ func (w *writer) room(role string, words int) string {
 	case role == "stack", role == "bucket.entered":
 		return "vertices"
 	case role == "next.outputs":
-		return choose(w.Plan.Dedup.Exact(), "size_t(vertices) + edges", "size_t(vertices) + 2 * size_t(edges)")
+		if w.Plan.Dedup.Exact() {
+			return "std::max(vertices, edges)"
+		}
+		return fmt.Sprintf("size_t(vertices) + %d * size_t(edges)", (words-n)/max(1, w.Graph.Edges()))
 	case role == "active.queue" && w.Plan.Set.Queue && !w.Plan.Set.Outputs, role == "dedup.step",
 		strings.HasPrefix(role, "far.") && words == n:
 		return "vertices"

@@ -187,6 +187,12 @@ func (w *writer) listOutputs() {
 func (w *writer) gatherBy(topology, register, gather *ir.Kernel) {
 	w.launch(topology)
 	w.launch(register)
+	if gather != w.Kernels.Back && w.Plan.Set.Outputs {
+		w.line("if (device.peek(heddle::Array{strict_upto.at + %s - 1, 1}) > next_outputs.words)",
+			choose(w.has("stack.top"), "stack_size", "active_size"))
+		w.line("    heddle::fail(\"vertices are listed so often that outputs have no room for the edges: give " +
+			"workload.frontier.dedup bitmap or monotonic\");")
+	}
 	if launches := w.Plan.Schedule.Launches; len(launches) > 0 {
 		w.line("for (launch = 0; launch < %d; launch++) { // %s", len(launches), strings.Join(launches, ", "))
 		w.depth++
@@ -307,8 +313,6 @@ func (w *writer) exchange() {
 	switch {
 	case w.Plan.Set.Outputs:
 		w.line("outputs_size = device.take(next_outputs_size);")
-		w.line("if (outputs_size > next_outputs.words) heddle::fail(\"a super-step has walked more edges than outputs have " +
-			"room for: give workload.frontier.dedup bitmap or monotonic\");")
 		w.listOutputs()
 		w.line("active = %s;", choose(w.has("stack.top"), "stack_size", "active_size"))
 	case w.has("stack.top"):
