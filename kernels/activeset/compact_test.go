@@ -127,3 +127,47 @@ func walkKernel(t *testing.T, c *activeset.Choice) *ir.Kernel {
 	require.NoError(t, err)
 	return kernel
 }
+
+// TestOutputsFit: more edges than there is room for their outputs, or more listed vertices than the list has room for,
+// are an error, whether the vertices of all super-steps are kept or not.
+func TestOutputsFit(t *testing.T) {
+	outputs, err := activeset.ByName("outputs")
+	require.NoError(t, err)
+	for _, c := range []*activeset.Choice{outputs, outputs.Kept()} {
+		for _, d := range activeset.Dedups() {
+			m, s := emittest.New(1, 1, 1), c.New(7, 20, d)
+			var size, list *activeset.Array
+			words := uint64(0)
+			for _, a := range s.Arrays() {
+				a.Addr = m.Place(make([]uint32, a.Words))
+				switch a.Role(0) {
+				case "next.outputs":
+					words = uint64(a.Words)
+				case "compact.size", "stack.top":
+					size = a
+				case "active.queue", "stack":
+					list = a
+				}
+			}
+			require.GreaterOrEqual(t, words, uint64(20))
+			for _, x := range []struct {
+				listed int
+				edges  uint64
+				fails  string
+			}{
+				{list.Words, words, ""}, {list.Words, words + 1, "edges, and room for the outputs of"},
+				{list.Words + 1, 1, "vertices to a queue with room for"},
+			} {
+				m.WriteWords(size.Addr, []uint32{uint32(x.listed)})
+				s.(activeset.Compacter).Compacted(m)
+				err := s.(activeset.Walked).Fits(x.edges)
+				if x.fails == "" {
+					require.NoError(t, err)
+				} else {
+					require.Error(t, err)
+					require.Regexp(t, x.fails, err.Error())
+				}
+			}
+		}
+	}
+}
