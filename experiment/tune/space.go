@@ -106,7 +106,9 @@ func Axes(m *configs.Machine, kinds Kinds) []Axis {
 		}
 	}
 	directions := namesOf(direction.Policies(), func(p *direction.Policy) string { return p.Name })
-	sets := namesOf(activeset.Choices(), func(s *activeset.Choice) string { return s.Name })
+	// Outputs are Gunrock's code, like variants of schedules, and store a word an edge more than a queue.
+	own := slices.DeleteFunc(slices.Clone(activeset.Choices()), func(s *activeset.Choice) bool { return s.Outputs })
+	sets := namesOf(own, func(s *activeset.Choice) string { return s.Name })
 	dedups := namesOf(activeset.Dedups(), func(d *activeset.Dedup) string { return d.Name })
 	orders := namesOf(activeset.Orders(), func(o *activeset.Order) string { return o.Name })
 	scans := namesOf(schedule.Scans(), func(s schedule.Scan) string { return string(s) })

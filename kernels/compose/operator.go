@@ -52,6 +52,10 @@ func NewEdgeOperator(name string, a *algorithm.Algorithm, w workload.Workload, w
 	if err != nil {
 		return nil, err
 	}
+	if p.Set.Outputs {
+		return nil, refuse("frontier.set", " = outputs: an operator's frontier may go to another one, which reads no "+
+			"outputs: expected queue; outputs is for algorithms of heddle's own")
+	}
 	p.Weights, p.operator = weights, true
 	return &EdgeOperator{Name: name, Plan: p}, nil
 }

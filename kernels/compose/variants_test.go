@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"heddle/graph"
 	"heddle/kernels/algorithm"
 	"heddle/kernels/schedule"
 	"heddle/kernels/workload"
@@ -51,4 +52,16 @@ func runTiny(t *testing.T, p *Plan) {
 		require.NoError(t, err, fmt.Sprintf("%s on the %s", p.Name(), name))
 		require.True(t, r.Verified)
 	}
+}
+
+// TestOperatorsHaveNoOutputs: a program's operator refuses the frontier of outputs, which other operators cannot read.
+func TestOperatorsHaveNoOutputs(t *testing.T) {
+	bfs, err := algorithm.ByName("bfs")
+	require.NoError(t, err)
+	w := choose("algorithm=bfs", "schedule=strict", "direction=push", "set=outputs", "dedup=bytemap")
+	_, err = NewPlan(w)
+	require.NoError(t, err)
+	w.Recipe = NoRecipe
+	_, err = NewEdgeOperator("step", bfs, w, graph.NoWeights)
+	require.ErrorContains(t, err, "workload.frontier.set = outputs: an operator's frontier may go to another one")
 }
