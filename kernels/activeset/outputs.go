@@ -23,7 +23,7 @@ var outputs = &Choice{
 var keptOutputs = &Choice{
 	Name: outputs.Name, Doc: outputs.Doc, Queue: true, Outputs: true, kept: true, set: outputs.set,
 	state: func(vertices, edges int, d *Dedup) State {
-		return &keptOutputsState{newOutputArrays(vertices, edges, d), newStack(vertices, d, false).(*stackState), false}
+		return &keptOutputsState{newOutputArrays(vertices, edges, d), newStack(vertices, d, false).(*stackState)}
 	},
 }
 
@@ -72,6 +72,7 @@ type outputArrays struct {
 	words, size *Array
 	valid       []uint32 // the active vertices, some perhaps several times, until they are listed
 	taken       uint32   // words of the super-step
+	isListed    bool     // a kernel has made the list of them
 }
 
 // severalTimes is how often the outputs have room for each edge if the dedup lets vertices be listed several times. A
@@ -90,14 +91,16 @@ func newOutputArrays(vertices, edges int, d *Dedup) outputArrays {
 	}
 }
 
-// start makes outputs of the first active vertices.
-func (o *outputArrays) start(m Memory, active []uint32) {
+// Start makes outputs of the first active vertices.
+func (o *outputArrays) Start(m Memory, active []uint32) error {
 	m.WriteWords(o.words.Addr, active)
 	o.valid, o.taken = active, uint32(len(active))
+	return nil
 }
 
-// next takes a super-step's outputs and returns the number of those with a vertex.
-func (o *outputArrays) next(m Memory) (uint32, error) {
+// Next takes a super-step's outputs and returns the number of those with a vertex.
+func (o *outputArrays) Next(m Memory) (uint32, error) {
+	o.isListed = false
 	o.taken = take(m, o.size)
 	words := make([]uint32, o.taken)
 	m.ReadWords(o.words.Addr, words)
@@ -134,7 +137,6 @@ type outputsState struct {
 	queue, count *Array
 	dedup        []*Array
 	size         uint32
-	isListed     bool
 }
 
 func newOutputs(vertices, edges int, d *Dedup) State {
@@ -154,16 +156,6 @@ func (s *outputsState) Words() map[string]uint32 {
 	return map[string]uint32{"active.size": s.size, "outputs.size": s.taken}
 }
 
-func (s *outputsState) Start(m Memory, active []uint32) error {
-	s.start(m, active)
-	return nil
-}
-
-func (s *outputsState) Next(m Memory) (uint32, error) {
-	s.isListed = false
-	return s.next(m)
-}
-
 func (s *outputsState) Fits(edges uint64) error { return s.fits(int(s.size), s.queue.Words, edges) }
 
 func (s *outputsState) Compacted(m Memory) { s.size, s.isListed = take(m, s.count), true }
@@ -180,8 +172,7 @@ func (s *outputsState) Active(m Memory) []uint32 {
 // keptOutputsState is the host side if the vertices of all super-steps are kept.
 type keptOutputsState struct {
 	outputArrays
-	stack    *stackState
-	isListed bool
+	stack *stackState
 }
 
 func (s *keptOutputsState) Arrays() []*Array {
@@ -192,16 +183,6 @@ func (s *keptOutputsState) Words() map[string]uint32 {
 	words := s.stack.Words()
 	words["outputs.size"] = s.taken
 	return words
-}
-
-func (s *keptOutputsState) Start(m Memory, active []uint32) error {
-	s.start(m, active)
-	return nil
-}
-
-func (s *keptOutputsState) Next(m Memory) (uint32, error) {
-	s.isListed = false
-	return s.next(m)
 }
 
 func (s *keptOutputsState) Fits(edges uint64) error {

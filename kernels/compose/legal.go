@@ -219,7 +219,7 @@ func (p *Plan) blocks() error {
 	if p.BlockThreads != 0 && !p.Schedule.ByBlocks(p.Variant) {
 		return refuseUnused("schedule.cta_threads",
 			" = %d: nothing is shared by thread blocks under schedule %s: expected 0, the default; others are for "+
-				"cta, twc, twce and shard",
+				"cta, twc, twce and shard, and for edge with variant gunrock",
 			p.BlockThreads, p.Schedule.Name)
 	}
 	return nil
