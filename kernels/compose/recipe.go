@@ -36,15 +36,14 @@ var recipes = []*Recipe{
 		Name: "strict", Doc: "datadriven, with load-balanced partitioning in place of a vertex a thread",
 		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) recipeChoices { return simple("strict", a) },
 	}, {
-		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an inexact filter that drops " +
-			"what is in the queue already, near-far for sssp. Simplified: the filter is a part of the gather, the " +
-			"scan one kernel and the sorted search a part of the gather, where Gunrock launches kernels for each, " +
-			"and the filter reads a byte map, where Gunrock's has bits and tables of recent vertices too. On an H200 its " +
-			"kernels take half as long as Gunrock 1.1's in the mean (0.2 to 1.3 times, for BFS, SSSP and BC)",
+		Name: "gunrock", Doc: "Gunrock (TOPC 2017): push, load-balanced partitioning, an output of each edge, of which an " +
+			"inexact filter makes a queue (its code, 1.1), near-far for sssp. Simplified: the scan is one kernel " +
+			"and the sorted search a part of the gather, where Gunrock launches kernels for each, warps take equal " +
+			"shares, where blocks do, and the filter reads a byte map, where Gunrock's has tables of recent vertices too",
 		choose: func(_ workload.Workload, a *algorithm.Algorithm, _ bool) recipeChoices {
 			c := simple("strict", a)
 			if c.set == "queue" {
-				c.dedup = "bytemap"
+				c.set, c.dedup = "outputs", "bytemap"
 			}
 			if a.Ordered {
 				c.order = "near-far"
