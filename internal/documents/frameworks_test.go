@@ -34,10 +34,15 @@ func TestFrameworks(t *testing.T) {
 	}
 	ours := map[string]float64{}
 	for _, row := range rows[1:] {
-		if code, ok := strings.CutPrefix(field(row, "code"), "heddle as "); ok {
-			ours[point(row, code)], err = strconv.ParseFloat(field(row, "ms_kernels"), 64)
+		code, ok := strings.CutPrefix(field(row, "code"), "heddle as ")
+		if !ok {
+			continue
+		}
+		require.Contains(t, []string{"right", "paths beyond float32"}, field(row, "result"), "%v", row)
+		code, outputs := strings.CutSuffix(code, " with outputs") // as recipe gunrock has it, but for BFS that pulls
+		if key := point(row, code); outputs || ours[key] == 0 {
+			ours[key], err = strconv.ParseFloat(field(row, "ms_kernels"), 64)
 			require.NoError(t, err)
-			require.Contains(t, []string{"right", "paths beyond float32"}, field(row, "result"), "%v", row)
 		}
 	}
 	var factors []float64
