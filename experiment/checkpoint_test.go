@@ -183,7 +183,10 @@ var resumable = []string{
 	"algorithm: bfs, direction: hybrid", "algorithm: sssp, order: near-far",
 	"algorithm: sssp, order: buckets, active_set: qnb-bitmap, delta: 3", "algorithm: pagerank-delta, active_set: qnb-bytemap",
 	"algorithm: bfs, direction: hybrid, active_set: rqnb-bytemap",
-	"algorithm: pagerank, max_iterations: 3, kernel: handwritten", "algorithm: sssp, max_iterations: 4",
+	"algorithm: pagerank, max_iterations: 3, kernel: handwritten",
+	"algorithm: sssp, order: near-far, active_set: outputs, dedup: bytemap, direction: push",
+	"algorithm: sssp, max_iterations: 4",
+	"algorithm: bc, active_set: outputs, dedup: bytemap, direction: push",
 }
 
 // parts are the parts of a run that an experiment may ask for.
