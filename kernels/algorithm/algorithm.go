@@ -81,6 +81,9 @@ type Algorithm struct {
 	// atomics where threads may share an element, and calls changed for each vertex that it activates. nil: Gather
 	// applies.
 	Body func(k *emit.Kernel, e *layout.Edge, changed func(v ir.Value))
+	// Row encloses the walk of all edges that Body adds up at a vertex by a thread, a warp or a thread block, of so many
+	// threads, where the schedule has such walks; nil: nothing does.
+	Row func(k *emit.Kernel, v ir.Value, threads int, walk func())
 	// Before is emitted at the start of a kernel that processes edges by Body, and After at its end, where all lanes
 	// are active; nil: nothing.
 	Before, After func(k *emit.Kernel)

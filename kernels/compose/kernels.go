@@ -344,9 +344,18 @@ func (p *Plan) ownsRow(d direction.Direction) bool {
 		p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
 }
 
+// wholeRows reports whether a row has all edges that are added up at its vertex.
+func (g *gather) wholeRows() bool {
+	return g.Layout.Virtual == nil && !g.Layout.Loose() && g.Layout.Rest == nil &&
+		(g.dir == direction.Push) == g.Algorithm.ToSource
+}
+
 func (g *gather) visitor() *schedule.Visitor {
 	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge,
 		Enter: g.enter, Leave: g.leave}
+	if row := g.Algorithm.Row; row != nil && g.wholeRows() {
+		v.Row = func(v ir.Value, threads int, walk func()) { row(g.Kernel, v, threads, walk) }
+	}
 	if g.sumsInRegister(g.dir) {
 		v.Begin = func(v ir.Value) {
 			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.component(v, g.site.Component),

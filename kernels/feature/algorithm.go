@@ -59,6 +59,8 @@ type Property struct {
 	Bits  func(p *Problem) []uint32  // in place of Data, for words that are no floats
 	Sum   bool                       // edges add to it: unless change-driven, it is zeroed before each super-step
 	Slots bool                       // an edge has two values of k words (Algorithm.Slots)
+	// Numbers is set if the words are numbers of edges.
+	Numbers bool
 	Sets  bool                       // only with several sets of features
 }
 

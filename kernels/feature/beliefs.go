@@ -24,7 +24,7 @@ var beliefs = &Algorithm{
 		{Name: slotArray, Words: single},
 		{Name: "message", Words: pair, Edges: true, Slots: true, Data: ones},
 		{Name: "coupling", Words: square, Edges: true, Data: couplings},
-		{Name: "reverse", Words: single, Edges: true, Bits: reverses},
+		{Name: "reverse", Words: single, Edges: true, Bits: reverses, Numbers: true},
 	},
 	First:   distributions,
 	Slots:   true,
@@ -81,7 +81,7 @@ const (
 	messageBack
 )
 
-func (f found) of(e *Edge) Place { return Place{e.Found[f]} }
+func (f found) of(e *Edge) Place { return Place{Bytes: e.Found[f]} }
 
 // messagePlaces is the per-edge phase.
 func messagePlaces(g *Group, id, src, dst ir.Value) []ir.Value {

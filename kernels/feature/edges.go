@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 
+	"heddle/isa"
 	"heddle/kernels/emit"
 	"heddle/kernels/ir"
 	"heddle/kernels/layout"
@@ -36,6 +37,78 @@ func (p *Plan) Walk(k *emit.Kernel, funcs []EdgeFunc) *Walk {
 		}
 	}
 	return w
+}
+
+// mostSums is the largest number of words of a row's sums that a thread keeps in registers.
+const mostSums = 32
+
+// Row encloses the walk of all edges that add to vertex v, by a thread, a warp or a thread block, of so many threads.
+// Where a lane has all features of its edges, their sums stay in its registers until the row ends, if they are few.
+// Other sums are in memory; a row that one thread walks is added up there without atomics, by its warp's lanes.
+func (w *Walk) Row(v ir.Value, threads int, walk func()) {
+	g := w.group
+	words := 0
+	for i := range w.funcs {
+		if into := w.plan.property(w.funcs[i].Into); into != nil {
+			words += into.Words(g.K)
+		}
+	}
+	if g.size > 1 || words > mostSums || g.rounds() > unrolled || w.plan.Sets > 1 {
+		g.alone = threads == 1
+		walk()
+		g.alone = false
+		return
+	}
+	g.sums, g.mixed = map[string][]*ir.Variable{}, false
+	for i := range w.funcs {
+		if into := w.plan.property(w.funcs[i].Into); into != nil {
+			for range into.Words(g.K) {
+				g.sums[into.Name] = append(g.sums[into.Name], g.Var(g.F32(0)))
+			}
+		}
+	}
+	walk()
+	sums := g.sums
+	g.sums = nil
+	g.Phase(isa.PhaseGatherSum, func() {
+		for i := range w.funcs {
+			if into := w.plan.property(w.funcs[i].Into); into != nil {
+				w.put(into, v, threads, sums[into.Name])
+			}
+		}
+	})
+}
+
+// put adds a row's sums, of which threads hold parts, to its vertex's words. Those are zero, unless some of its edges
+// have added to them there.
+func (w *Walk) put(into *Property, v ir.Value, threads int, sums []*ir.Variable) {
+	g := w.group
+	base := g.Address(g.Addr(into.Name), g.Mul(v, g.U32(uint32(len(sums)))))
+	store := func(n int, x ir.Value) {
+		if g.mixed {
+			x = g.Add(x, g.Kernel.Load(ir.F32, base, g.U32(uint32(n))))
+		}
+		g.Kernel.Store(base, g.U32(uint32(n)), x)
+	}
+	if threads == 1 {
+		for n, x := range sums {
+			store(n, x.Get())
+		}
+		return
+	}
+	all := make([]ir.Value, len(sums))
+	for n, x := range sums {
+		all[n] = g.WarpSum(x.Get(), w.plan.Lanes)
+	}
+	g.When(g.Eq(g.LaneID(), g.U32(0)), func() {
+		for n, x := range all {
+			if threads > w.plan.Lanes {
+				g.AtomicAddF(base, g.U32(uint32(n)), x)
+			} else {
+				store(n, x)
+			}
+		}
+	})
 }
 
 // shares reports whether lanes hand edges to groups of their warp. A thread block walks its edges itself: ONYX then
@@ -104,7 +177,8 @@ func (w *Walk) share() {
 	}
 	turn := func(from ir.Value, body func(e *Edge, to ir.Value)) {
 		of := func(x ir.Value) ir.Value { return g.ShflIdx(x, from) }
-		e := &Edge{ID: Place{of(id)}, Src: Place{of(src)}, Dst: Place{of(dst)}, Weight: g.AsF32(of(weight))}
+		at := func(x ir.Value) Place { return Place{Bytes: of(x)} }
+		e := &Edge{ID: at(id), Src: at(src), Dst: at(dst), Weight: g.AsF32(of(weight))}
 		for _, x := range found {
 			e.Found = append(e.Found, of(x))
 		}

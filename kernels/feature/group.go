@@ -19,6 +19,12 @@ type Group struct {
 	threads int // threads of the core that run the kernel
 	lane    ir.Value
 	plan    *Plan
+
+	// In a walk of a whole row (Walk.Row): the sums in registers by property, nil if they are in memory; whether some
+	// additions go there all the same; and whether no other thread adds to the vertex.
+	sums  map[string][]*ir.Variable
+	mixed bool
+	alone bool
 }
 
 // unrolled is the maximum number of features per lane that are unrolled and kept in registers; more are a loop.
@@ -89,11 +95,14 @@ type Index struct {
 
 // Place is the location of the properties of a vertex or an edge, or of a row of its matrix: the offset in bytes of k
 // words.
-type Place struct{ Bytes ir.Value }
+type Place struct {
+	Bytes ir.Value
+	row   int // of its matrix, if that is a constant; otherwise -1
+}
 
 // Of returns the place of vertex or edge n; for a vertex, that of its first set of features.
 func (g *Group) Of(n ir.Value) Place {
-	return Place{g.Mul(n, g.U32(uint32(4*g.K*max(1, g.plan.Sets))))}
+	return Place{Bytes: g.Mul(n, g.U32(uint32(4*g.K*max(1, g.plan.Sets))))}
 }
 
 // set returns the place of a later set of a vertex.
@@ -101,7 +110,7 @@ func (g *Group) set(at Place, n int) Place {
 	if n == 0 {
 		return at
 	}
-	return Place{g.Kernel.Add(at.Bytes, g.U32(uint32(4*g.K*n)))}
+	return Place{Bytes: g.Kernel.Add(at.Bytes, g.U32(uint32(4*g.K*n)))}
 }
 
 // at returns a lane's feature in a round that is known at compile time.
@@ -328,9 +337,19 @@ func (g *Group) Store(array string, at Place, i Index, x ir.Value) {
 	g.Kernel.Store(base, index, x)
 }
 
-// AddTo adds atomically to a feature. It must be inside Each.
+// AddTo adds to a feature of an edge's destination, atomically unless no other thread does. It must be inside Each.
 func (g *Group) AddTo(array string, at Place, i Index, x ir.Value) {
+	if at := at.row*g.K + i.round; at >= 0 && i.round >= 0 && at < len(g.sums[array]) {
+		sum := g.sums[array][at]
+		sum.Set(g.Add(sum.Get(), x))
+		return
+	}
+	g.mixed = true
 	base, index := g.word(array, at, i)
+	if g.alone {
+		g.Kernel.Store(base, index, g.Add(g.Kernel.Load(ir.F32, base, index), x))
+		return
+	}
 	g.AtomicAddF(base, index, x)
 }
 

@@ -6,7 +6,15 @@ import "heddle/kernels/ir"
 func square(k int) int { return k * k }
 
 // Rows executes body for each row of a matrix, in all lanes.
-func (g *Group) Rows(body func(row ir.Value)) { g.From(g.U32(0), body) }
+func (g *Group) Rows(body func(row ir.Value)) {
+	if g.sums == nil {
+		g.From(g.U32(0), body)
+		return
+	}
+	for n := range g.K { // registers have no index
+		body(g.U32(uint32(n)))
+	}
+}
 
 // From executes body for each row starting from one.
 func (g *Group) From(first ir.Value, body func(row ir.Value)) {
@@ -16,7 +24,11 @@ func (g *Group) From(first ir.Value, body func(row ir.Value)) {
 // Row returns a row of the matrix of the vertex at a place.
 func (g *Group) Row(at Place, row ir.Value) Place {
 	k := uint32(g.K)
-	return Place{g.Kernel.Add(g.Mul(at.Bytes, g.U32(k)), g.Mul(row, g.U32(4*k)))}
+	p := Place{Bytes: g.Kernel.Add(g.Mul(at.Bytes, g.U32(k)), g.Mul(row, g.U32(4*k))), row: -1}
+	if row.Op == ir.OpConst {
+		p.row = int(row.Imm)
+	}
+	return p
 }
 
 // Element loads element n of a vector, in all lanes.

@@ -32,6 +32,8 @@ type Plan struct {
 	Fold    Folding
 	// Pipelined is set if an edge's features are computed while the next edge is read (§5.2). It requires Aware.
 	Pipelined bool
+	// Pull is set if destinations walk their in-edges. It excludes Changes.
+	Pull bool
 	// Block is set if a thread block shares more features than a warp has lanes.
 	Block bool
 	// Touched is set if vertex functions run only where an edge has changed a property. It requires Changes.
@@ -139,6 +141,16 @@ func (p *Plan) ScratchpadWords() (vertices, edges int) {
 func (p *Plan) spare() int {
 	size := p.GroupLanes()
 	return (p.K + size - 1) / size * p.Lanes * p.Warps
+}
+
+// property returns a property by name; nil: there is none.
+func (p *Plan) property(name string) *Property {
+	for i := range p.Properties {
+		if p.Properties[i].Name == name {
+			return &p.Properties[i]
+		}
+	}
+	return nil
 }
 
 // Stops reports whether a function of vertices may stop.

@@ -29,7 +29,7 @@ func Name(w *workload.Workload) string {
 		chosen bool
 		name   string
 	}{
-		{f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"},
+		{w.Direction == "pull", "pull"}, {f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"},
 		{f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"},
 		{w.Unroll != "1" && w.Unroll != "", "unroll-" + string(w.Unroll)}, {w.Spill == "registers", "spill-registers"},
 	} {
@@ -57,14 +57,13 @@ func Check(w *workload.Workload, shape host.Shape) error {
 		expected []workload.Choice
 	}{
 		{"kernel", w.Kernel, []workload.Choice{workload.Compiled}},
-		{"direction", w.Direction, []workload.Choice{workload.Auto, "push"}},
+		{"direction", w.Direction, []workload.Choice{workload.Auto, "pull", "push"}},
 		{"frontier", w.ActiveSet, []workload.Choice{workload.Auto}},
 		{"frontier.dedup", w.Dedup, []workload.Choice{workload.Auto, "none"}},
 	} {
 		if !slices.Contains(c.expected, c.value) {
-			return refuse("workload."+c.key, " = %s: %s pushes along the edges of vertices in a bit-vector of its "+
-				"own: expected %s",
-				c.value, w.Algorithm, c.expected[len(c.expected)-1])
+			return refuse("workload."+c.key, " = %s: %s keeps its active vertices in a bit-vector of its own, "+
+				"or has all active: expected %s", c.value, w.Algorithm, c.expected[len(c.expected)-1])
 		}
 	}
 	if w.Tolerance != 0 {
@@ -84,6 +83,10 @@ func Check(w *workload.Workload, shape host.Shape) error {
 // checkChoices returns an error for conflicting choices of features.
 func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) error {
 	f, key := &w.Features, "workload.features."
+	if f.Changes && w.Direction == "pull" {
+		return refuse("workload.direction", " = pull: with change_driven, vertices that have changed push: expected "+
+			"push, or features.change_driven false")
+	}
 	block := f.Group == "block"
 	for _, x := range []struct {
 		refused  bool

@@ -41,6 +41,7 @@ type run struct {
 	*feature.Plan `checkpoint:"assembled"`
 	problem       *feature.Problem `checkpoint:"assembled"`
 	device        host.Device      `checkpoint:"assembled"`
+	order         []uint32         `checkpoint:"assembled"` // of a pull: byDestination; otherwise nil
 	session       *compose.Session
 	checker       *feature.Checker
 	lone          []*compose.EdgeOperator
@@ -69,7 +70,7 @@ func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *gra
 		Algorithm: a.With(f.Sets), K: f.Count, Sets: f.Sets, Aware: f.Aware, Changes: f.Changes,
 		Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding), Pipelined: f.Pipelined,
 		Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
-		Inverts: f.Solver == "inverse",
+		Inverts: f.Solver == "inverse", Pull: w.Direction == "pull",
 		Lanes:   shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
@@ -114,7 +115,7 @@ func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.Ed
 	weights graph.WeightKind) (*compose.EdgeOperator, error) {
 	var walk *feature.Walk
 	a := &algorithm.Algorithm{
-		Name: name, Dense: all, Silent: true, PushOnly: true, Sum: emit.AddF32, Into: "none",
+		Name: name, Dense: all, Silent: true, PushOnly: !r.Pull, Sum: emit.AddF32, Into: "none",
 		Before: func(k *emit.Kernel) { walk = r.Walk(k, funcs) },
 		After:  func(*emit.Kernel) { walk.End() },
 		Body:   func(_ *emit.Kernel, e *layout.Edge, _ func(ir.Value)) { walk.Edge(e) },
@@ -124,11 +125,20 @@ func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.Ed
 	}
 	own := *w
 	own.Direction, own.ActiveSet, own.Dedup = "push", "counter", "none"
+	if r.Pull {
+		own.Direction = "pull"
+		a.Row = func(_ *emit.Kernel, v ir.Value, threads int, rows func()) { walk.Row(v, threads, rows) }
+	}
 	return compose.NewEdgeOperator(name, a, own, weights)
 }
 
-// numbered are the layouts whose edges have csr's numbers.
-var numbered = []string{"csr", "coo", "virtual", "virtual-coalesced"}
+// numbered are the layouts whose edges have csr's numbers, or those of csc for a pull.
+func (r *run) numbered() []string {
+	if r.Pull {
+		return []string{"csc", "virtual", "virtual-coalesced"}
+	}
+	return []string{"csr", "coo", "virtual", "virtual-coalesced"}
+}
 
 // accepts returns an error for unsupported graphs, and for layouts in which edges' features cannot be addressed.
 func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
@@ -136,10 +146,11 @@ func (r *run) accepts(w *workload.Workload, g *graph.Graph) error {
 		for _, x := range r.Properties {
 			switch l := o.Plan.Layout.Name; {
 			case !x.Edges:
-			case !slices.Contains(numbered, l):
+			case !slices.Contains(r.numbered(), l):
+				list := r.numbered()
 				return refuse("workload.layout",
-					" = %s: edges of %s have features, by their numbers in csr: expected %s or auto", l, r.Name,
-					strings.Join(numbered, ", "))
+					" = %s: edges of %s have features, by their numbers in %s: expected %s or auto", l, r.Name, list[0],
+					strings.Join(list, ", "))
 			case o.Plan.Schedule.Unit.ReadsRows():
 				return refuse("workload.schedule",
 					" = %s: edges of %s have features, by their numbers, and the graph unit hands out none: "+
@@ -164,6 +175,9 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 		Lambda: float32(f.Lambda),
 		Seed:   w.Seed, Changes: r.Changes, Kept: r.Kept,
 	}
+	if r.Pull {
+		r.order = byDestination(g)
+	}
 	var arrays []graph.Array
 	n, m := g.Vertices(), g.Edges()
 	add := func(name string, words int, data []uint32) {
@@ -186,7 +200,7 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 				" = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's "+
 					"addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)
 		}
-		add(x.Name, words*of, r.problem.Words(&x))
+		add(x.Name, words*of, r.toDevice(&x, r.problem.Words(&x)))
 	}
 	add(feature.Now, n*r.Sets*r.K, feature.Words(r.First(r.problem)))
 	if r.Changes {
@@ -268,7 +282,7 @@ func Run(ctx context.Context, d host.Device, g *graph.Graph, w *workload.Workloa
 func (r *run) do(ctx context.Context, w *workload.Workload) (Result, error) {
 	r.most = cmp.Or(w.Iterations, r.Algorithm.Steps, mostSteps)
 	r.limited = w.Iterations != 0 || r.Algorithm.Steps != 0
-	r.checker = feature.NewChecker(r.Plan, r.problem, r.session.Array)
+	r.checker = feature.NewChecker(r.Plan, r.problem, r.array)
 	err := host.Loop(ctx, host.Notified(r.device), r)
 	if err == nil && !r.Converged && !r.limited {
 		err = fmt.Errorf("after %d super-steps a feature still changes by more than "+

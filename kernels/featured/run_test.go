@@ -77,6 +77,7 @@ func TestRandomRuns(t *testing.T) {
 			Solver:   pick(r, []workload.Choice{"elimination", "inverse"}),
 			Sets:     pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
 		}
+		w.Direction = pick(r, []workload.Choice{workload.Auto, "push", "pull"})
 		featuredtest.Fit(r, &w)
 		w.Damping, w.Seed = pick(r, []float64{0, 0.5, 0.85, 1, r.Float64()}), r.Uint64()
 		w.Iterations = 1 + r.IntN(6)

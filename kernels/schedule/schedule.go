@@ -150,6 +150,9 @@ type Visitor struct {
 	Keep func(v ir.Value) ir.Value
 	// Begin and End enclose a row that one thread walks alone. Only schedules that own rows call them.
 	Begin, End func(v ir.Value)
+	// Row encloses the walk of a row by a thread, a warp or a thread block, of so many threads; nil: nothing does.
+	// Schedules that own rows call it, and twc in its own code.
+	Row func(v ir.Value, threads int, walk func())
 	// Enter and Leave enclose the edges of a shard: they set up its sums in the scratchpad, and take them from there.
 	// Only schedules by shard call them, in all threads of the block, with a barrier behind Enter and before Leave.
 	Enter, Leave func(sh *Shard)
@@ -365,6 +368,15 @@ func (s *Schedule) Check(others []string) error {
 		}
 	}
 	return nil
+}
+
+// whole emits the walk of a row by a group of threads.
+func (v *Visitor) whole(vertex ir.Value, threads int, walk func()) {
+	if v.Row == nil {
+		walk()
+		return
+	}
+	v.Row(vertex, threads, walk)
 }
 
 // Keep runs body if v walks its row.

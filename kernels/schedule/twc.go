@@ -86,7 +86,9 @@ func (s *Site) walkThreads(v *Visitor) {
 		row := s.Load(ir.U32, s.Addr(twcQueues[0]), i)
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
-		s.Edges(edges.Begin, edges.End, s.U32(1), func(ids []ir.Value, _ func()) { s.visitAll(v, ids, vertex, GoOn) })
+		v.whole(vertex, 1, func() {
+			s.Edges(edges.Begin, edges.End, s.U32(1), func(ids []ir.Value, _ func()) { s.visitAll(v, ids, vertex, GoOn) })
+		})
 	})
 }
 
@@ -116,7 +118,7 @@ func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, thread
 		row := s.Load(ir.U32, s.Addr(twcQueues[q]), i)
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
-		s.walkTogether(v, vertex, edges.Begin, edges.End, mine, step)
+		v.whole(vertex, int(threads), func() { s.walkTogether(v, vertex, edges.Begin, edges.End, mine, step) })
 	})
 }
 

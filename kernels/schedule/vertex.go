@@ -47,8 +47,10 @@ func (s *Site) Row(v *Visitor, row, vertex ir.Value) {
 	edges := s.View.Neighbours(row, vertex)
 	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
 	s.Phase(isa.PhaseSchedule, func() {
-		dropped := s.walk(v, vertex, edges)
-		s.inRest(func() { s.walkRest(v, row, vertex, dropped) })
+		v.whole(vertex, 1, func() {
+			dropped := s.walk(v, vertex, edges)
+			s.inRest(func() { s.walkRest(v, row, vertex, dropped) })
+		})
 	})
 	s.Phase(isa.PhaseGatherSum, func() { v.End(vertex) })
 }

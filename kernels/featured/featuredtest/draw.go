@@ -14,6 +14,9 @@ func Fit(r *rand.Rand, w *workload.Workload) {
 	if r.IntN(4) == 0 {
 		return
 	}
+	if w.Direction == "pull" {
+		f.Changes = false
+	}
 	if f.Pipelined = f.Pipelined && f.Aware; !f.Changes {
 		f.Unsent, f.Vertices, f.Retracts = "lost", "all", "merged"
 	}
