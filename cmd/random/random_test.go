@@ -195,8 +195,9 @@ func randomFeatures(t testing.TB, r *rand.Rand, e config.Experiment) config.Expe
 		}
 		list := feature.Algorithms()
 		w.Algorithm, w.Iterations, w.Tolerance = workload.Algorithm(list[r.IntN(len(list))].Name), 1+r.IntN(4), 0
-		w.Direction, w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = workload.Auto, workload.Auto,
-			workload.Auto, "none", "none", "hardware", false
+		w.Direction = []workload.Choice{workload.Auto, "push", "pull"}[r.IntN(3)]
+		w.ActiveSet, w.Dedup, w.Order, w.Fusion, w.Coefficient, w.Settled = workload.Auto, workload.Auto, "none", "none",
+			"hardware", false
 		w.Skip, w.Sum, w.HybridRule, w.Buckets = "early", "register", "beamer", activeset.DefaultBuckets
 		featuredtest.Fit(r, w)
 		d, err := host.NewRehearsal(&p.Machine)
