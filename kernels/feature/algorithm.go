@@ -61,7 +61,7 @@ type Property struct {
 	Slots bool                       // an edge has two values of k words (Algorithm.Slots)
 	// Numbers is set if the words are numbers of edges.
 	Numbers bool
-	Sets  bool                       // only with several sets of features
+	Sets    bool // only with several sets of features
 }
 
 // EdgeFunc is a function of an edge.

@@ -46,12 +46,10 @@ const mostSums = 32
 // Where a lane has all features of its edges, their sums stay in its registers until the row ends, if they are few.
 // Other sums are in memory; a row that one thread walks is added up there without atomics, by its warp's lanes.
 func (w *Walk) Row(v ir.Value, threads int, walk func()) {
-	g := w.group
+	g, properties := w.group, w.plan.addedTo(w.funcs)
 	words := 0
-	for i := range w.funcs {
-		if into := w.plan.property(w.funcs[i].Into); into != nil {
-			words += into.Words(g.K)
-		}
+	for _, x := range properties {
+		words += x.Words(g.K)
 	}
 	if g.size > 1 || words > mostSums || g.rounds() > unrolled || w.plan.Sets > 1 {
 		g.alone = threads == 1
@@ -59,22 +57,18 @@ func (w *Walk) Row(v ir.Value, threads int, walk func()) {
 		g.alone = false
 		return
 	}
-	g.sums, g.mixed = map[string][]*ir.Variable{}, false
-	for i := range w.funcs {
-		if into := w.plan.property(w.funcs[i].Into); into != nil {
-			for range into.Words(g.K) {
-				g.sums[into.Name] = append(g.sums[into.Name], g.Var(g.F32(0)))
-			}
+	sums := map[string][]*ir.Variable{}
+	for _, x := range properties {
+		for range x.Words(g.K) {
+			sums[x.Name] = append(sums[x.Name], g.Var(g.F32(0)))
 		}
 	}
+	g.sums, g.mixed = sums, false
 	walk()
-	sums := g.sums
 	g.sums = nil
 	g.Phase(isa.PhaseGatherSum, func() {
-		for i := range w.funcs {
-			if into := w.plan.property(w.funcs[i].Into); into != nil {
-				w.put(into, v, threads, sums[into.Name])
-			}
+		for _, x := range properties {
+			w.put(x, v, threads, sums[x.Name])
 		}
 	})
 }

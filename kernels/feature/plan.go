@@ -143,14 +143,15 @@ func (p *Plan) spare() int {
 	return (p.K + size - 1) / size * p.Lanes * p.Warps
 }
 
-// property returns a property by name; nil: there is none.
-func (p *Plan) property(name string) *Property {
+// addedTo returns the properties that functions of edges add to.
+func (p *Plan) addedTo(funcs []EdgeFunc) (list []*Property) {
 	for i := range p.Properties {
-		if p.Properties[i].Name == name {
-			return &p.Properties[i]
+		x := &p.Properties[i]
+		if slices.ContainsFunc(funcs, func(f EdgeFunc) bool { return f.Into == x.Name }) {
+			list = append(list, x)
 		}
 	}
-	return nil
+	return list
 }
 
 // Stops reports whether a function of vertices may stop.

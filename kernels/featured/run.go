@@ -71,7 +71,7 @@ func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *gra
 		Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding), Pipelined: f.Pipelined,
 		Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
 		Inverts: f.Solver == "inverse", Pull: w.Direction == "pull",
-		Lanes:   shape.Threads, Warps: warps,
+		Lanes: shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
 	if g != nil {
