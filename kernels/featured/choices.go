@@ -133,6 +133,11 @@ func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 				"features.group warp",
 				w.Schedule, r.BlockWarps(), r.K)
 		}
+		if n := r.BlockWarps(); n > 1 && o.Plan.Layout.Waits {
+			return refuse("workload.layout", " = %s: all threads of the device wait behind each of its blocks, and "+
+				"thread blocks of %d warps share an edge (workload.features.group): expected coo, or features.group warp",
+				w.Layout, n)
+		}
 		if err := o.Plan.RunsWith(shape, 4*edges); err != nil {
 			return err
 		}

@@ -143,6 +143,21 @@ func TestFeaturesOfVirtualVertices(t *testing.T) {
 	}
 }
 
+// TestBlocksDoNotWait: a layout whose threads wait for those of all cores is refused where thread blocks share an edge.
+func TestBlocksDoNotWait(t *testing.T) {
+	for _, way := range []workload.Choice{"push", "pull"} {
+		w := testWorkload()
+		w.Algorithm, w.Schedule, w.Layout, w.Direction = "lp", "edge", "edge-blocking", way
+		w.Features.Changes, w.Features.Count, w.Features.Group = false, 8, "block"
+		cfg := emu.Config{Cores: 2, Warps: 4, Threads: 4, MaxInstrs: 1 << 28}
+		err := featured.Check(&w, functional(t, cfg, &w).Shape())
+		require.ErrorContains(t, err, "workload.layout = edge-blocking")
+		w.Features.Group = "warp"
+		_, err = featured.Run(t.Context(), functional(t, cfg, &w), randomGraph(t, rand.New(rand.NewPCG(3, 3)), 5, true), &w)
+		require.NoError(t, err)
+	}
+}
+
 // handles checks that traversals tell how many vertices they handle: with changes, as many as the super-step before has
 // left active, and all elsewhere.
 func handles(t *testing.T, res *featured.Result, vertices int, changes bool, name string) {

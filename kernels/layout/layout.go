@@ -126,6 +126,8 @@ type Layout struct {
 	// Gaps is set if edge numbers are not contiguous and the View's Slots cannot enumerate them: schedules over edge
 	// numbers cannot use the layout; only those over rows see all edges.
 	Gaps bool
+	// Waits is set if all threads of the device wait for each other between parts of the edges.
+	Waits bool
 	// Bare is set if the layout has no rows, only numbered edges: schedules over rows cannot use it.
 	Bare bool
 	// BareIn reports whether that holds in a direction; nil: only if Bare is set.

@@ -17,6 +17,7 @@ func edgeBlockingBy(s Sizes) *Layout {
 		Doc: "block-coo of edges alone: all threads of the device finish a block's edges before any begins the next " +
 			"block (UGF's Algorithm 3)",
 		Bare:  true,
+		Waits: true,
 		Sized: edgeBlockingBy,
 		Keys:  []string{"block_vertices", "block_by", "block_equal"},
 	})
