@@ -112,7 +112,7 @@ func TestRecipeAndItsKeys(t *testing.T) {
 	}
 	p := points(t, small+"workload: {algorithm: bfs}\ncompare: {workload.recipe: [datadriven, gunrock, sepgraph]}\n",
 		"workload.direction=auto")
-	require.Equal(t, "bfs/strict/csr/push/queue+bytemap/shuffle", p[1].Kernel())
+	require.Equal(t, "bfs/strict/csr/push/outputs+bytemap/shuffle", p[1].Kernel())
 	require.Equal(t, "bfs/cta/csr-csc/hybrid/qnb-bytemap/shuffle/sep-graph/rule-sep-graph, and on a graph that is "+
 		"not scale-free bfs/vertex/csr/push/queue+none", p[2].Kernel())
 	for _, o := range (&experiment.Runner{Points: p, Jobs: 1, Observer: experiment.Quiet{}}).Run(context.Background()) {

@@ -56,7 +56,7 @@ func TestPulledSums(t *testing.T) {
 	}
 }
 
-// TestPulledRows: rows of a matrix whose number is known only in the machine are added up in memory, some of them or all,
+// TestPulledRows: rows of a matrix whose number is known only in the machine are added up in memory, some or all of them,
 // beside sums in registers.
 func TestPulledRows(t *testing.T) {
 	for _, s := range []workload.Schedule{"vertex", "twc", "cta"} {
