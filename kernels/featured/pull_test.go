@@ -56,8 +56,8 @@ func TestPulledSums(t *testing.T) {
 	}
 }
 
-// TestPulledRows: rows of a matrix whose number is known only in the machine are added up in memory, some or all of them,
-// beside sums in registers.
+// TestPulledRows: rows of a matrix whose numbers are known only in the machine are added up in memory, some or all of
+// them, beside sums in registers.
 func TestPulledRows(t *testing.T) {
 	for _, s := range []workload.Schedule{"vertex", "twc", "cta"} {
 		for from := range 4 {
