@@ -216,7 +216,7 @@ func TestAKilledProgramGoesOn(t *testing.T) {
 		{"vertex", `program: bc.gt, arguments: ["3"]`},
 		{"strict", `program: pagerank_delta.gt, arguments: ["5"]`},
 		{"vertex", `program: cc.gt`},
-		{"vertex", "algorithm: mmr, max_iterations: 2, direction: pull, features: {change_driven: false}"},
+		{"vertex", "algorithm: mmr, max_iterations: 2, direction: pull, features: {count: 1, change_driven: false}"},
 	} {
 		if n%4 != 0 && testenv.Long(t) == 0 || n%8 != 0 && !testenv.Slow() {
 			continue
