@@ -340,32 +340,34 @@ func (p *Plan) owns(d direction.Direction) bool {
 // that row. With virtual vertices, its edges are in several rows, and an edge outside rows can be handled by any
 // thread.
 func (p *Plan) ownsRow(d direction.Direction) bool {
-	return p.Schedule.Rows.Owned() && p.Layout.Virtual == nil && !p.Layout.Loose() && p.Algorithm.Hook == nil &&
-		p.Algorithm.Body == nil && (d == direction.Push) == p.Algorithm.ToSource
+	return p.Schedule.Rows.Owned() && p.wholeRows(d) && p.Algorithm.Hook == nil && p.Algorithm.Body == nil
 }
 
-// wholeRows reports whether a row has all edges that are added up at its vertex.
-func (g *gather) wholeRows() bool {
-	return g.Layout.Virtual == nil && !g.Layout.Loose() && g.Layout.Rest == nil &&
-		(g.dir == direction.Push) == g.Algorithm.ToSource
+// wholeRows reports whether a row, of both parts of the layout, has all edges that are added up at its vertex.
+func (p *Plan) wholeRows(d direction.Direction) bool {
+	return p.Layout.Virtual == nil && !p.Layout.Loose() && (d == direction.Push) == p.Algorithm.ToSource
 }
 
 func (g *gather) visitor() *schedule.Visitor {
-	v := &schedule.Visitor{Keep: g.keep, Begin: func(ir.Value) {}, End: func(ir.Value) {}, Edge: g.edge,
-		Enter: g.enter, Leave: g.leave}
-	if row := g.Algorithm.Row; row != nil && g.wholeRows() {
+	v := &schedule.Visitor{Keep: g.keep, Edge: g.edge, Enter: g.enter, Leave: g.leave}
+	switch row := g.Algorithm.Row; {
+	case g.sumsInRegister(g.dir):
+		v.Row = g.ownedRow
+	// A schedule that does not own rows walks the two parts of a layout one after the other.
+	case row != nil && g.wholeRows(g.dir) && g.Layout.Rest == nil:
 		v.Row = func(v ir.Value, threads int, walk func()) { row(g.Kernel, v, threads, walk) }
 	}
-	if g.sumsInRegister(g.dir) {
-		v.Begin = func(v ir.Value) {
-			g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.component(v, g.site.Component),
-				g.readsAhead(g.dir))
-		}
-		v.End = func(v ir.Value) {
-			g.owned.End(g.component(v, g.site.Component), func() { g.activate(v) })
-		}
-	}
 	return v
+}
+
+// ownedRow has the sum of a row in a register while its thread walks it.
+func (g *gather) ownedRow(v ir.Value, _ int, walk func()) {
+	g.Phase(isa.PhaseGatherSum, func() {
+		g.owned = g.Algorithm.Sum.Own(g.Kernel, g.Addr(g.Algorithm.Into), g.component(v, g.site.Component),
+			g.readsAhead(g.dir))
+	})
+	walk()
+	g.Phase(isa.PhaseGatherSum, func() { g.owned.End(g.component(v, g.site.Component), func() { g.activate(v) }) })
 }
 
 // enter sets up the sums of a shard's vertices in the scratchpad (CuSha's first stage).

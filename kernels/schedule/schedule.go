@@ -148,10 +148,8 @@ func Scans() []Scan { return []Scan{Shuffle, Scratchpad} }
 type Visitor struct {
 	// Keep returns the condition under which a vertex walks its row; nil: always.
 	Keep func(v ir.Value) ir.Value
-	// Begin and End enclose a row that one thread walks alone. Only schedules that own rows call them.
-	Begin, End func(v ir.Value)
-	// Row encloses the walk of a row by a thread, a warp or a thread block, of so many threads; nil: nothing does.
-	// Schedules that own rows call it, and twc in its own code.
+	// Row encloses the walk of a row by a thread, a warp or a thread block, of so many threads; nil: nothing does. Only
+	// schedules that own rows call it, with one thread, and twc.
 	Row func(v ir.Value, threads int, walk func())
 	// Enter and Leave enclose the edges of a shard: they set up its sums in the scratchpad, and take them from there.
 	// Only schedules by shard call them, in all threads of the block, with a barrier behind Enter and before Leave.
@@ -370,8 +368,8 @@ func (s *Schedule) Check(others []string) error {
 	return nil
 }
 
-// whole emits the walk of a row by a group of threads.
-func (v *Visitor) whole(vertex ir.Value, threads int, walk func()) {
+// walkRow emits the walk of a row by a group of threads.
+func (v *Visitor) walkRow(vertex ir.Value, threads int, walk func()) {
 	if v.Row == nil {
 		walk()
 		return

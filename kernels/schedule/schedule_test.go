@@ -164,9 +164,13 @@ func (x *test) kernel(t *testing.T, core schedule.Core, stop bool) *ir.Kernel {
 		site.Rest = &schedule.Rest{View: rest.In(k, x.d, graph.NoWeights), Bare: rest.Bare}
 	}
 	x.s.Walk(site, &schedule.Visitor{
-		Keep:  func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
-		Begin: func(v ir.Value) { k.AtomicAdd(k.Addr("begins"), v, k.U32(1)) },
-		End:   func(v ir.Value) { k.AtomicAdd(k.Addr("ends"), v, k.U32(1)) },
+		Keep: func(v ir.Value) ir.Value { return k.Ne(k.Load(ir.U32, k.Addr("keep"), v), k.U32(0)) },
+		Row: func(v ir.Value, threads int, walk func()) { // a walk by a group of any size counts as a block's threads
+			part := k.U32(uint32(core.BlockWarps() * core.Lanes / threads))
+			k.AtomicAdd(k.Addr("begins"), v, part)
+			walk()
+			k.AtomicAdd(k.Addr("ends"), v, part)
+		},
 		Enter: func(sh *schedule.Shard) { sh.Each(site, func(i, _ ir.Value) { k.Store(sh.Sums, i, k.U32(0)) }) },
 		Leave: func(sh *schedule.Shard) {
 			sh.Each(site, func(_, v ir.Value) { k.AtomicAdd(k.Addr("left"), v, k.U32(1)) })
@@ -305,6 +309,16 @@ func (x *test) base(src, dst uint32) uint32 {
 	return src
 }
 
+// edgesOf returns how many edges of vertex v's row are visited.
+func (x *test) edgesOf(v int, visits []uint32) (n uint32) {
+	for i, times := range visits {
+		if x.base(uint32(i/50), uint32(i%50)) == uint32(v) {
+			n += times
+		}
+	}
+	return n
+}
+
 // TestEveryEdgeOnce: every edge of a vertex that is kept is visited once, others never.
 func TestEveryEdgeOnce(t *testing.T) {
 	each(t, func(t *testing.T, x test) {
@@ -323,10 +337,21 @@ func TestEveryEdgeOnce(t *testing.T) {
 			visits, begins, ends, marked := x.run(t, m, keep, false)
 			require.Equal(t, want, visits, "%v", s)
 			require.Equal(t, count, marked, "every visit is marked")
-			if x.s.Rows.Owned() {
-				require.Equal(t, x.rows(keep), begins)
-			} else {
-				require.Equal(t, make([]uint32, 50), begins)
+			threads := uint32(x.core(m).BlockWarps() * m.Threads)
+			walked := slices.Clone(begins)
+			for v := range walked {
+				require.Zero(t, begins[v]%threads, "part of a group")
+				walked[v] /= threads
+			}
+			switch {
+			case x.s.Rows.Owned():
+				require.Equal(t, x.rows(keep), walked)
+			case x.s.Name == "twc" && x.of == schedule.OwnCode && x.l.Virtual == nil && x.l.Rest == nil:
+				for v, n := range walked {
+					require.Equal(t, x.edgesOf(v, want) > 0, n == 1, "vertex %d, %d walks", v, n)
+				}
+			case x.s.Name != "twc":
+				require.Equal(t, make([]uint32, 50), walked)
 			}
 			require.Equal(t, begins, ends)
 		}

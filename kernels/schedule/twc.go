@@ -86,7 +86,7 @@ func (s *Site) walkThreads(v *Visitor) {
 		row := s.Load(ir.U32, s.Addr(twcQueues[0]), i)
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
-		v.whole(vertex, 1, func() {
+		v.walkRow(vertex, 1, func() {
 			s.Edges(edges.Begin, edges.End, s.U32(1), func(ids []ir.Value, _ func()) { s.visitAll(v, ids, vertex, GoOn) })
 		})
 	})
@@ -118,7 +118,7 @@ func (s *Site) walkRows(v *Visitor, q int, number, groups, mine ir.Value, thread
 		row := s.Load(ir.U32, s.Addr(twcQueues[q]), i)
 		vertex := s.View.Vertex(row)
 		edges := s.View.Neighbours(row, vertex)
-		v.whole(vertex, int(threads), func() { s.walkTogether(v, vertex, edges.Begin, edges.End, mine, step) })
+		v.walkRow(vertex, int(threads), func() { s.walkTogether(v, vertex, edges.Begin, edges.End, mine, step) })
 	})
 }
 

@@ -45,14 +45,12 @@ func (s *Site) PlaceOf(i ir.Value) (place ir.Value) {
 // current one is handled, so that the latencies of loads overlap.
 func (s *Site) Row(v *Visitor, row, vertex ir.Value) {
 	edges := s.View.Neighbours(row, vertex)
-	s.Phase(isa.PhaseGatherSum, func() { v.Begin(vertex) })
 	s.Phase(isa.PhaseSchedule, func() {
-		v.whole(vertex, 1, func() {
+		v.walkRow(vertex, 1, func() {
 			dropped := s.walk(v, vertex, edges)
 			s.inRest(func() { s.walkRest(v, row, vertex, dropped) })
 		})
 	})
-	s.Phase(isa.PhaseGatherSum, func() { v.End(vertex) })
 }
 
 // walkRest walks the part of a row in the rest of the layout, which most rows lack, unless the row was dropped.
