@@ -29,7 +29,8 @@ func Name(w *workload.Workload) string {
 		chosen bool
 		name   string
 	}{
-		{w.Direction == "pull", "pull"}, {f.Pipelined, "pipelined"}, {f.Group == "block", "block"}, {f.Vertices == "touched", "touched"},
+		{w.Direction == "pull", "pull"}, {f.Pipelined, "pipelined"}, {f.Group == "block", "block"},
+		{f.Vertices == "touched", "touched"},
 		{f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"},
 		{w.Unroll != "1" && w.Unroll != "", "unroll-" + string(w.Unroll)}, {w.Spill == "registers", "spill-registers"},
 	} {
@@ -135,8 +136,8 @@ func (r *run) fits(w *workload.Workload, shape host.Shape) error {
 		}
 		if n := r.BlockWarps(); n > 1 && o.Plan.Layout.Waits {
 			return refuse("workload.layout", " = %s: all threads of the device wait behind each of its blocks, and "+
-				"thread blocks of %d warps share an edge (workload.features.group): expected coo, or features.group warp",
-				w.Layout, n)
+				"thread blocks of %d warps share an edge (workload.features.group): expected coo, or "+
+				"features.group warp", w.Layout, n)
 		}
 		if err := o.Plan.RunsWith(shape, 4*edges); err != nil {
 			return err

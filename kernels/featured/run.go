@@ -178,34 +178,11 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 	if r.Pull {
 		r.order = byDestination(g)
 	}
-	var arrays []graph.Array
-	n, m := g.Vertices(), g.Edges()
-	add := func(name string, words int, data []uint32) {
-		if data == nil {
-			data = make([]uint32, words)
-		}
-		arrays = append(arrays, graph.Array{Name: name, Data: data})
+	arrays, err := r.properties(g)
+	if err != nil {
+		return err
 	}
-	list := append([]feature.Property{}, r.Properties...)
-	for _, x := range append(list, r.Left()...) {
-		words, of := x.Words(r.K), n*r.Sets
-		switch {
-		case x.Edges && x.Sets:
-			of = m * r.Sets
-		case x.Edges:
-			of = m
-		}
-		if uint64(words)*uint64(of) > math.MaxUint32/4 {
-			return refuse("workload.features.count",
-				" = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's "+
-					"addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)
-		}
-		add(x.Name, words*of, r.toDevice(&x, r.problem.Words(&x)))
-	}
-	add(feature.Now, n*r.Sets*r.K, feature.Words(r.First(r.problem)))
-	if r.Changes {
-		add(feature.Before, n*r.Sets*r.K, nil)
-	}
+	n := g.Vertices()
 	active := make([]uint32, (n+r.Lanes-1)/r.Lanes)
 	for v := range n {
 		active[v/r.Lanes] |= 1 << (v % r.Lanes)
@@ -229,6 +206,37 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 		Words:      func() map[string]uint32 { return words },
 	})
 	return err
+}
+
+// properties returns the arrays of numbers that vertices and edges have.
+func (r *run) properties(g *graph.Graph) (arrays []graph.Array, err error) {
+	n, m := g.Vertices(), g.Edges()
+	add := func(name string, words int, data []uint32) {
+		if data == nil {
+			data = make([]uint32, words)
+		}
+		arrays = append(arrays, graph.Array{Name: name, Data: data})
+	}
+	for _, x := range slices.Concat(r.Properties, r.Left()) {
+		words, of := x.Words(r.K), n*r.Sets
+		switch {
+		case x.Edges && x.Sets:
+			of = m * r.Sets
+		case x.Edges:
+			of = m
+		}
+		if uint64(words)*uint64(of) > math.MaxUint32/4 {
+			return nil, refuse("workload.features.count",
+				" = %d: property %s of %d vertices or edges takes more than the 4 GiB of the machine's "+
+					"addresses: expected fewer features, or a smaller graph", r.K, x.Name, of)
+		}
+		add(x.Name, words*of, r.toDevice(&x, r.problem.Words(&x)))
+	}
+	add(feature.Now, n*r.Sets*r.K, feature.Words(r.First(r.problem)))
+	if r.Changes {
+		add(feature.Before, n*r.Sets*r.K, nil)
+	}
+	return arrays, nil
 }
 
 // prepare does everything that precedes the first launch.
