@@ -1,6 +1,11 @@
 package version
 
 import (
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -40,6 +45,57 @@ func TestDigest(t *testing.T) {
 	require.NotEqual(t, of(base), of(with("a/c.go", "package a")))
 	require.NotEqual(t, of(base), of(with("a/b.s", "nop\n")))
 	require.NotEqual(t, of(map[string]string{"a.go": "package a"}), of(map[string]string{"b.go": "package a"}))
+}
+
+// TestTokens: what is left of a file has the tokens of the whole; this module's own files are the sample.
+func TestTokens(t *testing.T) {
+	scan := func(text []byte) (all []string) {
+		var s scanner.Scanner
+		s.Init(token.NewFileSet().AddFile("", -1, len(text)), text, func(at token.Position, msg string) {
+			t.Error(at, msg)
+		}, scanner.ScanComments)
+		for {
+			_, k, literal := s.Scan()
+			switch {
+			case k == token.EOF:
+				return all
+			case k == token.SEMICOLON: // written, or implied by a line's end
+				literal = ""
+			case k == token.COMMENT && !strings.HasPrefix(literal, "//go:"):
+				continue
+			}
+			all = append(all, k.String()+literal)
+		}
+	}
+	same := func(name string, text []byte) { require.Equal(t, scan(text), scan(tokens(text)), name) }
+	for _, text := range []string{
+		"package a // b", "package a; var b = '\\'' + '\"'", "package a /* \n */ /**/ //\nvar x = a/**/b",
+		"package a\nvar x = y + +1 - -z & ^w / *p", "package a\nvar x = \"// \\\" /*\" + `// \\` // `", "package ä\nvar é int\n",
+		"package a\nfunc f() {\n\treturn\n\t//go:x\n}\n", "package a\nvar x = f(a,\n\tb,\n)\n(c)", "",
+	} {
+		same(text, []byte(text))
+	}
+	module, files := os.DirFS("../.."), 0
+	require.NoError(t, fs.WalkDir(module, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.Contains(name, "testdata") {
+			return err
+		}
+		text, err := fs.ReadFile(module, name)
+		same(name, text)
+		files++
+		return err
+	}))
+	require.Greater(t, files, 500)
+}
+
+// FuzzTokens: no text makes it read beyond its end, and blanks and comments are found once.
+func FuzzTokens(f *testing.F) {
+	f.Add([]byte("package a /* b */ // c\nvar d = `e` + \"f\\\"\" + 'g'"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		once := tokens(text)
+		require.LessOrEqual(t, len(once), len(text))
+		require.Equal(t, string(once), string(tokens(once)))
+	})
 }
 
 // Without sources, as in the tests of this package, the build identifies results.
