@@ -33,32 +33,45 @@ func like(s *graphspec.Like) *edges {
 // steps is how finely the exponent of ranks is chosen: to 1/1024.
 const steps = 10
 
-// likeWeights returns weights by rank, rank^-a. Where the largest degree is published, a is the one that gives it and
-// the mean of the original; else 1/2, an exponent of degrees of 3, or less, so that no vertex is expected to have more
-// than a quarter of all as neighbours.
+// likeWeights returns weights by rank, rank^-a. Where the largest degree is known, a is the one that gives it and the
+// mean of the original; else 1/2, an exponent of degrees of 3. It is less where a vertex would be expected to have more
+// than a quarter of all as neighbours, as in a stand-in that is shrunk much.
 func likeWeights(o *graphspec.Original, n int) []float64 {
 	mean := float64(o.Edges) / float64(o.Vertices)
-	most, from := float64(o.MaxDegree), o.Vertices
-	if o.MaxDegree == 0 {
-		most, from = float64(n)/4, n
-		if share := largest(1<<(steps-1), n, mean); share <= most {
-			return ranks(1<<(steps-1), n)
-		}
+	a := uint(1 << (steps - 1))
+	if o.MaxDegree > 0 {
+		a = steepest(float64(o.MaxDegree), o.Vertices, mean)
 	}
-	a := uint(0)
-	for bit := uint(1 << (steps - 1)); bit > 0; bit >>= 1 {
-		if largest(a|bit, from, mean) <= most {
-			a |= bit
-		}
+	if quarter := float64(n) / 4; largest(a, n, mean) > quarter {
+		a = steepest(quarter, n, mean)
 	}
 	return ranks(a, n)
 }
 
+// steepest returns the largest a of which the first of n ranks has no more than most, in units of 2^-steps.
+func steepest(most float64, n int, mean float64) (a uint) {
+	for bit := uint(1 << (steps - 1)); bit > 0; bit >>= 1 {
+		if largest(a|bit, n, mean) <= most {
+			a |= bit
+		}
+	}
+	return a
+}
+
+// summed is the number of ranks that are added one by one; the sum of the rest is an integral (Euler and Maclaurin).
+const summed = 1 << 20
+
 // largest is the degree of the first rank when degrees fall as rank^-a, a in units of 2^-steps, and have that mean.
 func largest(a uint, n int, mean float64) float64 {
 	sum := 0.0
-	for _, w := range ranks(a, n) {
+	for _, w := range ranks(a, min(n, summed)) {
 		sum += w
+	}
+	if n > summed {
+		from, to := float64(summed), float64(n)
+		first, last := rank(a, from), rank(a, to)
+		sum += float64((float64(to*last) - float64(from*first)) / (1 - float64(a)/(1<<steps)))
+		sum += float64((last - first) / 2)
 	}
 	return float64(float64(n)*mean) / sum
 }
@@ -67,16 +80,21 @@ func largest(a uint, n int, mean float64) float64 {
 func ranks(a uint, n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
-		power, root := 1.0, float64(i+1)
-		for bit := uint(1 << (steps - 1)); bit > 0; bit >>= 1 {
-			root = math.Sqrt(root)
-			if a&bit != 0 {
-				power = float64(power * root)
-			}
-		}
-		w[i] = float64(1 / power)
+		w[i] = rank(a, float64(i+1))
 	}
 	return w
+}
+
+// rank returns x^-a, a in units of 2^-steps.
+func rank(a uint, x float64) float64 {
+	power, root := 1.0, x
+	for bit := uint(1 << (steps - 1)); bit > 0; bit >>= 1 {
+		root = math.Sqrt(root)
+		if a&bit != 0 {
+			power = float64(power * root)
+		}
+	}
+	return float64(1 / power)
 }
 
 // lottery draws indices in proportion to their weights.
@@ -201,6 +219,8 @@ func likeSource(s *graphspec.Like) string {
 	o, _ := s.Original()
 	law := "Chung–Lu, exponent fitted to the published maximum"
 	switch {
+	case s.MaxDegree > 0:
+		law = fmt.Sprintf("Chung–Lu, exponent fitted to a largest degree of %d", s.MaxDegree)
 	case o.Degrees == graphspec.Road:
 		law = "perturbed lattice"
 	case o.MaxDegree == 0:

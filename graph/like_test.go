@@ -42,6 +42,32 @@ func TestStandInsHaveThePublishedMaximum(t *testing.T) {
 		s := load(t, "like.name="+name).Summarise()
 		require.InEpsilon(t, o.MaxDegree, s.Out.Max, 0.25, name)
 	}
+	for _, most := range []int{100, 700, 20_000} { // of a mean of 6
+		g := load(t, "like.name=com-amazon", fmt.Sprint("like.max_degree=", most))
+		require.InEpsilon(t, most, g.Summarise().Out.Max, 0.25)
+		require.Contains(t, g.Record.Source, fmt.Sprint("a largest degree of ", most))
+	}
+}
+
+// A stand-in that is shrunk keeps the law, and so has a smaller maximum, but no vertex draws more than a quarter of all.
+// Pairs that are drawn twice count once, so that maxima are somewhat below what is drawn.
+func TestShrunkMaximum(t *testing.T) {
+	for shrink, most := range map[int]float64{400: 12_900, 4000: 1331} { // 53244^0.676 (1 - 0.676) 24.9; a quarter
+		s := load(t, "like.name=soc-twitter-2010", "like.max_degree=698112", fmt.Sprint("like.shrink=", shrink)).Summarise()
+		require.Less(t, float64(s.Out.Max), 1.05*most)
+		require.Greater(t, float64(s.Out.Max), 0.6*most)
+	}
+}
+
+// The sum of weights is the same whether all ranks are added or most are integrated.
+func TestLargest(t *testing.T) {
+	for _, a := range []uint{0, 100, 512, 700, 1023} {
+		sum := 0.0
+		for _, w := range ranks(a, 3*summed) {
+			sum += w
+		}
+		require.InEpsilon(t, 3*summed*10/sum, largest(a, 3*summed, 10), 1e-9, a)
+	}
 }
 
 // A road network is a lattice's: connected as far as its edges reach, of bounded degree and long ways.
@@ -91,6 +117,9 @@ func TestAnyStandIn(t *testing.T) {
 	for range testenv.Cases(t, 100, 200) {
 		o := graphspec.Originals[r.IntN(len(graphspec.Originals))]
 		s := graphspec.Like{Name: o.Name, Shrink: 1 + r.IntN(1<<(1+r.IntN(20))), Seed: r.Uint64()}
+		if r.IntN(2) == 0 {
+			s.MaxDegree = r.IntN(1 << r.IntN(31))
+		}
 		n, m := s.Size()
 		err := s.Validate()
 		if err != nil {

@@ -13,6 +13,8 @@ type Like struct {
 	Name   string `key:"name" required:"true" doc:"The graph that is stood in for, as heddle graph fetch lists it."`
 	Shrink int    `key:"shrink" default:"1" min:"1" max:"1048576" unit:""`
 	Seed   uint64 `key:"seed" default:"1" unit:"" doc:"Seed."`
+
+	MaxDegree int `key:"max_degree" default:"0" min:"0" max:"1073741824" unit:"edges"`
 }
 
 // Docs has the long descriptions of keys.
@@ -20,6 +22,8 @@ func (Like) Docs() map[string]string {
 	return map[string]string{
 		"shrink": "Divides vertices and edges; the mean degree, and the law of degrees, stay. 1: the " +
 			"published size.",
+		"max_degree": "Largest degree of the original, from which the law of degrees follows. 0: as the paper prints it, " +
+			"else an exponent of 3. A road network has none.",
 	}
 }
 
@@ -39,7 +43,7 @@ const (
 type Original struct {
 	Name            string
 	Vertices, Edges int // directed edges, as the paper counts them: of an undirected graph, both directions
-	MaxDegree       int // 0: the paper prints none; the exponent is then assumed to be 3
+	MaxDegree       int // 0: the paper prints none, and the stand-in does not say; the exponent is then assumed to be 3
 	Directed        bool
 	Degrees         Degrees
 	Source          string // of the counts
@@ -80,13 +84,17 @@ var Originals = []Original{
 	{"web-wikipedia", 2936414, 104673033, 0, true, PowerLaw, ofSW, netRepo + "web-wikipedia2009.php"},
 }
 
-// Original returns the graph that is stood in for.
+// Original returns the graph that is stood in for, with the largest degree that the stand-in is to have.
 func (g *Like) Original() (Original, bool) {
 	i := slices.IndexFunc(Originals, func(o Original) bool { return o.Name == g.Name })
 	if i < 0 {
 		return Original{}, false
 	}
-	return Originals[i], true
+	o := Originals[i]
+	if g.MaxDegree > 0 {
+		o.MaxDegree = g.MaxDegree
+	}
+	return o, true
 }
 
 // Size returns the stand-in's vertices, and its edges: pairs of an undirected graph.
@@ -114,6 +122,13 @@ func (g *Like) Validate() error {
 			"(of Kronecker graphs, rmat is the generator itself)", g.Name, strings.Join(names, ", "))}
 	}
 	n, m := g.Size()
+	if mean := (o.Edges + o.Vertices - 1) / o.Vertices; g.MaxDegree > 0 && o.Degrees == Road {
+		return &schema.FieldError{Key: "max_degree", Msg: fmt.Sprintf("expected none: %s is a road network, whose "+
+			"stand-in is a lattice", o.Name)}
+	} else if g.MaxDegree > 0 && (g.MaxDegree < mean || g.MaxDegree >= o.Vertices) {
+		return &schema.FieldError{Key: "max_degree", Msg: fmt.Sprintf("%d: expected %d, the mean of %s, to %d, its "+
+			"other vertices", g.MaxDegree, mean, o.Name, o.Vertices-1)}
+	}
 	directed := m
 	if !o.Directed {
 		directed *= 2
