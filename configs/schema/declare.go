@@ -209,8 +209,6 @@ const extendsKey = "extends"
 // the environment can spell (see EnvName).
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-var tagPattern = regexp.MustCompile(`^\s*([a-z0-9]+):("(?:[^"\\]|\\.)*")`)
-
 // The tags of each sort of field; key and doc go with all.
 var (
 	sectionTags = []string{"defaults", "presets"}
@@ -353,19 +351,22 @@ func (b *builder) named(parent *Field, key, doc string) *Field {
 	return &Field{Key: key, Path: join(parent.Path, key), Doc: doc, parent: parent}
 }
 
+// tagCharacters are those of a tag's name.
+const tagCharacters = "abcdefghijklmnopqrstuvwxyz0123456789"
+
 // parseTags adds the tags of a text to those of the field.
 func (b *builder) parseTags(text string) {
-	for strings.TrimSpace(text) != "" {
-		m := tagPattern.FindStringSubmatch(text)
-		if m == nil {
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		tag, rest, _ := strings.Cut(text, ":")
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil || quoted[0] != '"' || tag == "" || strings.Trim(tag, tagCharacters) != "" {
 			b.bug("malformed tags at %s", text)
 		}
-		value, err := strconv.Unquote(m[2])
-		if _, twice := b.tags[m[1]]; twice || err != nil {
-			b.bug("tag %s is malformed or repeated", m[1])
+		if _, twice := b.tags[tag]; twice {
+			b.bug("tag %s is repeated", tag)
 		}
-		b.tags[m[1]] = value
-		text = text[len(m[0]):]
+		b.tags[tag], _ = strconv.Unquote(quoted) // a quoted prefix can be
+		text = rest[len(quoted):]
 	}
 }
 

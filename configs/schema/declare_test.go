@@ -271,7 +271,8 @@ func TestMalformedDeclarations(t *testing.T) {
 // go vet refuses these in a struct.
 func TestMalformedTags(t *testing.T) {
 	for text, want := range map[string]string{
-		`key:"a" key:"b"`: "tag key is malformed or repeated", `key:"\q"`: "tag key is malformed or repeated",
+		`key:"a" key:"b"`: "tag key is repeated", `key:"\q"`: `malformed tags at key:"\q"`,
+		`:"a"`: `malformed tags at :"a"`, `Key:"a"`: `malformed tags at Key:"a"`, "key:`a`": "malformed tags at key:`a`",
 		`key:a`: "malformed tags at key:a", `key:"a`: `malformed tags at key:"a`, `key:"a"; min:"1"`: `malformed tags at ; min:"1"`,
 	} {
 		assert.Equal(t, "BUG: schema: "+want, panicText(func() { (&builder{tags: map[string]string{}}).parseTags(text) }))
