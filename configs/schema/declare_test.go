@@ -253,7 +253,7 @@ func TestMalformedDeclarations(t *testing.T) {
 			}]("")
 		}, `schema.inner.N: default "10": expected an integer 0..9`},
 		{func() { New[wronglyTagged]("") }, `schema.wronglyTagged: Tags has "b", which is no key`},
-		{func() { New[twiceTagged]("") }, "schema.twiceTagged.A: tag max is malformed or repeated"},
+		{func() { New[twiceTagged]("") }, "schema.twiceTagged.A: tag max is repeated"},
 		{func() { New[recursive]("") }, "schema.recursive.Next: schema.recursive contains itself"},
 		{func() {
 			New[struct {
