@@ -268,6 +268,8 @@ func (t *tags) draw() int {
 // flush invalidates a set. FIFO's position stays, as in the RTL.
 func (t *tags) flush(set int) {
 	for i := set * t.ways << t.split; i < (set+1)*t.ways<<t.split; i++ {
-		t.remove(i)
+		if t.line[i] != invalid {
+			t.remove(i)
+		}
 	}
 }
