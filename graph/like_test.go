@@ -2,7 +2,9 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,6 +59,39 @@ func TestShrunkMaximum(t *testing.T) {
 		require.Less(t, float64(s.Out.Max), 1.05*most)
 		require.Greater(t, float64(s.Out.Max), 0.6*most)
 	}
+}
+
+// A stand-in with a Gini coefficient has it, and the median that real graphs of that coefficient have.
+func TestStandInsHaveTheGini(t *testing.T) {
+	median := func(degrees []int) float64 { return float64(degrees[len(degrees)/2]) }
+	for _, g := range []float64{0.45, 0.6, 0.75} {
+		d := degreesOf(load(t, "like.name=soc-LiveJournal1", "like.shrink=100", fmt.Sprint("like.gini=", g)))
+		require.InDelta(t, g, giniOf(d), 0.04)
+		require.InEpsilon(t, medianOver(g)*85702474/4847571, median(d), 0.25)
+	}
+	real := degreesOf(load(t, "file=facebook_combined", "clean.symmetrise=true"))
+	require.InEpsilon(t, medianOver(giniOf(real))*2*88234/4039, median(real), 0.1)
+	few := degreesOf(load(t, "like.name=soc-LiveJournal1", "like.shrink=100", "like.gini=0.6", "like.max_degree=200"))
+	require.InEpsilon(t, 200, few[len(few)-1], 0.25)
+}
+
+// medianOver is the median over the mean of a log-logistic distribution.
+func medianOver(gini float64) float64 { return math.Sin(math.Pi*gini) / (math.Pi * gini) }
+
+func degreesOf(g *Graph) (all []int) {
+	for v := range g.Vertices() {
+		all = append(all, int(g.out.Offsets[v+1]-g.out.Offsets[v]))
+	}
+	slices.Sort(all)
+	return all
+}
+
+func giniOf(sorted []int) float64 {
+	sum, ranked := 0, 0
+	for i, d := range sorted {
+		sum, ranked = sum+d, ranked+(2*i+1-len(sorted))*d
+	}
+	return float64(ranked) / float64(sum) / float64(len(sorted))
 }
 
 // The sum of weights is the same whether all ranks are added or most are integrated.
@@ -119,6 +154,9 @@ func TestAnyStandIn(t *testing.T) {
 		s := graphspec.Like{Name: o.Name, Shrink: 1 + r.IntN(1<<(1+r.IntN(20))), Seed: r.Uint64()}
 		if r.IntN(2) == 0 {
 			s.MaxDegree = r.IntN(1 << r.IntN(31))
+		}
+		if r.IntN(2) == 0 {
+			s.Gini = 0.95 * r.Float64()
 		}
 		n, m := s.Size()
 		err := s.Validate()
