@@ -77,6 +77,9 @@ func logLogistic(shape uint, n int, mean, most float64) []float64 {
 		sum += w[i]
 	}
 	for i, rest := 0, float64(float64(n)*mean); i < n-1; i++ { // the first i have most
+		if rest <= 0 { // most is the mean, or hardly more
+			return ranks(0, n)
+		}
 		if top := float64(most*sum) / rest; w[i] <= top {
 			for k := range i {
 				w[k] = top

@@ -55,7 +55,8 @@ func TestStandInsHaveThePublishedMaximum(t *testing.T) {
 // Pairs that are drawn twice count once, so that maxima are somewhat below what is drawn.
 func TestShrunkMaximum(t *testing.T) {
 	for shrink, most := range map[int]float64{400: 12_900, 4000: 1331} { // 53244^0.676 (1 - 0.676) 24.9; a quarter
-		s := load(t, "like.name=soc-twitter-2010", "like.max_degree=698112", fmt.Sprint("like.shrink=", shrink)).Summarise()
+		g := load(t, "like.name=soc-twitter-2010", "like.max_degree=698112", fmt.Sprint("like.shrink=", shrink))
+		s := g.Summarise()
 		require.Less(t, float64(s.Out.Max), 1.05*most)
 		require.Greater(t, float64(s.Out.Max), 0.6*most)
 	}
@@ -73,6 +74,8 @@ func TestStandInsHaveTheGini(t *testing.T) {
 	require.InEpsilon(t, medianOver(giniOf(real))*2*88234/4039, median(real), 0.1)
 	few := degreesOf(load(t, "like.name=soc-LiveJournal1", "like.shrink=100", "like.gini=0.6", "like.max_degree=200"))
 	require.InEpsilon(t, 200, few[len(few)-1], 0.25)
+	even := load(t, "like.name=soc-orkut", "like.shrink=500", "like.gini=0.6", "like.max_degree=71") // the mean
+	require.Less(t, giniOf(degreesOf(even)), 0.1)
 }
 
 // medianOver is the median over the mean of a log-logistic distribution.
