@@ -51,8 +51,8 @@ func TestStandInsHaveThePublishedMaximum(t *testing.T) {
 	}
 }
 
-// A stand-in that is shrunk keeps the law, and so has a smaller maximum, but no vertex draws more than a quarter of all.
-// Pairs that are drawn twice count once, so that maxima are somewhat below what is drawn.
+// A stand-in that is shrunk keeps the law, and so has a smaller maximum, but no vertex draws more than a quarter of
+// all. Pairs that are drawn twice count once, so that maxima are somewhat below what is drawn.
 func TestShrunkMaximum(t *testing.T) {
 	for shrink, most := range map[int]float64{400: 12_900, 4000: 1331} { // 53244^0.676 (1 - 0.676) 24.9; a quarter
 		g := load(t, "like.name=soc-twitter-2010", "like.max_degree=698112", fmt.Sprint("like.shrink=", shrink))
