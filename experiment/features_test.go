@@ -50,7 +50,8 @@ sweep:
 	require.NotZero(t, registered) // strict scans the degrees of active vertices
 	for key, says := range map[string]string{
 		"workload.direction=hybrid": "in a bit-vector of its own",
-		"workload.order=near-far":   "near-far", "workload.algorithm.tolerance=1": "features.epsilon", "workload.compiler.fusion=loop": "loop",
+		"workload.order=near-far":   "near-far", "workload.algorithm.tolerance=1": "features.epsilon",
+		"workload.compiler.fusion=loop": "loop",
 		"workload.features.unsent=kept": "without change_driven", "workload.algorithm=bfs": "has no features", "workload.kernel=handwritten": "handwritten",
 	} {
 		_, err := tryPoints(t, text, "compare={}", "sweep={}", "workload.algorithm=lp",

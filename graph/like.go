@@ -66,7 +66,7 @@ func steepest(most float64, n int, mean float64) (a uint) {
 }
 
 // logLogistic returns weights by rank: quantiles of the log-logistic distribution of that shape, which is its Gini
-// coefficient (in units of 2^-steps), up to the one that has most where the mean is mean. Real graphs' medians follow
+// coefficient (in units of 2^-steps), cut at the one that has most where the mean is mean. Real graphs' medians follow
 // from their Gini coefficients by it: 25.6, 14.9 and 3.3 of facebook_combined, ego-twitter and email-Enron, which have
 // 25, 15 and 3, where a power of the rank has 0.7 times the mean (31, 23 and 7) and no vertex below half of it.
 func logLogistic(shape uint, n int, mean, most float64) []float64 {
@@ -250,12 +250,12 @@ func find(root []uint32, v uint32) uint32 {
 	return v
 }
 
-// atMost names the largest degree that a stand-in draws.
-func atMost(o *graphspec.Original) string {
+// cutAt names the largest degree that a stand-in draws.
+func cutAt(o *graphspec.Original) string {
 	if o.MaxDegree > 0 {
 		return fmt.Sprint(o.MaxDegree)
 	}
-	return "a quarter"
+	return "a quarter of all vertices"
 }
 
 // likeSource labels a stand-in, wherever its graph is named.
@@ -264,7 +264,7 @@ func likeSource(s *graphspec.Like) string {
 	law := "Chung–Lu, exponent fitted to the published maximum"
 	switch {
 	case s.Gini > 0:
-		law = fmt.Sprintf("Chung–Lu, log-logistic degrees, Gini coefficient %g, at most %s", s.Gini, atMost(&o))
+		law = fmt.Sprintf("Chung–Lu, log-logistic degrees of a Gini coefficient of %g, cut at %s", s.Gini, cutAt(&o))
 	case s.MaxDegree > 0:
 		law = fmt.Sprintf("Chung–Lu, exponent fitted to a largest degree of %d", s.MaxDegree)
 	case o.Degrees == graphspec.Road:

@@ -70,7 +70,9 @@ func TestTokens(t *testing.T) {
 	same := func(name string, text []byte) { require.Equal(t, scan(text), scan(tokens(text)), name) }
 	for _, text := range []string{
 		"package a // b", "package a; var b = '\\'' + '\"'", "package a /* \n */ /**/ //\nvar x = a/**/b",
-		"package a\nvar x = y + +1 - -z & ^w / *p", "package a\nvar x = \"// \\\" /*\" + `// \\` // `", "package ä\nvar é int\n",
+		"package a\nvar x = y + +1 - -z & ^w / *p",
+		"package a\nvar x = \"// \\\" /*\" + `// \\` // `",
+		"package ä\nvar é int\n",
 		"package a\nfunc f() {\n\treturn\n\t//go:x\n}\n", "package a\nvar x = f(a,\n\tb,\n)\n(c)", "",
 	} {
 		same(text, []byte(text))
