@@ -39,11 +39,9 @@ const steps = 10
 func likeWeights(o *graphspec.Original, n int, gini float64) []float64 {
 	mean := float64(o.Edges) / float64(o.Vertices)
 	if gini > 0 {
-		most := float64(n) / 4
-		if o.MaxDegree > 0 {
-			most = min(most, float64(o.MaxDegree))
-		}
-		return logLogistic(uint(float64(gini*(1<<steps))+0.5), n, mean, most)
+		most := cut(o, n)
+		shape, _ := shapeOf(gini, n, mean, most)
+		return logLogistic(shape, n, mean, most)
 	}
 	a := uint(1 << (steps - 1))
 	if o.MaxDegree > 0 {
@@ -63,35 +61,6 @@ func steepest(most float64, n int, mean float64) (a uint) {
 		}
 	}
 	return a
-}
-
-// logLogistic returns weights by rank: quantiles of the log-logistic distribution of that shape, which is its Gini
-// coefficient (in units of 2^-steps), cut at the one that has most where the mean is mean. Real graphs' medians follow
-// from their Gini coefficients by it: 25.6, 14.9 and 3.3 of facebook_combined, ego-twitter and email-Enron, which have
-// 25, 15 and 3, where a power of the rank has 0.7 times the mean (31, 23 and 7) and no vertex below half of it.
-func logLogistic(shape uint, n int, mean, most float64) []float64 {
-	w, sum := make([]float64, n), 0.0
-	for i := range w {
-		low := float64(i) + 0.5
-		w[i] = rank(shape, low/(float64(n)-low))
-		sum += w[i]
-	}
-	for i, rest := 0, float64(float64(n)*mean); i < n-1; i++ { // the first i have most
-		if rest <= 0 { // most is the mean, or hardly more
-			return ranks(0, n)
-		}
-		if top := float64(most*sum) / rest; w[i] <= top {
-			for k := range i {
-				w[k] = top
-			}
-			break
-		}
-		sum, rest = sum-w[i], rest-most
-	}
-	for i := n - 1; i >= 0; i-- {
-		w[i] = float64(w[i] / w[0])
-	}
-	return w
 }
 
 // summed is the number of ranks that are added one by one; the sum of the rest is an integral (Euler and Maclaurin).
@@ -124,6 +93,9 @@ func ranks(a uint, n int) []float64 {
 // rank returns x^-a, a in units of 2^-steps.
 func rank(a uint, x float64) float64 {
 	power, root := 1.0, x
+	for range a >> steps {
+		power = float64(power * x)
+	}
 	for bit := uint(1 << (steps - 1)); bit > 0; bit >>= 1 {
 		root = math.Sqrt(root)
 		if a&bit != 0 {
@@ -250,21 +222,13 @@ func find(root []uint32, v uint32) uint32 {
 	return v
 }
 
-// cutAt names the largest degree that a stand-in draws.
-func cutAt(o *graphspec.Original) string {
-	if o.MaxDegree > 0 {
-		return fmt.Sprint(o.MaxDegree)
-	}
-	return "a quarter of all vertices"
-}
-
 // likeSource labels a stand-in, wherever its graph is named.
 func likeSource(s *graphspec.Like) string {
 	o, _ := s.Original()
 	law := "Chung–Lu, exponent fitted to the published maximum"
 	switch {
 	case s.Gini > 0:
-		law = fmt.Sprintf("Chung–Lu, log-logistic degrees of a Gini coefficient of %g, cut at %s", s.Gini, cutAt(&o))
+		law = logLogisticLaw(s)
 	case s.MaxDegree > 0:
 		law = fmt.Sprintf("Chung–Lu, exponent fitted to a largest degree of %d", s.MaxDegree)
 	case o.Degrees == graphspec.Road:

@@ -70,6 +70,10 @@ func TestStandInsHaveTheGini(t *testing.T) {
 		require.InDelta(t, g, giniOf(d), 0.04)
 		require.InEpsilon(t, medianOver(g)*85702474/4847571, median(d), 0.25)
 	}
+	for _, cut := range []string{"500", "850", "4000"} {
+		d := degreesOf(load(t, "like.name=web-uk-2005", "like.shrink=2", "like.gini=0.6", "like.max_degree="+cut))
+		require.InDelta(t, 0.6, giniOf(d), 0.02, "what is cut does not lower it: %s", cut)
+	}
 	real := degreesOf(load(t, "file=facebook_combined", "clean.symmetrise=true"))
 	require.InEpsilon(t, medianOver(giniOf(real))*2*88234/4039, median(real), 0.1)
 	few := degreesOf(load(t, "like.name=soc-LiveJournal1", "like.shrink=100", "like.gini=0.6", "like.max_degree=200"))

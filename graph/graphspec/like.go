@@ -25,9 +25,10 @@ func (Like) Docs() map[string]string {
 			"published size.",
 		"max_degree": "Largest degree of the original, from which the law of degrees follows. 0: as the paper prints it, " +
 			"else an exponent of 3. A road network has none.",
-		"gini": "Gini coefficient with which degrees are drawn, from a log-logistic distribution. The largest degree, and a " +
-			"quarter of all vertices, cut them, which leaves less. Of thirteen real graphs, none a mesh, it is 0.44 to " +
-			"0.77, 0.62 in the mean. 0: degrees fall as a power of the rank; 0.33 for an exponent of 3.",
+		"gini": "Gini coefficient of the degrees, log-logistic and cut at the largest degree and at a quarter of all " +
+			"vertices, which may leave less of a dense graph: its name then says how much. Of thirteen real graphs, none " +
+			"a mesh, it is 0.44 to 0.77, 0.62 in the mean. 0: degrees fall as a power of the rank; 0.33 for an exponent " +
+			"of 3.",
 	}
 }
 
