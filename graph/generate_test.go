@@ -23,8 +23,9 @@ func TestGoldenHashes(t *testing.T) {
 		{"b354877ae3f335004a1462df20d358313fae19a988c69f86c9ebcf7d02ca7100", []string{"erdos_renyi.vertices=100", "erdos_renyi.edges=4000"}},
 		{"22509e78ce921cdc9b385ae85a11a165d92ccf11b6dd7a01c1e5b76b881fb8f9", []string{"grid.width=40", "grid.height=30", "grid.remove=0.3", "grid.rewire=0.05"}},
 		{"f42282f48dc750c97f05bfad8f88b501ebc7360993536724d03a4568e4eaded7", []string{"bipartite.left=50", "bipartite.right=200", "bipartite.edges=3000", "bipartite.seed=9"}},
-		{"f1ed11c74fe18ba52d4a8a03b95956f1892a86d7351c748b4439db383023354c", []string{"like.name=soc-orkut", "like.shrink=3000"}},
-		{"4e3402eb7be736bb503e5926326730a4b709844abe2278035acdafd404a7b9c2", []string{"like.name=com-amazon", "like.shrink=100"}},
+		{"f1ed11c74fe18ba52d4a8a03b95956f1892a86d7351c748b4439db383023354c", []string{"like.name=soc-orkut", "like.shrink=3000", "like.gini=0"}},
+		{"4e3402eb7be736bb503e5926326730a4b709844abe2278035acdafd404a7b9c2", []string{"like.name=com-amazon", "like.shrink=100", "like.gini=0"}},
+		{"cdb79635ce4e2128ad4a413858cf0bab73ea41d446a8f84b98dc56de158c5c42", []string{"like.name=com-amazon", "like.shrink=100"}},
 		{"3fac681c3590a00e6230303fe342cf3f8d9c99d734a9498fd06786828196e126", []string{"like.name=road_usa", "like.shrink=20000", "like.seed=3"}},
 		{"8a60f5a1a85f8bebb9047c46d98397fe1df0ac48718c839f5f6cf3d057819fb1", []string{"rmat.scale=10", "clean.drop_self_loops=true", "clean.symmetrise=true", "clean.drop_duplicates=true", "clean.compact_ids=true", "weights.from=random", "reorder.order=random"}},
 	} {

@@ -227,12 +227,12 @@ func likeSource(s *graphspec.Like) string {
 	o, _ := s.Original()
 	law := "Chung–Lu, exponent fitted to the published maximum"
 	switch {
+	case o.Degrees == graphspec.Road:
+		law = "perturbed lattice"
 	case s.Gini > 0:
 		law = logLogisticLaw(s)
 	case s.MaxDegree > 0:
 		law = fmt.Sprintf("Chung–Lu, exponent fitted to a largest degree of %d", s.MaxDegree)
-	case o.Degrees == graphspec.Road:
-		law = "perturbed lattice"
 	case o.MaxDegree == 0:
 		law = "Chung–Lu, exponent 3 assumed"
 	}

@@ -15,7 +15,7 @@ type Like struct {
 	Seed   uint64 `key:"seed" default:"1" unit:"" doc:"Seed."`
 
 	MaxDegree int     `key:"max_degree" default:"0" min:"0" max:"1073741824" unit:"edges"`
-	Gini      float64 `key:"gini" default:"0" min:"0" max:"0.95" unit:""`
+	Gini      float64 `key:"gini" default:"0.6" min:"0" max:"0.95" unit:""`
 }
 
 // Docs has the long descriptions of keys.
@@ -23,12 +23,11 @@ func (Like) Docs() map[string]string {
 	return map[string]string{
 		"shrink": "Divides vertices and edges; the mean degree, and the law of degrees, stay. 1: the " +
 			"published size.",
-		"max_degree": "Largest degree of the original, from which the law of degrees follows. 0: as the paper prints it, " +
-			"else an exponent of 3. A road network has none.",
+		"max_degree": "Largest degree of the original. 0: as the paper prints it, else unknown. A road network has none.",
 		"gini": "Gini coefficient of the degrees, log-logistic and cut at the largest degree and at a quarter of all " +
 			"vertices, which may leave less of a dense graph: its name then says how much. Of thirteen real graphs, none " +
-			"a mesh, it is 0.44 to 0.77, 0.62 in the mean. 0: degrees fall as a power of the rank; 0.33 for an exponent " +
-			"of 3.",
+			"a mesh, it is 0.44 to 0.77, 0.62 in the mean. 0: degrees fall as the power of the rank that the largest " +
+			"degree gives, an exponent of 3 where it is unknown, of which the coefficient is 0.33. A road network has none.",
 	}
 }
 
@@ -133,10 +132,6 @@ func (g *Like) Validate() error {
 	} else if g.MaxDegree > 0 && (g.MaxDegree < mean || g.MaxDegree >= o.Vertices) {
 		return &schema.FieldError{Key: "max_degree", Msg: fmt.Sprintf("%d: expected %d, the mean of %s, to %d, its "+
 			"other vertices", g.MaxDegree, mean, o.Name, o.Vertices-1)}
-	}
-	if g.Gini > 0 && o.Degrees == Road {
-		return &schema.FieldError{Key: "gini", Msg: fmt.Sprintf("expected 0: %s is a road network, whose stand-in is a "+
-			"lattice", o.Name)}
 	}
 	directed := m
 	if !o.Directed {
