@@ -265,6 +265,13 @@ func (b *builder) below(next *cache.Spec, wires configs.Wires) configs.Wires {
 	return wires
 }
 
+// ReadOnly tells the caches of memory that no program writes.
+func (m *Machine) ReadOnly(addr uint32, bytes uint64) {
+	for _, c := range m.Caches {
+		c.ReadOnly(addr, bytes)
+	}
+}
+
 // Perform applies an atomic, for the cache that performs it.
 func (m *Machine) Perform(ref uint32) (wrote bool) {
 	return m.Cores[core.CoreOf(ref)].PerformAtomic(ref)

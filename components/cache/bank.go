@@ -23,7 +23,7 @@ type bank struct {
 	flush   bankFlush
 	atomics atomics
 	refill  uint64 // first cycle in which the replays of the last fill are accepted
-	filled  int    // tag index of the last fill's line, which its replays hit
+	filled  int    // tag index of the last fill's line, which its replays hit; passing: it was not kept
 
 	owner           *queue.Owner
 	id              int
@@ -38,6 +38,8 @@ type bank struct {
 	replayDelay     uint64
 	mreqAlmost      int // occupancy at which mreq counts as almost full
 	forwardFlush    bool
+	keeps           Keeps
+	readOnly        *[]span // lines that nobody writes
 
 	watch probe.Watch // nil: no observer
 	stats Stats
@@ -117,7 +119,7 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 		// A replay that writes must not wait for a next level that itself waits for the fills behind the replay: one
 		// more slot per MSHR prevents that, or one per line of a way.
 		mreq:  queue.New[mem.Request](s.MemoryQueue+s.MSHRs*s.sectors(), of, in+"memory requests"),
-		owner: of, id: id, memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(),
+		owner: of, id: id, keeps: s.Keeps, readOnly: new([]span), memoryPort: id % s.MemoryPorts, bankBits: s.bankBits(), sets: s.Sets(),
 		lineMask:    ^uint32(s.LineBytes - 1),
 		lineShift:   s.lineShift(),
 		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, writeBackPolicy: s.WritePolicy == Back,
@@ -353,10 +355,12 @@ func (b *bank) commitReplay(now uint64, op *operation) bool {
 	if op.mem.Op == mem.Flush || op.mem.Op == mem.Atomic && !b.performs(mem.Atomic) {
 		return b.respond(op)
 	}
-	if !b.tags.holds(b.filled, op.line) {
-		panic(b.bug(now, "a replay without its line"))
+	if b.filled != passing {
+		if !b.tags.holds(b.filled, op.line) {
+			panic(b.bug(now, "a replay without its line"))
+		}
+		b.tags.touch(b.filled)
 	}
-	b.tags.touch(b.filled)
 	switch op.mem.Op {
 	case mem.Write:
 		b.replayWrite(op)
@@ -378,9 +382,16 @@ func (b *bank) replayWrite(op *operation) {
 	}
 }
 
-// commitFill installs the line.
+// commitFill installs the line, if the cache keeps it.
 func (b *bank) commitFill(op *operation) {
 	b.stats.Fills++
+	if b.keeps != All && !b.keepsLine(op.line) {
+		b.filled = passing
+		if b.watch != nil {
+			b.tellFill(op, nil)
+		}
+		return
+	}
 	out, at := b.tags.fill(op.line)
 	b.filled = at
 	if b.watch != nil {

@@ -45,6 +45,7 @@ type Cache struct {
 	last     clock.Cycle // the last cycle whose walk steps are done
 	walkEnd  clock.Cycle // wake-up cycle of a walk that is slept through; 0: none
 	acting   bool        // an atomic takes effect at the end of this cycle
+	readOnly []span      // lines that nobody writes, by address
 
 	stats Stats // counts that belong to no bank
 	self  queue.Owner
@@ -124,6 +125,7 @@ func New(name string, s Spec, d *clock.Domain) (*Cache, error) {
 // makeBank creates bank i, with its crossbar buffer if there is one.
 func (c *Cache) makeBank(i int) {
 	b := newBank(&c.self, &c.spec, i)
+	b.readOnly = &c.readOnly
 	b.rsp.Flag(&c.sets.answers, i)
 	b.mreq.Flag(&c.sets.asks, i)
 	if c.buffered {

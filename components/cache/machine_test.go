@@ -252,6 +252,7 @@ func build(t testing.TB, p plan) *machine {
 		add = append(add, func() {
 			c, err := New(fmt.Sprintf("L%d", i+1), s, m.d)
 			require.NoError(t, err)
+			c.ReadOnly(64, 64*20)
 			if p.long {
 				c.fastPath = nil
 			}

@@ -19,6 +19,7 @@ type model struct {
 	ways, sets int
 	back, meet bool // write-back; performs atomics
 	resend     bool // replayed writes go on again
+	keeps      func(line uint32) bool
 	dirty      map[uint32]bool
 	performed  []uint32 // tags of atomics, in order
 	passed     []uint32
@@ -142,7 +143,7 @@ func (m *model) leave(line uint32) {
 
 func (m *model) fill(line uint32) {
 	slots, group := m.slots(line), line/m.sectors
-	if !slices.Contains(slots, group+1) {
+	if m.keeps(line) && !slices.Contains(slots, group+1) {
 		key := group % uint32(m.sets)
 		way := m.turn[key] % m.ways
 		m.turn[key]++
@@ -154,7 +155,9 @@ func (m *model) fill(line uint32) {
 		}
 		slots[way] = group + 1
 	}
-	m.present[line] = true
+	if m.keeps(line) {
+		m.present[line] = true
+	}
 	m.stats.Fills++
 	for _, r := range m.waiters[line] {
 		m.stats.Replays++
@@ -193,6 +196,11 @@ func TestBankDoesWhatTheModelSays(t *testing.T) {
 		}
 		var next *request
 		lines, tag := uint32(2+r.IntN(24)), uint32(0)
+		some := span{r.Uint32N(lines), r.Uint32N(2 * lines)}
+		b.readOnly = &[]span{some}
+		m.keeps = func(at uint32) bool {
+			return s.Keeps == All || s.Keeps == ReadOnly && some.from <= at && at < some.to
+		}
 		atomic := map[uint32]bool{}
 		answered := func(tag uint32) {
 			if atomic[tag] {

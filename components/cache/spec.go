@@ -41,6 +41,7 @@ type Spec struct {
 	WritePolicy  WritePolicy `key:"write_policy" default:"through" oneof:"through,back"`
 	ResendWrites bool        `key:"resend_writes" default:"false"`
 	ForwardFlush bool        `key:"forward_flush" default:"false"`
+	Keeps        Keeps       `key:"keeps" default:"all" oneof:"all,read_only,none"`
 }
 
 // Docs has the long descriptions of keys.
@@ -68,6 +69,10 @@ func (Spec) Docs() map[string]string {
 			"back nothing. RTL: since early 2025, every level.",
 		"forward_flush": "Sends a flush on to the next level after the walk, and answers it when that has answered; " +
 			"memory answers as it does to a read, behind the writes before it. RTL: every level.",
+		"keeps": "Lines that a fill brings in; requests for others that are under way together still share a fill. " +
+			"read_only: arrays that no kernel writes, which are the graph's, and nothing of a program of one's own. " +
+			"All but all need write_policy through. RTL: all. A Pascal GPU's L1, unless a program is built with " +
+			"-dlcm=ca, keeps what is read by __ldg alone (CUDA C++ Programming Guide, compute capability 6.x).",
 	}
 }
 
@@ -103,7 +108,18 @@ const (
 	Back
 )
 
+// Keeps says which lines a fill brings in.
+type Keeps uint8
+
+// All keeps every line, ReadOnly those that the machine has been told nobody writes, Nothing none.
+const (
+	All Keeps = iota
+	ReadOnly
+	Nothing
+)
+
 var (
+	keeps         = enum.Of[Keeps]("cache keeps", "all", "read_only", "none")
 	bankSelects   = enum.Of[BankSelect]("cache bank_select", "low_bits", "hashed")
 	replacements  = enum.Of[Replacement]("cache replacement", "fifo", "lru", "random")
 	writePolicies = enum.Of[WritePolicy]("cache write_policy", "through", "back")
@@ -112,6 +128,13 @@ var (
 func (b BankSelect) String() string  { return bankSelects.Name(b) }
 func (r Replacement) String() string { return replacements.Name(r) }
 func (w WritePolicy) String() string { return writePolicies.Name(w) }
+func (k Keeps) String() string       { return keeps.Name(k) }
+
+// MarshalText writes the name that a configuration uses.
+func (k Keeps) MarshalText() ([]byte, error) { return keeps.Marshal(k) }
+
+// UnmarshalText reads the name that a configuration uses.
+func (k *Keeps) UnmarshalText(text []byte) error { return keeps.Unmarshal(text, k) }
 
 // MarshalText writes the name that a configuration uses.
 func (b BankSelect) MarshalText() ([]byte, error) { return bankSelects.Marshal(b) }
@@ -162,22 +185,29 @@ func (s Spec) Validate() error {
 			"the sets of a bank", s.Bytes, set)
 	}
 	err := cmp.Or(
-		bankSelects.Check(s.BankSelect), replacements.Check(s.Replacement), writePolicies.Check(s.WritePolicy))
+		bankSelects.Check(s.BankSelect), replacements.Check(s.Replacement), writePolicies.Check(s.WritePolicy),
+		keeps.Check(s.Keeps))
 	if err != nil {
 		return err
 	}
 	if s.WritePolicy == Back && !s.WriteEnable {
 		return fmt.Errorf("cache write_policy = back: with write_enable = false nothing is written")
 	}
+	if s.WritePolicy == Back && s.Keeps != All {
+		return fmt.Errorf("cache keeps = %s: expected all with write_policy = back, which keeps what is written", s.Keeps)
+	}
 	return nil
 }
 
-// Fit makes the capacity the largest up to Bytes that banks × ways × sectors × line_bytes can have, or the least, and
-// memory ports no more than banks. It is for who draws specs at random.
+// Fit makes the capacity the largest up to Bytes that banks × ways × sectors × line_bytes can have, or the least, memory
+// ports no more than banks, and what a cache with write-back keeps all. It is for who draws specs at random.
 func (s *Spec) Fit() {
 	sets := max(1, s.Sets())
 	s.Bytes = s.setBytes() << (bits.Len(uint(sets)) - 1)
 	s.MemoryPorts = min(s.MemoryPorts, s.Banks)
+	if s.WritePolicy == Back {
+		s.Keeps = All
+	}
 }
 
 // MaxPorts is the most requesters a cache can have.

@@ -212,13 +212,15 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	if !missed {
 		there = e.find(where, at)
 	} else {
-		var out []victim
-		out, where = b.tags.fill(a.Addr >> (c.lineShift & 31))
 		there = e.ask(c.functional.next, mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask}, at)
-		for _, v := range out {
-			c.warmLeave(b, e, v, at)
+		if line := a.Addr >> (c.lineShift & 31); b.keepsLine(line) {
+			var out []victim
+			out, where = b.tags.fill(line)
+			for _, v := range out {
+				c.warmLeave(b, e, v, at)
+			}
+			b.tags.touch(where)
 		}
-		b.tags.touch(where)
 	}
 	if a.Op == mem.Atomic {
 		n := uint64(a.Operations)
@@ -230,7 +232,9 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	if missed || a.Op == mem.Atomic {
 		e.keep(there)
 	}
-	e.there[where] = there
+	if where >= 0 {
+		e.there[where] = there
+	}
 	if a.Op == mem.Write || a.Op == mem.Atomic && a.Wrote {
 		if b.writeBackPolicy {
 			b.tags.dirty[where] = true
@@ -268,13 +272,15 @@ func (c *Cache) Touch(a mem.Access) {
 // touchLine is warmLine without time.
 func (c *Cache) touchLine(b *bank, where int, line uint32, a *mem.Access) {
 	if where < 0 {
-		var out []victim
-		out, where = b.tags.fill(line)
 		c.functional.next.Touch(mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask})
-		for _, v := range out {
-			c.touchLeave(b, v)
+		if b.keepsLine(line) {
+			var out []victim
+			out, where = b.tags.fill(line)
+			for _, v := range out {
+				c.touchLeave(b, v)
+			}
+			b.tags.touch(where)
 		}
-		b.tags.touch(where)
 	}
 	if a.Op == mem.Write || a.Op == mem.Atomic && a.Wrote {
 		if b.writeBackPolicy {

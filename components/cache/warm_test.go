@@ -140,6 +140,10 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 		untimed.WarmInto(&after, &atomic)
 		estimates := untimed.functional.estimate.text(len(untimed.banks))
 		lines := uint32(1 + r.IntN(3*len(timed.banks)*len(timed.banks[0].tags.line)))
+		for _, c := range [...]*Cache{timed, warm, untimed} {
+			c.ReadOnly(lines/2*uint32(spec.LineBytes), uint64(lines/4*uint32(spec.LineBytes)))
+			c.ReadOnly(uint32(spec.LineBytes), uint64(lines/4*uint32(spec.LineBytes)))
+		}
 		for n := range 200 {
 			q := mem.Request{Addr: r.Uint32N(lines * uint32(spec.LineBytes)), Tag: uint32(n),
 				Atomic: mem.MakeAtomicRef(1, 1)}

@@ -100,11 +100,7 @@ func (r *run) placeArray(name string) (err error) {
 			r.addresses[name] = at
 			return nil
 		}
-		place := r.image.Share
-		if own {
-			place = r.image.Place
-		}
-		a, err = place(r.prefix+name, data)
+		a, err = r.image.Share(r.prefix+name, data)
 		r.addresses[name] = a.Addr
 		r.keepShared(data, own, a.Addr)
 		return err

@@ -40,7 +40,10 @@ func (d *Timed) Shape() Shape { return d.shape }
 func (d *Timed) WriteWords(addr uint32, words []uint32) { d.Machine.Arch.Mem.WriteWords(addr, words) }
 
 // ShareWords lets the device read words in place.
-func (d *Timed) ShareWords(addr uint32, words []uint32) { d.Machine.Arch.Mem.Share(addr, words) }
+func (d *Timed) ShareWords(addr uint32, words []uint32) {
+	d.Machine.Arch.Mem.Share(addr, words)
+	d.Machine.ReadOnly(addr, 4*uint64(len(words)))
+}
 
 // ReadWords copies words from the device.
 func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arch.Mem, addr, words) }
