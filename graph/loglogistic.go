@@ -14,10 +14,11 @@ func cut(o *graphspec.Original, n int) float64 {
 	return float64(n) / 4
 }
 
-// logLogistic returns weights by rank: quantiles of the log-logistic distribution of that shape, which is its Gini
-// coefficient before it is cut (in units of 2^-steps), cut at the one that has most where the mean is mean. Real graphs' medians follow
-// from their Gini coefficients by it: 25.6, 14.9 and 3.3 of facebook_combined, ego-twitter and email-Enron, which have
-// 25, 15 and 3, where a power of the rank has 0.7 times the mean (31, 23 and 7) and no vertex below half of it.
+// logLogistic returns weights by rank: quantiles of the log-logistic distribution of that shape (in units of 2^-steps;
+// its Gini coefficient until it is cut), cut at the one that has most where the mean is mean. Real graphs' medians
+// follow from their Gini coefficients by it: 25.6, 14.9 and 3.3 of facebook_combined, ego-twitter and email-Enron,
+// which have 25, 15 and 3, where a power of the rank has 0.7 times the mean (31, 23 and 7) and no vertex below half of
+// it.
 func logLogistic(shape uint, n int, mean, most float64) []float64 {
 	w, sum := make([]float64, n), 0.0
 	for i := range w {
@@ -56,7 +57,8 @@ const quantiles = 1 << 16
 // still has; at 2 most vertices have the largest degree or hardly any.
 const steepestShape = 2 << steps
 
-// shapeOf returns the largest shape of which the coefficient that the cut leaves is not above gini, and that coefficient.
+// shapeOf returns the largest shape of which the coefficient that the cut leaves is not above gini, and that
+// coefficient.
 func shapeOf(gini float64, n int, mean, most float64) (shape uint, left float64) {
 	for bit := uint(steepestShape / 2); bit > 0; bit >>= 1 {
 		if g := coefficient(logLogistic(shape|bit, min(n, quantiles), mean, most)); g <= gini {

@@ -194,13 +194,14 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("cache write_policy = back: with write_enable = false nothing is written")
 	}
 	if s.WritePolicy == Back && s.Keeps != All {
-		return fmt.Errorf("cache keeps = %s: expected all with write_policy = back, which keeps what is written", s.Keeps)
+		return fmt.Errorf("cache keeps = %s: expected all with write_policy = back, which keeps what is written",
+			s.Keeps)
 	}
 	return nil
 }
 
-// Fit makes the capacity the largest up to Bytes that banks × ways × sectors × line_bytes can have, or the least, memory
-// ports no more than banks, and what a cache with write-back keeps all. It is for who draws specs at random.
+// Fit makes the capacity the largest up to Bytes that banks × ways × sectors × line_bytes can have, or the least,
+// memory ports no more than banks, and what a cache with write-back keeps all. It is for who draws specs at random.
 func (s *Spec) Fit() {
 	sets := max(1, s.Sets())
 	s.Bytes = s.setBytes() << (bits.Len(uint(sets)) - 1)
