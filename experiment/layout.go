@@ -470,7 +470,7 @@ func sameVariants(points []Point, same func(i, j int) bool) (notes []string) {
 			}
 			if !differ {
 				notes = append(notes,
-					fmt.Sprintf("variants %s and %s of compare are the same: machine, graph and workload at all points",
+					fmt.Sprintf("variants %s and %s of compare are the same: machine, graph, workload and sample at all points",
 						variantLabel(points, of[b]), variantLabel(points, of[a])))
 				break
 			}

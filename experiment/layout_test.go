@@ -209,7 +209,7 @@ func TestVariantsThatAreRefused(t *testing.T) {
 			"compare: [{name: a, sweep: {workload.algorithm.damping: [0.1]}}]\nsweep: {workload.algorithm.damping: [0.1]}\n",
 			"compare: compare[0].sweep: workload.algorithm.damping is an axis of the experiment's sweep already",
 		},
-		{"compare: [{name: a, seeds: [1]}]\n", "compare: seeds cannot be an axis: expected a key of machine, graph or workload"},
+		{"compare: [{name: a, seeds: [1]}]\n", "compare: seeds cannot be an axis: expected a key of machine, graph, workload or sample"},
 		{"compare: [{name: a, schedule: peg}]\n", "at the point variant=a: workload.schedule: peg: the machine's cores have no GraphPEG"},
 		{"compare: [{name: a}]\nexclude: [{variant: b}]\n", "exclude[0]: variant: the axis has no value b; it has a"},
 		{
@@ -238,7 +238,7 @@ func TestNotes(t *testing.T) {
 		return experiment.Notes(&l.Value, p)
 	}
 	require.Empty(t, notes(strings.TrimPrefix(variants, small)))
-	require.Equal(t, []string{"variants a and c of compare are the same: machine, graph and workload at all points"},
+	require.Equal(t, []string{"variants a and c of compare are the same: machine, graph, workload and sample at all points"},
 		notes("compare: [{name: a}, {name: b, schedule: edge}, {name: c, schedule: vertex}]\nsweep: "+
 			"{machine.core.lsu_queue: [1, 2]}\n"))
 	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph and " +

@@ -83,6 +83,23 @@ func runThreads(t *testing.T, text string, threads int, set ...string) experimen
 	return o
 }
 
+// TestSamplingAsAVariant: variants and axes set how a point is sampled, and each point is what it is alone.
+func TestSamplingAsAVariant(t *testing.T) {
+	const base = "name: v\nmachine: vortex-1c4w4t\nworkload: {max_iterations: 6}\n" +
+		"graph: {rmat: {scale: 9, edge_factor: 8}}\n"
+	alone := runPart(t, base, "sample.steps=3")
+	whole := runPart(t, base)
+	require.Positive(t, alone.Half)
+	for _, text := range []string{
+		"compare: [{name: whole}, {name: steps, sample.steps: 3}]\n", "sweep: {sample.steps: [0, 3]}\n",
+	} {
+		all := runPoints(t, points(t, base+text))
+		require.Len(t, all, 2)
+		require.Equal(t, []uint64{whole.Cycles, alone.Cycles}, []uint64{all[0].Cycles, all[1].Cycles})
+		require.Equal(t, []float64{0, alone.Half}, []float64{all[0].Half, all[1].Half})
+	}
+}
+
 // Launches that are over within their beginning are simulated whole, and exact.
 func TestRunsShorterThanTheirBeginnings(t *testing.T) {
 	for _, text := range []string{frontiers, bucketed} {

@@ -151,7 +151,7 @@ func TestPointsThatCannotBeLaidOut(t *testing.T) {
 		{small + "sweep: {workload.algorithm.damping: [0.1]}\nexclude: [{workload.algorithm.damping: 0.2}]\n", "e.yaml:6:1: exclude[0]: workload.algorithm.damping: the axis has no value 0.2; it has 0.1"},
 		{small + "sweep: {'workload.algorithm.damping, machine.l1d.ways': [[0.1, 1], [0.2, 2]]}\nexclude: [{workload.algorithm.damping: 0.2, machine.l1d.ways: 1}]\n", "e.yaml:6:1: exclude[0]: leaves out no point"},
 		{small + "sweep: {workload.algorithm.damping: [0.1]}\nexclude: [{workload.algorithm.damping: 0.1}]\n", "e.yaml:6:1: exclude: leaves out all points"},
-		{small + "sweep: {name: [a, b]}\n", "e.yaml:5:1: sweep: name cannot be an axis: expected a key of machine, graph or workload"},
+		{small + "sweep: {name: [a, b]}\n", "e.yaml:5:1: sweep: name cannot be an axis: expected a key of machine, graph, workload or sample"},
 		{small + "compare: {workload.algorithm.damping: [0.1]}\nsweep: {workload.algorithm.damping: [0.1]}\n", "e.yaml:6:1: sweep: workload.algorithm.damping is an axis of compare already"},
 		{small + "seeds: [1, 2, 1]\n", "e.yaml:5:8: seeds[2]: 1 stands twice"},
 		{file + "seeds: [1, 2]\n", "e.yaml:4:8: seeds: nothing about the graph is random: expected a generator"},

@@ -36,7 +36,7 @@ type Experiment struct {
 func (Experiment) Docs() map[string]string {
 	return map[string]string{
 		"compare": "Variants to compare; the first is the baseline of the speedups. Either a list of variants, each " +
-			"with a name, the keys of machine, graph and workload that it sets (for workload, the section's name " +
+			"with a name, the keys of machine, graph, workload and sample that it sets (for workload, the section's name " +
 			"may be left out; null removes a unit), and optionally a sweep of its own: {name: peg, schedule: peg, " +
 			"machine: vortex-6c32w32t-graphpeg, sweep: {machine.core.graphpeg.alwt_entries: [8, 16]}}. Or keys with " +
 			"lists of equal length, whose entries go together.",
@@ -46,7 +46,8 @@ func (Experiment) Docs() map[string]string {
 			"vary together share an entry, with tuples of values: \"machine.l1d.bytes, machine.l1d.ways\": [[16KiB, " +
 			"4], [32KiB, 8]].",
 		"sample": "Sampled simulation: which parts of a run are simulated in time. The others are estimated from " +
-			"them. See docs/guide/sampling.md.",
+			"them. Variants and axes may set its keys, so that each program is sampled in its own way, or beside a " +
+			"complete run. See docs/guide/sampling.md.",
 		"exclude": "Points to leave out: a list of sections that map axes of compare or sweep to a value or several. " +
 			"A point that matches a section in all of its axes is not simulated.",
 		"seeds": "Every point is simulated once with each of these seeds, which set all seeds of the graph: of its " +
@@ -152,12 +153,15 @@ func (e *Experiment) varied() []string {
 	return keys
 }
 
+// axisSections are the sections whose keys variants and axes may set.
+var axisSections = []string{"machine", "graph", "workload", "sample"}
+
 // validateAxes returns an error for axes of keys that do not affect the simulation, and for duplicate axes.
 func (e *Experiment) validateAxes() error {
 	for _, key := range e.varied() {
-		if section, _, _ := strings.Cut(key, "."); !slices.Contains([]string{"machine", "graph", "workload"}, section) {
+		if section, _, _ := strings.Cut(key, "."); !slices.Contains(axisSections, section) {
 			return &schema.FieldError{Key: e.whereVaried(key),
-				Msg: key + " cannot be an axis: expected a key of machine, graph or workload"}
+				Msg: key + " cannot be an axis: expected a key of machine, graph, workload or sample"}
 		}
 	}
 	keys := e.Compare.Keys()
