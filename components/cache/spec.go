@@ -70,7 +70,7 @@ func (Spec) Docs() map[string]string {
 		"forward_flush": "Sends a flush on to the next level after the walk, and answers it when that has answered; " +
 			"memory answers as it does to a read, behind the writes before it. RTL: every level.",
 		"keeps": "Lines that a fill brings in; requests for others that are under way together still share a fill. " +
-			"read_only: arrays that no kernel writes, which are the graph's, and nothing of a program of one's own. " +
+			"read_only: arrays that no kernel writes, which are the graph's: no code, nothing of a program of one's own. " +
 			"All but all need write_policy through. RTL: all. A Pascal GPU's L1, unless a program is built with " +
 			"-dlcm=ca, keeps what is read by __ldg alone (CUDA C++ Programming Guide, compute capability 6.x).",
 	}
