@@ -238,7 +238,8 @@ func TestNotes(t *testing.T) {
 		return experiment.Notes(&l.Value, p)
 	}
 	require.Empty(t, notes(strings.TrimPrefix(variants, small)))
-	require.Equal(t, []string{"variants a and c of compare are the same: machine, graph, workload and sample at all points"},
+	require.Equal(t,
+		[]string{"variants a and c of compare are the same: machine, graph, workload and sample at all points"},
 		notes("compare: [{name: a}, {name: b, schedule: edge}, {name: c, schedule: vertex}]\nsweep: "+
 			"{machine.core.lsu_queue: [1, 2]}\n"))
 	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph and " +
