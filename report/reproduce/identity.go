@@ -11,6 +11,7 @@ import (
 
 	"heddle/experiment"
 	"heddle/experiment/config"
+	"heddle/graph/graphspec"
 )
 
 // identities returns a hash for each reading of a variant, which changes when what the reading simulates does: of the
@@ -55,8 +56,17 @@ func readingIdentity(described []byte, p *config.Pack, r *config.Reading) string
 // writeSettings adds the settings of a point that are not the defaults to a hash, in the order of their paths.
 func writeSettings(h hash.Hash, canonical string) {
 	var set []string
+	var like graphspec.Like
 	eachSetting(canonical, func(path, value string) {
 		top, _, _ := strings.Cut(path, ".")
+		switch path {
+		case "graph.like.name":
+			like.Name = value
+		case gini:
+			if o, _ := like.Original(); o.Degrees == graphspec.Road { // which has none
+				return
+			}
+		}
 		if !slices.Contains(withoutEffect, top) && !usual(path, value) {
 			set = append(set, path+": "+value)
 		}
@@ -68,9 +78,16 @@ func writeSettings(h hash.Hash, canonical string) {
 // withoutEffect are the parts of an experiment on which no number depends.
 var withoutEffect = []string{"name", "run", "report", "stats"}
 
+// gini is a key whose default was formerGini when the first outcomes with it were recorded.
+const gini, formerGini = "graph.like.gini", "0"
+
 // usual reports whether a configuration says no more by a setting than without it. A section (of no value) that may be
-// absent says that it is there.
+// absent says that it is there. Of a key with another default by now, the former one is usual, so that identities
+// stand.
 func usual(path, value string) bool {
+	if path == gini {
+		return value == formerGini
+	}
 	f, ok := config.Schema.Lookup(path)
 	switch {
 	case !ok:
