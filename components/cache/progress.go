@@ -57,6 +57,9 @@ func (c *Cache) settleWalk(skipped int) {
 	}
 }
 
+// mostQuiet bounds how far a bank with write-back looks ahead, as every dirty line of another bank makes it look again.
+const mostQuiet = 256
+
 // quietSteps returns how many of the walk's next steps only invalidate lines. The pipeline must hold such steps too,
 // and is then full of them throughout.
 func (b *bank) quietSteps() int {
@@ -68,6 +71,7 @@ func (b *bank) quietSteps() int {
 	if !b.writeBackPolicy {
 		return max(0, end-f.step)
 	}
+	end = min(end, f.step+mostQuiet)
 	first := int(b.st1.step)
 	for step := first; step < end; step++ {
 		if b.tags.dirty[b.lineOf(step)] {
