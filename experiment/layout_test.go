@@ -242,9 +242,8 @@ func TestNotes(t *testing.T) {
 		[]string{"variants a and c of compare are the same: machine, graph, workload and sample at all points"},
 		notes("compare: [{name: a}, {name: b, schedule: edge}, {name: c, schedule: vertex}]\nsweep: "+
 			"{machine.core.lsu_queue: [1, 2]}\n"))
-	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph and " +
-		"workload " +
-		"at all points"},
+	require.Equal(t, []string{"variants schedule=vertex and schedule=vertex of compare are the same: machine, graph, " +
+		"workload and sample at all points"},
 		notes("compare: {workload.schedule: [vertex, edge, vertex]}\n"))
 	require.Equal(t, []string{"compare changes nothing: points that differ in it alone have the same machine, graph and " +
 		"workload"},
