@@ -302,3 +302,19 @@ func TestCoarse(t *testing.T) {
 	require.Regexp(t, `^stats.interval = 10: 1 points would have had stats.max_rows = 20 intervals or more; theirs are up to [\d,]+ cycles$`, c.Text())
 	require.Less(t, len(o.Samples.Rows), 20)
 }
+
+// TestKeeps: an L1D that keeps read-only lines hits on the graph's arrays, and less than one that keeps all; one that
+// keeps none never hits.
+func TestKeeps(t *testing.T) {
+	const base = "name: k\nmachine: vortex-1c4w4t\nworkload: {max_iterations: 1}\n" +
+		"graph: {rmat: {scale: 8, edge_factor: 8}}\n"
+	hits := func(keeps string) float64 {
+		o := runPart(t, base, "machine.l1d.keeps="+keeps)
+		require.NoError(t, o.Err)
+		require.True(t, o.Verified)
+		return value(t, &o, "l1d.read_hits")
+	}
+	require.Zero(t, hits("none"))
+	require.Positive(t, hits("read_only"))
+	require.Greater(t, hits("all"), hits("read_only"))
+}
