@@ -6,7 +6,7 @@
 // feature from NFA/NCD's, over 1 and its magnitude. Nothing else checks the results: those of CD lose changes below
 // 0.001, and als, which does not converge, makes roundings large.
 //
-//   nvcc -O3 -arch=native -o features features.cu
+//   nvcc -O3 -arch=native -o features features.cu (-DFEATURES=8: other numbers, lp and mmr alone)
 //   ./features NAME EDGES.txt     pairs of numbers, made symmetric; or
 //   ./features NAME rmat SCALE EDGE_FACTOR; or
 //   ./features NAME grid WIDTH KEPT: a lattice, of whose edges a part is kept
@@ -24,7 +24,10 @@ typedef uint32_t u32;
 typedef unsigned long long u64;
 enum Algorithm { LP, ALS, MMR, MML };
 const char *names[] = {"lp", "als", "mmr", "mml"};
-const int K = 4;
+#ifndef FEATURES
+#define FEATURES 4
+#endif
+const int K = FEATURES; // 1, 2, 4, 8, 16 or 32
 const u32 ALL = 0xffffffffu;
 const float damping = 0.85f, lambda = 0.05f, epsilon = 0.001f;
 
@@ -123,8 +126,8 @@ __device__ inline float solveTogether(float a[K], float b, int row) {
 }
 
 __device__ inline float total(float x) {
-	x += __shfl_xor_sync(ALL, x, 1);
-	return x + __shfl_xor_sync(ALL, x, 2);
+	for (int d = 1; d < K; d *= 2) x += __shfl_xor_sync(ALL, x, d);
+	return x;
 }
 
 template <int A> __device__ inline float mean(const State &s, u32 v, int f) {
@@ -158,7 +161,7 @@ template <int A, bool FA> __global__ void vertices(Graph g, State s) {
 			} else next = mean<A>(s, in ? v : 0, f);
 			differs = in && fabsf(next - own) > epsilon;
 			if (in) s.before[at] = own, s.now[at] = next;
-			u32 votes = __ballot_sync(ALL, differs) >> (threadIdx.x % 32 / K * K) & (1 << K) - 1;
+			u32 votes = __ballot_sync(ALL, differs) >> (threadIdx.x % 32 / K * K) & ALL >> 32 - K;
 			differs = votes != 0;
 			if (f) in = false;
 		} else if (in) {
@@ -342,7 +345,9 @@ int main(int argc, char **argv) {
 	cudaDeviceProp p;
 	OK(cudaGetDeviceProperties(&p, 0));
 	all<LP>(argv[1], g, s, p.multiProcessorCount);
-	all<ALS>(argv[1], g, s, p.multiProcessorCount);
 	all<MMR>(argv[1], g, s, p.multiProcessorCount);
+#if FEATURES == 4
+	all<ALS>(argv[1], g, s, p.multiProcessorCount);
 	all<MML>(argv[1], g, s, p.multiProcessorCount);
+#endif
 }
