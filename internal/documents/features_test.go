@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFeatures computes what the guide says of features on an H200: how much faster feature-aware kernels are on a random
-// graph, whose rows are alike, by the number of features; loads go past the L1, as on a P4.
+// TestFeatures computes what the guide says of features on an H200: how much faster feature-aware kernels are on a
+// random graph, whose rows are alike, by the number of features; loads go past the L1, as on a P4.
 func TestFeatures(t *testing.T) {
 	f, err := os.Open("../../docs/results/silicon/h200-features.csv")
 	require.NoError(t, err)
