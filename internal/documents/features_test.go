@@ -1,10 +1,8 @@
 package documents_test
 
 import (
-	"encoding/csv"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -14,18 +12,13 @@ import (
 // TestFeatures computes what the guide says of features on an H200: how much faster feature-aware kernels are on a
 // random graph, whose rows are alike, by the number of features; loads go past the L1, as on a P4.
 func TestFeatures(t *testing.T) {
-	f, err := os.Open("../../docs/results/silicon/h200-features.csv")
-	require.NoError(t, err)
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
+	columns, rows := silicon(t, "h200-features.csv")
 	require.Equal(t, "graph vertices edges algorithm choices ms steps edges_handled differs features loads",
-		strings.Join(rows[0], " "))
+		strings.Join(columns, " "))
 	ms := map[string]float64{}
-	for _, r := range rows[1:] {
+	for _, r := range rows {
 		if r[0] == "uniform" && r[10] == "cg" {
-			ms[r[3]+r[4]+r[9]], err = strconv.ParseFloat(r[5], 64)
-			require.NoError(t, err)
+			ms[r[3]+r[4]+r[9]] = number(t, r[5])
 		}
 	}
 	faster := func(algorithm string) string {

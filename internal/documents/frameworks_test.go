@@ -1,12 +1,10 @@
 package documents_test
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,15 +15,9 @@ import (
 // both ran on an H200, by which factor the times of their kernels differ in the median, and the geometric mean of ours
 // over theirs.
 func TestFrameworks(t *testing.T) {
-	f, err := os.Open("../../docs/results/silicon/h200-frameworks.csv")
-	require.NoError(t, err)
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	require.NoError(t, err)
+	columns, rows := silicon(t, "h200-frameworks.csv")
 	column := map[string]int{}
-	for i, name := range rows[0] {
+	for i, name := range columns {
 		column[name] = i
 	}
 	field := func(row []string, name string) string { return row[column[name]] }
@@ -33,7 +25,7 @@ func TestFrameworks(t *testing.T) {
 		return strings.Join([]string{code, field(row, "graph"), field(row, "shrink"), field(row, "program")}, " ")
 	}
 	ours := map[string]float64{}
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		code, ok := strings.CutPrefix(field(row, "code"), "heddle as ")
 		if !ok {
 			continue
@@ -41,21 +33,18 @@ func TestFrameworks(t *testing.T) {
 		require.Contains(t, []string{"right", "paths beyond float32"}, field(row, "result"), "%v", row)
 		code, outputs := strings.CutSuffix(code, " with outputs") // as recipe gunrock has it, but for BFS that pulls
 		if key := point(row, code); outputs || ours[key] == 0 {
-			ours[key], err = strconv.ParseFloat(field(row, "ms_kernels"), 64)
-			require.NoError(t, err)
+			ours[key] = number(t, field(row, "ms_kernels"))
 		}
 	}
 	var factors []float64
 	sum := 0.0
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		own, time := ours[point(row, field(row, "code"))], field(row, "ms_kernels")
 		if own == 0 || time == "" || !asOurs(field(row, "code"), field(row, "program"), field(row, "graph"),
 			field(row, "options")) {
 			continue
 		}
-		theirs, err := strconv.ParseFloat(time, 64)
-		require.NoError(t, err)
-		ratio := math.Log(own / theirs)
+		ratio := math.Log(own / number(t, time))
 		factors = append(factors, math.Exp(math.Abs(ratio)))
 		sum += ratio
 	}

@@ -1,29 +1,19 @@
 package documents_test
 
 import (
-	"encoding/csv"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestSectors computes what the silicon's README says of sectors: how many elements of a chain each cache of an H200
-// holds, by the bytes between them. Four neighbours of 32 bytes share a line's room, as l1d.sectors and l2.sectors say.
+// TestSectors: lines have four sectors, as the silicon's README says, by how many elements of a chain each cache of an
+// H200 holds at how many bytes between them. Four neighbours of 32 bytes share a line's room, as with sectors: 4.
 func TestSectors(t *testing.T) {
-	f, err := os.Open("../../docs/results/silicon/h200-sectors.csv")
-	require.NoError(t, err)
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	require.NoError(t, err)
-	require.Equal(t, []string{"cache", "stride", "elements", "cycles"}, rows[0])
+	columns, rows := silicon(t, "h200-sectors.csv")
+	require.Equal(t, []string{"cache", "stride", "elements", "cycles"}, columns)
 	hit, most := map[string]float64{}, map[string]float64{} // of a cache: cycles of a hit; of a cache and stride: elements
-	for _, row := range rows[1:] {
-		elements, err := strconv.ParseFloat(row[2], 64)
-		require.NoError(t, err)
-		cycles, err := strconv.ParseFloat(row[3], 64)
-		require.NoError(t, err)
+	for _, row := range rows {
+		elements, cycles := number(t, row[2]), number(t, row[3])
 		if hit[row[0]] == 0 {
 			hit[row[0]] = cycles
 		}

@@ -7,7 +7,7 @@
 // 0.001, and als, which does not converge, makes roundings large.
 //
 //   nvcc -O3 -arch=native -o features features.cu (-DFEATURES=8: other numbers, lp and mmr alone)
-//   ./features NAME EDGES.txt     pairs of numbers, made symmetric; or
+//   ./features NAME EDGES.txt     pairs of numbers, made symmetric (uniform: 8 million pairs below 524,288, by awk's rand); or
 //   ./features NAME rmat SCALE EDGE_FACTOR; or
 //   ./features NAME grid WIDTH KEPT: a lattice, of whose edges a part is kept
 #include <algorithm>
