@@ -1,6 +1,7 @@
 package experiment_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,4 +60,24 @@ sweep:
 		require.ErrorContains(t, err, says, key)
 	}
 	require.Equal(t, cycles[0], cycles[1])
+}
+
+// TestArraysTakeWhatTheirWordsDo: from 3 features to 5, bp's prior, sum and value grow by a word a feature and vertex,
+// change-driven also the value that was sent; two messages an edge, and its matrix from 9 to 25 words.
+func TestArraysTakeWhatTheirWordsDo(t *testing.T) {
+	for _, changes := range []bool{false, true} {
+		outcomes := runPoints(t, points(t, fmt.Sprintf(`
+name: arrays
+machine: vortex-1c4w4t
+graph: {grid: {width: 3, height: 3}, clean: {symmetrise: true}, weights: {from: random}}
+workload: {algorithm: bp, max_iterations: 1, features: {change_driven: %t}}
+sweep: {workload.features.count: [3, 5]}
+`, changes)))
+		const vertices, edges, more = 9, 24, 2
+		words := vertices*3*more + edges*(2*more+25-9)
+		if changes {
+			words += vertices * more
+		}
+		require.EqualValues(t, 4*words, count(t, &outcomes[1], "arrays.bytes")-count(t, &outcomes[0], "arrays.bytes"))
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"heddle/configs"
+	"heddle/graph"
 	"heddle/sim"
 	"heddle/sim/stats"
 	"heddle/traces"
@@ -113,6 +114,9 @@ func (r *Runner) replay(ctx context.Context, i int) (o Outcome) {
 // replayLaunches replays all launches; the host's statistics are those of the recording.
 func replayLaunches(ctx context.Context, m *sim.Machine, player *traces.Replayer, about *traces.Meta,
 	shown Monitored) (res result, err error) {
+	for _, a := range about.Layout {
+		res.layout = append(res.layout, graph.Region{Name: a.Name, Addr: a.Addr, Size: a.Bytes})
+	}
 	step := 0
 	for i := range about.Launches {
 		l := &about.Launches[i]

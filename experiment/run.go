@@ -503,6 +503,8 @@ func statistics(machine stats.Tree, res *result, partial string) stats.Tree {
 		stats.Count("launch.overhead_cycles", "cycles", "The host's cycles: launches × launch_overhead, and "+
 			"super-steps × step_overhead.",
 			res.times.Overhead),
+		stats.Count("arrays.bytes", "bytes", "Device memory of the graph and of the program's arrays, without its code, "+
+			"stacks and scratchpads. A GPU on which it does not fit cannot run the point.", res.arrayBytes()),
 	}
 	for _, k := range kernelKinds {
 		t = append(t, kinds[k.kind].stat("kernel."+k.kind+".cycles", k.doc))

@@ -225,6 +225,14 @@ type result struct {
 	stopped    string       // the reason if max_iterations stopped the run with vertices active; empty: it was complete
 }
 
+// arrayBytes returns the size of the run's arrays.
+func (r *workResult) arrayBytes() (sum uint64) {
+	for _, a := range r.layout {
+		sum += a.Size
+	}
+	return sum
+}
+
 // runWork runs a point's work, and records the launches in the region.
 func runWork(ctx context.Context, d *counted, g *graph.Graph, w hosted, region config.Region) (result, error) {
 	d.steps.expect(w.edges(g) >= uint64(max(1, g.Edges())))
