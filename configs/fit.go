@@ -7,6 +7,7 @@ import (
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
+	"heddle/components/ctrlproc"
 	"heddle/components/swarm"
 	"heddle/configs/schema"
 	"heddle/isa/emu"
@@ -29,7 +30,7 @@ func (m Machine) Validate() error {
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
 	coresSuffice, levelsInOrder, socketPortFits, wiresHold, linesGrow, writesPass, portsSuffice, atomicsMeet, memoryFits,
-	unitFits,
+	unitFits, controlFits,
 }
 
 func coresSuffice(m *Machine) (key, why string) {
@@ -271,6 +272,28 @@ func unitFits(m *Machine) (key, why string) {
 	}
 	if !ok {
 		return "core." + accel.KindOf(s).Key + "." + key, why
+	}
+	return "", ""
+}
+
+// controlFits: messages that share the network have a port to share, and some of their latency behind it.
+func controlFits(m *Machine) (key, why string) {
+	if _, balanced := m.Core.Unit.Spec.(accel.BalancedSpec); !balanced || m.CtrlProc.Network != ctrlproc.NetworkShared {
+		return "", ""
+	}
+	c, latency := m.Concentrator, m.CtrlProc.Latency
+	if c == nil {
+		return "ctrlproc.network", "shared: messages take turns at a port of a concentrator: give the machine one, or " +
+			"expected own"
+	}
+	if least := max(c.Request, c.Response) + 1; latency != 0 && latency < least {
+		return "ctrlproc.latency", fmt.Sprintf("%d: the way to a concentrator's port, or from it, takes %d of it: with "+
+			"ctrlproc.network = shared expected 0 or at least %d", latency, least-1, least)
+	}
+	sockets := min(c.Sockets, m.Sockets)
+	if in := sockets * (m.portsOfSocket() + m.CoresPerSocket); in > concentrator.MaxRequesters {
+		return "concentrator.sockets", fmt.Sprintf("%d: with ctrlproc.network = shared they have %d ports and cores, and a "+
+			"concentrator serves at most %d", c.Sockets, in, concentrator.MaxRequesters)
 	}
 	return "", ""
 }

@@ -21,6 +21,7 @@ func TestManyCores(t *testing.T) {
 		"sockets=20", "sockets=40", "sockets=60", "sockets=60 concentrator.sockets=4 ctrlproc.policy=ef+vl ctrlproc.interval=64",
 		"sockets=60 concentrator.outstanding=1 concentrator.arbiter=priority ctrlproc.policy=ideal", "sockets=64 concentrator.sockets=20 concentrator.ports=3 ctrlproc.interval=1",
 		"sockets=40 core.graphpeg.bypass_l1=false", "sockets=60 ctrlproc.group=8 ctrlproc.interval=32 ctrlproc.policy=ef+vl",
+		"sockets=60 ctrlproc.network=shared", "sockets=60 concentrator.sockets=4 concentrator.ports=2 concentrator.request=4 ctrlproc.network=shared ctrlproc.latency=0 ctrlproc.interval=20",
 		"sockets=200 concentrator.sockets=4 core.graphpeg.list_region=1MiB",
 		"sockets=256 concentrator.sockets=16 concentrator.ports=4 core.graphpeg.list_region=1MiB",
 	} {
@@ -33,7 +34,12 @@ func TestManyCores(t *testing.T) {
 			_, m := pegCycles(t, g, "graphpeg-60sm", append(strings.Fields(set), smallPeg...)...)
 			require.NotZero(t, statistic(t, m, "concentrator.reads"))
 			require.Equal(t, statistic(t, m, "concentrator.reads"), statistic(t, m, "l2.reads"))
-			require.NotZero(t, statistic(t, m, "ctrlproc.messages.reports"))
+			messages := statistic(t, m, "ctrlproc.messages.reports") + statistic(t, m, "ctrlproc.messages.commands")
+			require.NotZero(t, messages)
+			if !strings.Contains(set, "network=shared") {
+				messages = 0
+			}
+			require.Equal(t, messages, statistic(t, m, "concentrator.messages"))
 		})
 	}
 }
@@ -92,10 +98,13 @@ func TestConcentratorsThatDoNotFit(t *testing.T) {
 		{"vortex-1c4w4t", "concentrator.ports=1", "concentrator: it is in front of an L2"},
 		{"graphpeg-60sm", "sockets=65", "concentrator.ports: 1: 65 concentrators have 65 to the L2, which serves at most 64"},
 		{"graphpeg-60sm", "sockets=257", "expected an integer 1..256"},
+		{"graphpeg-60sm", "ctrlproc.network=shared concentrator.request=12", "ctrlproc.latency: 12: the way to a concentrator's port, or from it, takes 12 of it: with ctrlproc.network = shared expected 0 or at least 13"},
+		{"graphpeg-60sm", "ctrlproc.network=shared concentrator.sockets=20", "concentrator.sockets: 20: with ctrlproc.network = shared they have 80 ports and cores"},
+		{"vortex-6c32w32t-graphpeg", "ctrlproc.network=shared", "ctrlproc.network: shared: messages take turns at a port of a concentrator: give the machine one, or expected own"},
 		{"vortex-6c32w32t", "sockets=33", "a concentrator in front of it is shared"},
 		{"graphpeg-60sm", "concentrator.arbiter=random", "concentrator.arbiter"},
 	} {
-		_, err := configs.LoadMachine(c.machine, nil, []string{c.set})
+		_, err := configs.LoadMachine(c.machine, nil, strings.Fields(c.set))
 		require.ErrorContains(t, err, c.says, c.set)
 	}
 }

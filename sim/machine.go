@@ -358,9 +358,13 @@ func (b *builder) concentrators() error {
 	all, begin := b.out, 0
 	b.out = nil
 	for s := 0; s < len(b.end); s += spec.Sockets {
-		end := b.end[min(s+spec.Sockets, len(b.end))-1]
-		if err := b.concentrator(fmt.Sprintf("Concentrator%d", len(b.m.Concentrators)), *spec, all[begin:end],
-			b.shardOf(s)); err != nil {
+		to := min(s+spec.Sockets, len(b.end))
+		end := b.end[to-1]
+		c, err := b.concentrator(fmt.Sprintf("Concentrator%d", len(b.m.Concentrators)), *spec, all[begin:end], b.shardOf(s))
+		if err != nil {
+			return err
+		}
+		if err := b.shareNetwork(c, s, to); err != nil {
 			return err
 		}
 		begin = end
@@ -369,10 +373,11 @@ func (b *builder) concentrators() error {
 }
 
 // concentrator adds a concentrator behind some ports.
-func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *clock.Domain) error {
+func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *clock.Domain) (*concentrator.Concentrator,
+	error) {
 	c, err := concentrator.New(name, s, len(in), d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b.m.Concentrators = append(b.m.Concentrators, c)
 	to := &audited{name: name, received: func() cache.Sent { return passed(c) }}
@@ -391,7 +396,7 @@ func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *c
 				c.ConnectPort(i, req, rsp)
 			}})
 	}
-	return nil
+	return c, nil
 }
 
 // socket builds the cores of a socket and their L1s.

@@ -6,6 +6,7 @@ import (
 	"heddle/components/accel"
 	"heddle/components/balance"
 	"heddle/components/clock"
+	"heddle/components/concentrator"
 	"heddle/components/core"
 	"heddle/components/ctrlproc"
 	"heddle/configs"
@@ -102,19 +103,17 @@ func (b *builder) control() error {
 		return err
 	}
 	c.Join(b.outerShard(), c)
-	there, back := spec.Latency, spec.Latency // from the cores, and to them
-	if spec.Latency == 0 {
-		way := b.below(b.cfg.L2, b.cfg.ToL2)
-		there, back = way.Request, way.Response
-	}
-	for i, u := range units {
-		name := fmt.Sprintf("CtrlProc.core%d", i)
-		commands := clock.NewLink[balance.Command](name+".commands", depth(back), clock.Cycle(back), c.ClockHandle(),
-			u.ClockHandle())
-		reports := clock.NewLink[balance.Report](name+".reports", depth(there), clock.Cycle(there), u.ClockHandle(),
-			c.ClockHandle())
-		c.Connect(commands, reports)
-		u.ConnectBalance(commands, reports)
+	if spec.Network != ctrlproc.NetworkShared {
+		there, back := b.controlWays()
+		for i, u := range units {
+			name := fmt.Sprintf("CtrlProc.core%d", i)
+			commands := clock.NewLink[balance.Command](name+".commands", depth(back), clock.Cycle(back), c.ClockHandle(),
+				u.ClockHandle())
+			reports := clock.NewLink[balance.Report](name+".reports", depth(there), clock.Cycle(there), u.ClockHandle(),
+				c.ClockHandle())
+			c.Connect(commands, reports)
+			u.ConnectBalance(commands, reports)
+		}
 	}
 	b.m.Control = c
 	switch {
@@ -122,6 +121,44 @@ func (b *builder) control() error {
 		return b.ideal(own.Balancer(units, c.Done))
 	case spec.Policy == ctrlproc.PolicyIdeal:
 		return b.ideal(ctrlproc.NewIdeal("Ideal", c, units))
+	}
+	return nil
+}
+
+// controlWays returns the latencies of messages from the cores to the control processor, and back.
+func (b *builder) controlWays() (there, back int) {
+	if n := b.cfg.CtrlProc.Latency; n != 0 {
+		return n, n
+	}
+	way := b.below(b.cfg.L2, b.cfg.ToL2)
+	if s := b.cfg.Concentrator; s != nil && b.cfg.CtrlProc.Network == ctrlproc.NetworkShared {
+		return way.Request + s.Request, way.Response + s.Response
+	}
+	return way.Request, way.Response
+}
+
+// shareNetwork lets the messages of the cores of some sockets take turns at the ports of their concentrator.
+func (b *builder) shareNetwork(c *concentrator.Concentrator, from, to int) error {
+	if b.m.Control == nil || b.cfg.CtrlProc.Network != ctrlproc.NetworkShared {
+		return nil
+	}
+	units, control, at := b.m.balanced(), b.m.Control, c.ClockHandle()
+	s := b.cfg.Concentrator
+	there, back := b.controlWays()
+	for i := from * b.cfg.CoresPerSocket; i < to*b.cfg.CoresPerSocket; i++ {
+		u, name, port := units[i], fmt.Sprintf("CtrlProc.core%d", i), i%c.NextPorts()
+		said := clock.NewLink[balance.Report](name+".said", depth(s.Request), clock.Cycle(s.Request), u.ClockHandle(), at)
+		reports := clock.NewLink[balance.Report](name+".reports", depth(there-s.Request), clock.Cycle(there-s.Request), at,
+			control.ClockHandle())
+		commands := clock.NewLink[balance.Command](name+".commands", depth(back-s.Response), clock.Cycle(back-s.Response),
+			control.ClockHandle(), at)
+		told := clock.NewLink[balance.Command](name+".told", depth(s.Response), clock.Cycle(s.Response), at, u.ClockHandle())
+		control.Connect(commands, reports)
+		u.ConnectBalance(told, said)
+		if err := concentrator.CarryThere(c, port, said, reports); err != nil {
+			return err
+		}
+		concentrator.CarryBack(c, port, commands, told)
 	}
 	return nil
 }

@@ -37,6 +37,8 @@ type port struct {
 	arb arbiter
 	of  uint64      // requesters that use the port
 	end clock.Cycle // of the last line
+
+	messages messages
 }
 
 // New returns a concentrator for that many requesters on a clock. Its links must be connected before time passes.
@@ -98,12 +100,21 @@ func (c *Concentrator) Tick(now clock.Cycle) bool {
 
 // answer passes the port's first answer back.
 func (c *Concentrator) answer(p *port, now clock.Cycle) bool {
-	if !p.rsp.Ready() {
+	answer := p.rsp.Ready()
+	if now < p.end {
+		if answer {
+			c.busy++
+		}
+		if answer || len(p.messages.back) > 0 {
+			c.ClockHandle().WakeAt(p.end)
+		}
 		return false
 	}
-	if now < p.end {
-		c.busy++
-		c.ClockHandle().WakeAt(p.end)
+	if len(p.messages.back) > 0 && p.messages.comeBack(answer) {
+		c.stats.Messages++
+		return true
+	}
+	if !answer {
 		return false
 	}
 	tag := p.rsp.Pop().Tag
@@ -120,16 +131,24 @@ func (c *Concentrator) answer(p *port, now clock.Cycle) bool {
 // request passes one of the port's requests on.
 func (c *Concentrator) request(p *port) bool {
 	ready := c.ready(p)
-	if ready == 0 {
-		return false
-	}
-	if p.req.Full() {
+	if ready != 0 && p.req.Full() {
 		c.full++
+		ready = 0
+	}
+	if len(p.messages.there) > 0 {
+		ready |= p.messages.ready(len(c.requesters))
+	}
+	if ready == 0 {
 		return false
 	}
 	i := p.arb.pick(ready)
 	p.arb.grant(i)
 	c.stats.Conflicts += uint64(bits.OnesCount64(ready) - 1)
+	if n := len(c.requesters); i >= n {
+		p.messages.there[i-n].pass()
+		c.stats.Messages++
+		return true
+	}
 	p.req.Push(c.take(i))
 	return true
 }

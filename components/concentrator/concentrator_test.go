@@ -71,9 +71,43 @@ func (s *server) Tick(now clock.Cycle) bool {
 	return len(s.busy) > 0 || s.req.Len() > 0
 }
 
+// talker sends messages, in consecutive cycles if it can, and takes what an echo returns.
+type talker struct {
+	at         clock.Handle
+	said, told *clock.Link[int]
+	todo, sent int
+	got        []arrival
+}
+
+func (w *talker) Tick(now clock.Cycle) bool {
+	if w.told.Ready() {
+		w.got = append(w.got, arrival{uint32(w.told.Pop()), now})
+	}
+	if w.sent < w.todo && now >= 10 && !w.said.Full() {
+		w.said.Push(w.sent)
+		w.sent++
+	}
+	return w.sent < w.todo || w.told.Len() > 0
+}
+
+// echo returns a talker's messages.
+type echo struct {
+	at       clock.Handle
+	from, to *clock.Link[int]
+}
+
+func (e *echo) Tick(clock.Cycle) bool {
+	if !e.from.Ready() || e.to.Full() {
+		return e.from.Len() > 0
+	}
+	e.to.Push(e.from.Pop())
+	return true
+}
+
 // plan is a concentrator and all around it.
 type plan struct {
 	spec         Spec
+	messages     []int // of each talker
 	todo         [][]mem.Request
 	latency      func() clock.Cycle
 	deaf, closed func(clock.Cycle) bool // askers take no answers, servers no requests
@@ -87,6 +121,8 @@ type bench struct {
 	c       *Concentrator
 	askers  []*asker
 	servers []*server
+	talkers []*talker
+	echoes  []*echo
 	links   []interface{ Traffic() (uint64, uint64) }
 }
 
@@ -124,7 +160,13 @@ func build(t testing.TB, p plan) *bench {
 	for range min(p.spec.Ports, len(p.todo)) {
 		b.servers = append(b.servers, &server{latency: p.latency, deaf: p.closed})
 	}
+	for _, n := range p.messages {
+		b.talkers, b.echoes = append(b.talkers, &talker{todo: n}), append(b.echoes, &echo{})
+	}
 	b.register(t, d, p)
+	for i, w := range b.talkers {
+		b.talk(t, i, w, b.echoes[i])
+	}
 	for i, a := range b.askers {
 		a.todo, a.deaf, a.begin = p.todo[i], p.deaf, 10
 		a.req = clock.NewLink[mem.Request](fmt.Sprint("req", i), p.spec.RequestEntries(), clock.Cycle(p.spec.Request),
@@ -147,6 +189,22 @@ func build(t testing.TB, p plan) *bench {
 	return b
 }
 
+// talk connects a talker and its echo.
+func (b *bench) talk(t testing.TB, i int, w *talker, e *echo) {
+	link := func(name string, from, to clock.Handle) *clock.Link[int] {
+		l := clock.NewLink[int](fmt.Sprint(name, i), 2, 1, from, to)
+		b.links = append(b.links, l)
+		return l
+	}
+	c := b.c.ClockHandle()
+	w.said, e.from = link("said", w.at, c), link("report", c, e.at)
+	e.to, w.told = link("command", e.at, c), link("told", c, w.at)
+	port := i % b.c.NextPorts()
+	require.NoError(t, CarryThere(b.c, port, w.said, e.from))
+	CarryBack(b.c, port, e.to, w.told)
+	w.at.Wake()
+}
+
 // register puts all units on the clock, in the plan's order.
 func (b *bench) register(t testing.TB, d *clock.Domain, p plan) {
 	var add []func()
@@ -155,6 +213,9 @@ func (b *bench) register(t testing.TB, d *clock.Domain, p plan) {
 	}
 	for _, s := range b.servers {
 		add = append(add, func() { s.at = d.Add(s) })
+	}
+	for i, w := range b.talkers {
+		add = append(add, func() { w.at = d.Add(w) }, func() { b.echoes[i].at = d.Add(b.echoes[i]) })
 	}
 	add = append(add, func() {
 		var err error
@@ -318,6 +379,9 @@ func randomPlan(seed uint64) plan {
 	if len(p.todo) > 1 && p.spec.Ports > 1 { // one source of latencies for two servers would depend on their order
 		p.latency = fixed(clock.Cycle(longest))
 	}
+	for range max(0, r.IntN(6)-2) {
+		p.messages = append(p.messages, r.IntN(90))
+	}
 	return p
 }
 
@@ -346,6 +410,12 @@ func checkOrder(t *testing.T, p plan, b *bench) {
 			require.Equal(t, tags[i], a.tag)
 		}
 	}
+	for i, w := range b.talkers {
+		require.Len(t, w.got, p.messages[i])
+		for n, a := range w.got {
+			require.EqualValues(t, n, a.tag)
+		}
+	}
 	for _, l := range b.links {
 		in, out := l.Traffic()
 		require.Equal(t, in, out)
@@ -356,7 +426,35 @@ func fingerprint(b *bench) (out []string) {
 	for _, a := range b.askers {
 		out = append(out, fmt.Sprint(a.sent), fmt.Sprint(a.got))
 	}
+	for _, w := range b.talkers {
+		out = append(out, fmt.Sprint(w.got))
+	}
 	return append(out, fmt.Sprintf("%+v", b.c.Stats()))
+}
+
+// TestMessagesTakeTurns: ten messages hold up the requests of a busy port for ten cycles, and its lines for the ten
+// that they take when they come back.
+func TestMessagesTakeTurns(t *testing.T) {
+	for _, lines := range []int{1, 3} {
+		s := defaults()
+		s.LineCycles = lines
+		last := func(messages ...int) (sent, answered clock.Cycle, b *bench) {
+			b = run(t, plan{spec: s, todo: [][]mem.Request{reads(0, 50), nil}, messages: messages, latency: fixed(1)})
+			return b.servers[0].when[49], b.askers[0].got[49].at, b
+		}
+		sent, answered, b := last()
+		require.Zero(t, b.c.Stats().Messages)
+		later, told, b := last(10)
+		require.EqualValues(t, 20, b.c.Stats().Messages)
+		require.Len(t, b.talkers[0].got, 10)
+		if lines == 1 {
+			require.EqualValues(t, 10, later-sent)
+		}
+		require.EqualValues(t, 10, told-answered)
+		_, told, b = last(10, 7)
+		require.EqualValues(t, 34, b.c.Stats().Messages)
+		require.EqualValues(t, 17, told-answered)
+	}
 }
 
 // TestRandomConcentrators: nothing is lost, and neither sleeping nor the order of units is input.
@@ -378,7 +476,7 @@ func TestRandomConcentrators(t *testing.T) {
 		s := b.c.Stats()
 		count.Sum(&all, &s)
 	}
-	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoEntry.Count(), all.Busy.Count(), all.Flushes} {
+	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoEntry.Count(), all.Busy.Count(), all.Flushes, all.Messages} {
 		require.NotZero(t, n, "the plans are varied enough: %+v", all)
 	}
 }
@@ -428,6 +526,11 @@ func TestValidate(t *testing.T) {
 		`concentrator arbiter = "random": expected one of round_robin, priority`)
 	_, err := New("Concentrator0", defaults(), MaxRequesters+1, nil)
 	require.ErrorContains(t, err, "65 requesters")
+	d, err := clock.NewSystem("Clock", sim.NewSerialEngine()).AddDomain("core", ns)
+	require.NoError(t, err)
+	c, err := New("Concentrator0", defaults(), MaxRequesters, d)
+	require.NoError(t, err)
+	require.ErrorContains(t, CarryThere[int](c, 0, nil, nil), "65 requesters and messages: expected at most 64")
 }
 
 // TestATagThatIsTooWideIsABug: the requester's number would push its high bits out.

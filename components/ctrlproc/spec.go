@@ -15,7 +15,11 @@ type Spec struct {
 	Group          int    `key:"group" default:"1" min:"1" max:"1024" unit:"cores"`
 	Model          Model  `key:"model" default:"go" oneof:"go,rtl"`
 	Latency        int    `key:"latency" default:"12" min:"0" max:"10000" unit:"cycles"`
+	Network        string `key:"network" default:"own" oneof:"own,shared"`
 }
+
+// NetworkShared lets messages take turns with memory requests.
+const NetworkShared = "shared"
 
 // Docs has the long descriptions of keys.
 func (Spec) Docs() map[string]string {
@@ -35,6 +39,10 @@ func (Spec) Docs() map[string]string {
 		"latency": "Of the on-chip network, each way between control processor and a core. 0: as long as the " +
 			"way between L1s and L2, reports as its requests and commands as its responses (to_l2). " +
 			"GraphPEG §4.1 models it and prints no number: 12 is ours.",
+		"network": "What a message meets on its way. own: the way is its own. shared: it takes a cycle of a port of its core's " +
+			"concentrator, in turn with the requests of L1s and graph units, and on the way back with their answers; " +
+			"of the latency, concentrator.request or .response are before the port. Needs machine.concentrator. " +
+			"GraphPEG §4.1: control messages go over the network between SMs and L2.",
 	}
 }
 
@@ -49,5 +57,6 @@ func (s *Spec) GroupOf(cores int) int { return min(max(1, s.Group), cores) }
 
 // DefaultSpec returns the configuration of the paper.
 func DefaultSpec() Spec {
-	return Spec{Policy: "ef", Interval: 512, ThresholdShift: 4, Group: 1, Latency: 12, Model: ModelGo}
+	return Spec{Policy: "ef", Interval: 512, ThresholdShift: 4, Group: 1, Latency: 12, Model: ModelGo,
+		Network: "own"}
 }
