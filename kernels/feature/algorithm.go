@@ -62,6 +62,7 @@ type Property struct {
 	// Numbers is set if the words are numbers of edges.
 	Numbers bool
 	Sets    bool // only with several sets of features
+	Once    bool // one for the graph, neither per vertex nor per edge
 }
 
 // EdgeFunc is a function of an edge.
@@ -152,6 +153,8 @@ type Problem struct {
 	Changes bool // change-driven
 	Kept    bool // changes too small to send accumulate until they are large enough; otherwise they are lost
 
+	OneCoupling bool // of bp: a matrix for all edges
+
 	drawn   map[string][]float32
 	reverse []uint32 // reverse edges
 
@@ -221,8 +224,8 @@ func (a *Algorithm) check() error {
 				x.Name, strings.Join(reserved, ", "))
 		}
 		names = append(names, x.Name)
-		if x.Words == nil || x.Slots || x.Sets || x.Sum && x.Edges {
-			return fmt.Errorf("property %s: expected Words, no Slots and no Sets, and Sum of vertices' only", x.Name)
+		if x.Words == nil || x.Slots || x.Sets || x.Once || x.Sum && x.Edges {
+			return fmt.Errorf("property %s: expected Words, no Slots, Sets and Once, and Sum of vertices' only", x.Name)
 		}
 		sums[x.Name] = x.Sum
 	}
@@ -266,6 +269,18 @@ func (a *Algorithm) With(sets int) *Algorithm {
 	for _, x := range a.Properties {
 		if !x.Sets || sets > 1 {
 			own.Properties = append(own.Properties, x)
+		}
+	}
+	return &own
+}
+
+// WithOne returns the algorithm with one value of a property for the graph, where it has one an edge.
+func (a *Algorithm) WithOne(property string) *Algorithm {
+	own := *a
+	own.Properties = slices.Clone(a.Properties)
+	for i := range own.Properties {
+		if x := &own.Properties[i]; x.Name == property {
+			x.Edges, x.Once = false, true
 		}
 	}
 	return &own

@@ -23,7 +23,7 @@ var beliefs = &Algorithm{
 		{Name: "sum", Words: whole, Sum: true}, {Name: "prior", Words: whole, Data: priors},
 		{Name: slotArray, Words: single},
 		{Name: "message", Words: pair, Edges: true, Slots: true, Data: ones},
-		{Name: "coupling", Words: square, Edges: true, Data: couplings},
+		{Name: Coupling, Words: square, Edges: true, Data: couplings},
 		{Name: "reverse", Words: single, Edges: true, Bits: reverses, Numbers: true},
 	},
 	First:   distributions,
@@ -65,6 +65,9 @@ var beliefs = &Algorithm{
 	Accepts: bothWays,
 }
 
+// Coupling is the property of bp's matrices.
+const Coupling = "coupling"
+
 // single returns one word.
 func single(int) int { return 1 }
 
@@ -99,7 +102,11 @@ func sendMessage(g *Group, e *Edge) ir.Value {
 	cavity := g.Let(func(i Index) ir.Value {
 		return g.Div(g.Load(Now, e.Src, i), g.Load("message", messageBack.of(e), i))
 	})
-	product := func(i Index) ir.Value { return g.Product(cavity, "coupling", e.ID, i) }
+	matrix := e.ID
+	if e.plan.OneCoupling {
+		matrix = Place{Bytes: g.U32(0)}
+	}
+	product := func(i Index) ir.Value { return g.Product(cavity, Coupling, matrix, i) }
 	next := messageNext.of(e)
 	made := Feature{of: func(i Index) ir.Value { return g.Load("message", next, i) }}
 	if g.rounds() <= unrolled {
@@ -191,25 +198,43 @@ func priors(p *Problem) []float32 {
 }
 
 // couplings returns the edges' matrices: neighbours tend to be in the same state, weakly enough for beliefs to
-// converge. Without damping they would be independent.
+// converge. Without damping they would be independent. One matrix for all edges is as strong as converges on a random
+// graph of these degrees, whose largest eigenvalue is about their second moment over their mean.
 func couplings(p *Problem) []float32 {
 	k := p.K
-	next, x, degree := draw(p.Seed, ofEdges), make([]float32, p.Graph.Edges()*square(k)),
-		make([]float64, p.Graph.Vertices())
+	next, degree := draw(p.Seed, ofEdges), make([]float64, p.Graph.Vertices())
 	forEdges(p.Graph, func(e *HostEdge) { degree[e.Dst]++ })
-	forEdges(p.Graph, func(e *HostEdge) {
-		most := float64(p.Damping) * float64(k) / math.Sqrt(degree[e.Src]*degree[e.Dst])
-		for r := range k {
-			for c := range k {
-				tends := most * float64(next())
-				if r != c {
-					tends /= 4
-				}
-				x[e.ID*square(k)+r*k+c] = float32(1 + tends)
+	fill := func(x []float32, most float64) {
+		for i := range x {
+			tends := most * float64(next())
+			if i/k != i%k {
+				tends /= 4
 			}
+			x[i] = float32(1 + tends)
 		}
+	}
+	if p.OneCoupling {
+		x, sum, squares := make([]float32, square(k)), 0.0, 0.0
+		for _, d := range degree {
+			sum, squares = sum+d, squares+d*d
+		}
+		fill(x, float64(p.Damping)*float64(k)*sum/max(1, squares))
+		return x
+	}
+	x := make([]float32, p.Graph.Edges()*square(k))
+	forEdges(p.Graph, func(e *HostEdge) {
+		fill(x[e.ID*square(k):][:square(k)], float64(p.Damping)*float64(k)/math.Sqrt(degree[e.Src]*degree[e.Dst]))
 	})
 	return x
+}
+
+// coupling returns an edge's matrix.
+func (p *Problem) coupling(edge int) []float32 {
+	x := p.Data(Coupling, couplings)
+	if p.OneCoupling {
+		return x
+	}
+	return x[edge*square(p.K):]
 }
 
 // message is feature f of an edge's message in one of its slots.
@@ -226,7 +251,7 @@ func checkMessage(p *Problem, e *HostEdge, s *Step, off, bound []float64) {
 	for f := range x {
 		x[f] = s.Before(Now, e.Src*k+f) / message(s.Before, k, int(back[e.ID]), s.Slot(e.Dst), f)
 	}
-	coupling := p.Data("coupling", couplings)[e.ID*square(k):]
+	coupling := p.coupling(e.ID)
 	for f := range off {
 		bound[f] = 0
 		for r := range k {

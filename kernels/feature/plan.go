@@ -42,8 +42,11 @@ type Plan struct {
 	Inverts bool
 	// Separate is set if an old message is divided out of a product by a separate atomic.
 	Separate bool
-	Lanes    int // per warp
-	Warps    int // warps per core that run the kernels
+	// OneCoupling is set if bp's edges share a matrix.
+	OneCoupling bool
+
+	Lanes int // per warp
+	Warps int // warps per core that run the kernels
 }
 
 // Parameters of the kernels.

@@ -31,7 +31,7 @@ func Name(w *workload.Workload) string {
 	}{
 		{w.Direction == "pull", "pull"}, {f.Pipelined, "pipelined"}, {f.Group == "block", "block"},
 		{f.Vertices == "touched", "touched"},
-		{f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"},
+		{f.Retracts == "separate", "separate"}, {f.Solver == "inverse", "inverse"}, {oneCoupling(w), "one-coupling"},
 		{w.Unroll != "1" && w.Unroll != "", "unroll-" + string(w.Unroll)}, {w.Spill == "registers", "spill-registers"},
 	} {
 		if x.chosen {
@@ -109,6 +109,7 @@ func checkChoices(a *feature.Algorithm, w *workload.Workload, shape host.Shape) 
 			"vertices of " + a.Name + " change though nothing has come along their edges", "all, the default", true},
 		{f.Solver == "inverse" && a.Name != "als", "solver = inverse",
 			a.Name + " has no systems to solve", "elimination, the default", true},
+		{oneCoupling(w) && a.Name != "bp", "coupling = graph", a.Name + " has no matrices of edges", "edge, the default", true},
 		{f.Retracts == "separate" && (!f.Changes || a.Name != "bp"), "retraction = separate",
 			"nothing but a message of bp, with change_driven, is taken out of a product", "merged, the default", true},
 		{f.Sets > 1 && (!a.Sets || f.Folding == "none"), fmt.Sprint("sets = ", f.Sets),

@@ -66,12 +66,16 @@ func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *gra
 	if w.WarpsPerCore > 0 {
 		warps = min(w.WarpsPerCore, warps)
 	}
+	a = a.With(f.Sets)
+	if oneCoupling(w) {
+		a = a.WithOne(feature.Coupling)
+	}
 	r := &run{Plan: &feature.Plan{
-		Algorithm: a.With(f.Sets), K: f.Count, Sets: f.Sets, Aware: f.Aware, Changes: f.Changes,
+		Algorithm: a, K: f.Count, Sets: f.Sets, Aware: f.Aware, Changes: f.Changes,
 		Kept: f.Changes && f.Unsent == "kept", Fold: feature.Folding(f.Folding), Pipelined: f.Pipelined,
 		Block: f.Group == "block", Touched: f.Vertices == "touched", Separate: f.Retracts == "separate",
 		Inverts: f.Solver == "inverse", Pull: w.Direction == "pull",
-		Lanes: shape.Threads, Warps: warps,
+		OneCoupling: oneCoupling(w), Lanes: shape.Threads, Warps: warps,
 	}}
 	weights := graph.NoWeights
 	if g != nil {
@@ -109,6 +113,9 @@ func planOf(a *feature.Algorithm, w *workload.Workload, shape host.Shape, g *gra
 	}
 	return r, nil
 }
+
+// oneCoupling reports whether bp's edges share a matrix.
+func oneCoupling(w *workload.Workload) bool { return w.Features.Coupling == "graph" }
 
 // edgeOperator returns a kernel over the edges of active vertices, or of all.
 func (r *run) edgeOperator(name string, w *workload.Workload, funcs []feature.EdgeFunc, all bool,
@@ -173,7 +180,7 @@ func (r *run) open(d host.Device, g *graph.Graph, w *workload.Workload) (err err
 	r.problem = &feature.Problem{
 		Graph: g, K: r.K, Sets: r.Sets, Damping: float32(w.Damping), Epsilon: float32(f.Epsilon),
 		Lambda: float32(f.Lambda),
-		Seed:   w.Seed, Changes: r.Changes, Kept: r.Kept,
+		Seed:   w.Seed, Changes: r.Changes, Kept: r.Kept, OneCoupling: r.OneCoupling,
 	}
 	if r.Pull {
 		r.order = byDestination(g)
@@ -224,6 +231,8 @@ func (r *run) properties(g *graph.Graph) (arrays []graph.Array, err error) {
 			of = m * r.Sets
 		case x.Edges:
 			of = m
+		case x.Once:
+			of = 1
 		}
 		if uint64(words)*uint64(of) > math.MaxUint32/4 {
 			return nil, refuse("workload.features.count",

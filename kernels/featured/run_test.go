@@ -75,6 +75,7 @@ func TestRandomRuns(t *testing.T) {
 			Group:  pick(r, []workload.Choice{"warp", "block"}), Vertices: pick(r, []workload.Choice{"all", "touched"}),
 			Retracts: pick(r, []workload.Choice{"merged", "separate"}),
 			Solver:   pick(r, []workload.Choice{"elimination", "inverse"}),
+			Coupling: pick(r, []workload.Choice{"edge", "graph"}),
 			Sets:     pick(r, []int{1, 1, 2, 1 + r.IntN(8)}),
 		}
 		w.Direction = pick(r, []workload.Choice{workload.Auto, "push", "pull"})
@@ -196,7 +197,7 @@ func TestUnderflow(t *testing.T) {
 			Count: 1 + r.IntN(6), Aware: r.IntN(2) == 0, Changes: r.IntN(2) == 0,
 			Lambda: math.Pow(10, -3+12*r.Float64()), Unsent: "lost",
 			Solver: pick(r, []workload.Choice{"elimination", "inverse"}), Folding: "none", Group: "warp",
-			Vertices: "all", Retracts: "merged", Sets: 1,
+			Vertices: "all", Retracts: "merged", Sets: 1, Coupling: pick(r, []workload.Choice{"edge", "graph"}),
 		}
 		featuredtest.Fit(r, &w)
 		g := randomGraph(t, r, 1+r.IntN(4), a == "bp")
@@ -217,6 +218,42 @@ func TestUnderflow(t *testing.T) {
 	}
 	t.Log(ran)
 	require.Greater(t, ran["als"], 30)
+}
+
+// TestOneCouplingConverges on graphs of all kinds, to other beliefs than a matrix an edge.
+func TestOneCouplingConverges(t *testing.T) {
+	var star, clique strings.Builder
+	for v := 1; v < 60; v++ {
+		fmt.Fprintf(&star, "0 %d\n%d 0\n", v, v)
+		for u := range v {
+			if v < 24 {
+				fmt.Fprintf(&clique, "%d %d\n%d %d\n", u, v, v, u)
+			}
+		}
+	}
+	tail := clique.String() + "23 24\n24 23\n24 25\n25 24\n25 26\n26 25\n"
+	r := rand.New(rand.NewPCG(7, 7))
+	graphs := map[string]*graph.Graph{"random": randomGraph(t, r, 7, true)}
+	for name, text := range map[string]string{"star": star.String(), "clique with a tail": tail} {
+		g, err := graph.Read(name, strings.NewReader(text), graph.ReadOptions{})
+		require.NoError(t, err)
+		graphs[name] = g
+	}
+	for name, g := range graphs {
+		var values [2][]uint32
+		for i, coupling := range []workload.Choice{"edge", "graph"} {
+			w := testWorkload()
+			w.Algorithm, w.Layout, w.Damping = "bp", workload.Auto, 0.85
+			w.Features.Changes, w.Features.Coupling = true, coupling
+			res, err := featured.Run(t.Context(), functional(t, emu.Config{Cores: 1, Warps: 2, Threads: 4, MaxInstrs: 1 << 28},
+				&w), g, &w)
+			require.NoError(t, err, name)
+			require.True(t, res.Converged && res.Verified, name)
+			values[i] = res.Values
+			t.Log(name, coupling, res.Steps, res.Active)
+		}
+		require.NotEqual(t, values[0], values[1], name)
+	}
 }
 
 // TestOverflow: weights near the maximum float32 lead to a verified, finite result, or to an error that names the

@@ -408,6 +408,7 @@ type Features struct {
 	Retracts  Choice  `key:"retraction" default:"merged" oneof:"merged,separate"`
 	Pipelined bool    `key:"pipelined" default:"false"`
 	Folding   Choice  `key:"folding" default:"registers" oneof:"none,scratchpad,registers"`
+	Coupling  Choice  `key:"coupling" default:"edge" oneof:"edge,graph"`
 }
 
 // Docs describes the keys.
@@ -461,6 +462,9 @@ func (Features) Docs() map[string]string {
 			"it (§6.2.1). registers: one kernel with values in registers, as in hand-written code " +
 			"(§7.7); the default, since without aware the scratchpad would have to hold all features " +
 			"of every lane.",
+		"coupling": "For bp: how many matrices there are. edge: one an edge, as ONYX's §2.2.2 says, drawn so that " +
+			"beliefs converge. graph: one for all edges, as Kang et al. have it (LDMTA 2010), which ONYX's bp " +
+			"follows, and as its Table 7.1, and what was out of memory in Table 7.4, leave room for.",
 	}
 }
 

@@ -21,7 +21,7 @@ func Fit(r *rand.Rand, w *workload.Workload) {
 		f.Unsent, f.Vertices, f.Retracts = "lost", "all", "merged"
 	}
 	if w.Algorithm != "bp" {
-		f.Retracts = "merged"
+		f.Retracts, f.Coupling = "merged", "edge"
 	}
 	if w.Algorithm != "als" {
 		f.Solver = "elimination"
