@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heddle/components/accel"
+	"heddle/components/balance"
 	"heddle/components/cache"
 	"heddle/components/concentrator"
 	"heddle/components/core"
@@ -278,7 +279,9 @@ func unitFits(m *Machine) (key, why string) {
 
 // controlFits: messages that share the network have a port to share, and some of their latency behind it.
 func controlFits(m *Machine) (key, why string) {
-	if _, balanced := m.Core.Unit.Spec.(accel.BalancedSpec); !balanced || m.CtrlProc.Network != ctrlproc.NetworkShared {
+	_, polled := m.Core.Unit.Spec.(accel.BalancedSpec)
+	_, own := m.Core.Unit.Spec.(balance.Own)
+	if !polled && !own || m.CtrlProc.Network != ctrlproc.NetworkShared {
 		return "", ""
 	}
 	c, latency := m.Concentrator, m.CtrlProc.Latency

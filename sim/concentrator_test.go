@@ -100,6 +100,7 @@ func TestConcentratorsThatDoNotFit(t *testing.T) {
 		{"graphpeg-60sm", "sockets=257", "expected an integer 1..256"},
 		{"graphpeg-60sm", "ctrlproc.network=shared concentrator.request=12", "ctrlproc.latency: 12: the way to a concentrator's port, or from it, takes 12 of it: with ctrlproc.network = shared expected 0 or at least 13"},
 		{"graphpeg-60sm", "ctrlproc.network=shared concentrator.sockets=20", "concentrator.sockets: 20: with ctrlproc.network = shared they have 80 ports and cores"},
+		{"vortex-6c32w32t-hwwl", "ctrlproc.network=shared", "ctrlproc.network: shared: messages take turns at a port"},
 		{"vortex-6c32w32t-graphpeg", "ctrlproc.network=shared", "ctrlproc.network: shared: messages take turns at a port of a concentrator: give the machine one, or expected own"},
 		{"vortex-6c32w32t", "sockets=33", "a concentrator in front of it is shared"},
 		{"graphpeg-60sm", "concentrator.arbiter=random", "concentrator.arbiter"},

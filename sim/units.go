@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 
 	"heddle/components/accel"
@@ -103,7 +104,8 @@ func (b *builder) control() error {
 		return err
 	}
 	c.Join(b.outerShard(), c)
-	if spec.Network != ctrlproc.NetworkShared {
+	switch {
+	case spec.Network != ctrlproc.NetworkShared:
 		there, back := b.controlWays()
 		for i, u := range units {
 			name := fmt.Sprintf("CtrlProc.core%d", i)
@@ -114,6 +116,8 @@ func (b *builder) control() error {
 			c.Connect(commands, reports)
 			u.ConnectBalance(commands, reports)
 		}
+	case b.cfg.Concentrator == nil: // of a unit that Validate does not know to be balanced
+		return errors.New("ctrlproc.network = shared: the machine has no concentrator: expected own")
 	}
 	b.m.Control = c
 	switch {
