@@ -373,8 +373,8 @@ func (b *builder) concentrators() error {
 }
 
 // concentrator adds a concentrator behind some ports.
-func (b *builder) concentrator(name string, s concentrator.Spec, in []port, d *clock.Domain) (*concentrator.Concentrator,
-	error) {
+func (b *builder) concentrator(name string, s concentrator.Spec, in []port,
+	d *clock.Domain) (*concentrator.Concentrator, error) {
 	c, err := concentrator.New(name, s, len(in), d)
 	if err != nil {
 		return nil, err

@@ -439,7 +439,8 @@ func TestMessagesTakeTurns(t *testing.T) {
 		s := defaults()
 		s.LineCycles = lines
 		last := func(messages ...int) (sent, answered clock.Cycle, b *bench) {
-			b = run(t, plan{spec: s, todo: [][]mem.Request{reads(0, 50), nil}, messages: messages, latency: fixed(1)})
+			todo := [][]mem.Request{reads(0, 50), nil}
+			b = run(t, plan{spec: s, todo: todo, messages: messages, latency: fixed(1)})
 			return b.servers[0].when[49], b.askers[0].got[49].at, b
 		}
 		sent, answered, b := last()

@@ -9,8 +9,8 @@
 // As in the RTL the requester's number travels in the low bits of the tag, and with it, if that matters, whether the
 // answer is a line. This package knows neither requesters nor the next level.
 //
-// Messages that are no memory requests, such as those between graph units and the control processor, may take turns at a
-// port (CarryThere, CarryBack).
+// Messages that are no memory requests, such as those between graph units and the control processor, may take turns at
+// a port (CarryThere, CarryBack).
 //
 // arbiter is the logic; Concentrator moves messages between links and holds none itself.
 package concentrator
