@@ -477,7 +477,8 @@ func TestRandomConcentrators(t *testing.T) {
 		s := b.c.Stats()
 		count.Sum(&all, &s)
 	}
-	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoEntry.Count(), all.Busy.Count(), all.Flushes, all.Messages} {
+	for _, n := range []uint64{all.Conflicts, all.PortFull.Count(), all.NoEntry.Count(), all.Busy.Count(), all.Flushes,
+		all.Messages} {
 		require.NotZero(t, n, "the plans are varied enough: %+v", all)
 	}
 }
