@@ -100,7 +100,7 @@ func TestFeaturePartsRefused(t *testing.T) {
 		`"walks": it lacks PerEdge, which goes with Finds`:                         features(func(a *algorithm) { a.Finds = 2 }),
 		`"walks": it has Slots, Sets, Check.Late or Check.Edge, which only`:        features(func(a *algorithm) { a.Slots = true }),
 		`"walks": property "now": expected a name that no other of its Properties`: features(func(a *algorithm) { a.Properties[0].Name = "now" }),
-		`"walks": property sum: expected Words, no Slots, Sets and Once`:              features(func(a *algorithm) { a.Properties[0].Words = nil }),
+		`"walks": property sum: expected Words, no Slots, Sets and Once`:           features(func(a *algorithm) { a.Properties[0].Words = nil }),
 		`"walks": function "add" of edges: expected a Name, an Emit, and Into one`: features(func(a *algorithm) { a.Edges[0].Into = "other" }),
 		`"walks": function "take" of vertices: expected a Name of its own`:         features(func(a *algorithm) { a.Vertices = append(a.Vertices, a.Vertices[0]) }),
 	} {
