@@ -12,7 +12,7 @@ type messages struct {
 	there []relay `checkpoint:"assembled"` // beside the requests of the port's requesters
 	back  []relay `checkpoint:"assembled"` // beside its answers
 	next  int     // of back: the first to be asked
-	last  bool    // a message came back last, so that an answer goes first
+	last  bool    // a message has come back since an answer was preferred: when both wait next, the answer goes first
 }
 
 // relay is a way from one link to another.

@@ -39,8 +39,8 @@ func (Spec) Docs() map[string]string {
 		"latency": "Of the on-chip network, each way between control processor and a core. 0: as long as the " +
 			"way between L1s and L2, reports as its requests and commands as its responses (to_l2). " +
 			"GraphPEG §4.1 models it and prints no number: 12 is ours.",
-		"network": "What a message meets on its way. own: the way is its own. shared: it takes a cycle of a port of its core's " +
-			"concentrator, in turn with the requests of L1s and graph units, and on the way back with their answers; " +
+		"network": "What a message meets on its way. own: the way is its own. shared: it takes a cycle of a port of " +
+			"its core's concentrator, in turn with the requests of L1s and graph units, and on the way back with their answers; " +
 			"of the latency, concentrator.request or .response are before the port. Needs machine.concentrator. " +
 			"GraphPEG §4.1: control messages go over the network between SMs and L2.",
 	}
