@@ -59,6 +59,8 @@ func TestManyCoresInAnyOrder(t *testing.T) {
 	cfg := load(t, "graphpeg-60sm", append([]string{"ctrlproc.interval=40", "concentrator.sockets=3",
 		"concentrator.outstanding=4"}, smallPeg...)...)
 	sameInAllOrders(t, cfg, newPegGraph(3, 300, 3000).program(t), 1, 2)
+	cfg.CtrlProc.Network = "shared"
+	sameInAllOrders(t, cfg, newPegGraph(3, 300, 3000).program(t), 1, 2)
 }
 
 // TestEveryConcentratorKnobCounts on a whole machine.
