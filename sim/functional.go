@@ -57,4 +57,4 @@ func (m *Machine) assembleFunctional() {
 }
 
 // look makes the watchdog check in this cycle.
-func (m *Machine) look() { m.watchdog.handle.Wake() }
+func (m *Machine) look() { m.watchdog.look() }

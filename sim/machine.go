@@ -69,6 +69,7 @@ type way interface {
 	Name() string
 	Len() int      // values on it
 	Capacity() int // it has
+	Trailing() *clock.Trailing
 }
 
 // Memory is main memory, a DRAM or the harness.

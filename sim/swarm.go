@@ -53,7 +53,7 @@ func assembleTiles(cfg configs.Machine, opt Options, system *clock.System) (*Mac
 	}
 	m.tasks = swarm.NewMachine("Swarm", e)
 	m.tasks.Join(m.domain, m.tasks)
-	m.tasks.Ended = func() { m.watchdog.handle.Wake() }
+	m.tasks.Ended = func() { m.watchdog.look() }
 	// The tiles' memory is part of them: this one, which nothing is connected to, stands where others have theirs.
 	if m.Memory, err = dram.NewHarness("Memory", 1, 0, m.domain); err != nil {
 		return nil, err

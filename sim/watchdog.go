@@ -65,6 +65,9 @@ type watchdog struct {
 
 	progress uint64 // progress of cores, caches and memory when it last changed
 	moved    uint64 // the cycle of that look
+
+	rest clock.Cycle // no core has work: the cycle of the next whole check, unless nothing is pending before; else 0
+	way  way         // a link that had a value on it in the last whole check; nil: none
 }
 
 func (w *watchdog) join(m *Machine, opt Options) error {
@@ -84,11 +87,22 @@ func (w *watchdog) arm(ctx context.Context, began uint64) {
 		w.until = began + w.bound
 	}
 	w.moved = w.m.domain.Cycle()
+	w.look()
+}
+
+// look makes the watchdog check in this cycle.
+func (w *watchdog) look() {
+	w.rest = 0
 	w.handle.Wake()
 }
 
-// Tick checks, and sets the timer for the next check while any core has work.
+// Tick checks, and sets the timer for the next check. Behind the end of all cores' programs, for the cycles that stores
+// take to memory, a check is whether something is certainly pending.
 func (w *watchdog) Tick(now clock.Cycle) bool {
+	if now < w.rest && (w.m.Memory.Pending() > 0 || w.way != nil && w.way.Len() > 0) {
+		w.handle.WakeAt(now + 1)
+		return false
+	}
 	progress, working, failed := uint64(0), false, false
 	for _, c := range w.m.Cores {
 		s := c.Counts()
@@ -136,22 +150,24 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.err = w.m.stalled(fmt.Sprintf("no %s for %d cycles", what, now-w.moved))
 	}
 	draining := !working && !failed && w.m.pending() > 0 // stores, which no core waits for
-	if w.err != nil || !working && !draining {           // a DRAM that refreshes would go on for ever
+	w.rest = 0
+	if w.err != nil || !working && !draining { // a DRAM that refreshes would go on for ever
 		w.m.System.Stop()
 		return false
 	}
-	w.handle.WakeAt(w.nextCheck(now, draining))
+	next := w.nextCheck(now)
+	if draining {
+		w.rest, w.way, next = next, w.m.filled(), now+1
+	}
+	w.handle.WakeAt(next)
 	return false
 }
 
 // nextCheck returns the cycle of the check after this one, which is no later than the ends of the run and the launch.
-func (w *watchdog) nextCheck(now clock.Cycle, draining bool) clock.Cycle {
+func (w *watchdog) nextCheck(now clock.Cycle) clock.Cycle {
 	next := now + checkEvery
 	if w.edges > 0 {
 		next = now + edgesEvery
-	}
-	if draining {
-		next = now + 1
 	}
 	for _, end := range [...]uint64{w.limit, w.until} {
 		if end > 0 {
@@ -200,7 +216,7 @@ func (c *watched) Finish(now clock.Cycle) {
 	c.Core.Finish(now)
 	if c.ends {
 		c.ends = false
-		c.w.handle.Wake()
+		c.w.look()
 	}
 }
 
@@ -219,6 +235,16 @@ func (m *Machine) pending() int {
 		}
 	}
 	return n
+}
+
+// filled returns a link with a value on it that both ends tick for; nil: there is none.
+func (m *Machine) filled() way {
+	for _, l := range m.links {
+		if l.Len() > 0 && l.Trailing() == nil {
+			return l
+		}
+	}
+	return nil
 }
 
 // stalled is the error of a machine that is stuck.

@@ -56,11 +56,10 @@ func (m *AtomicMode) UnmarshalText(text []byte) error { return atomicModes.Unmar
 // atomics is the load-store unit's state of the atomics in flight.
 type atomics struct {
 	Atomics
-	id      uint32     // the core's number, part of every reference
-	batches [64]uint16 // by warp: outstanding batches
-	// by warp: outstanding atomics with .aq
-	acquires [64]uint8
-	waits    bool // the coalescer's head overlaps an outstanding atomic; cleared when a batch is answered
+	id       uint32     // the core's number, part of every reference
+	first    [64]uint16 // by warp: one more than the first of its outstanding batches, which are a list; 0: none
+	acquires [64]uint8  // by warp: outstanding atomics with .aq
+	waits    bool       // the coalescer's head overlaps an outstanding atomic; cleared when a batch is answered
 }
 
 // An atomic's reference is made of its core, batch and channel.
@@ -100,9 +99,34 @@ func (l *lsu) tagAtomic(r *mem.Request, a *emu.Access, id uint16, ch int) {
 	r.Atomic = mem.MakeAtomicRef(name, l.atomics.operations(a, lanes))
 	t := &l.coalescer.tags[id]
 	if t.atomic == 0 {
-		l.atomics.batches[t.warp]++
+		t.span = spanOf(a, t.mask)
+		t.next, l.atomics.first[t.warp] = l.atomics.first[t.warp], id+1
 	}
 	t.atomic |= 1 << ch
+}
+
+// ended removes a batch from those outstanding.
+func (l *lsu) ended(id int) {
+	t := &l.coalescer.tags[id]
+	link := &l.atomics.first[t.warp]
+	for int(*link) != id+1 {
+		link = &l.coalescer.tags[*link-1].next
+	}
+	*link = t.next
+	l.atomics.waits = false
+}
+
+// span is a range of addresses, both included.
+type span struct{ low, high uint32 }
+
+// spanOf returns the range of the addresses of lanes.
+func spanOf(a *emu.Access, lanes uint32) span {
+	s := span{low: ^uint32(0)}
+	for m := lanes; m != 0; m &= m - 1 {
+		addr := a.Addr[bits.TrailingZeros32(m)&31]
+		s.low, s.high = min(s.low, addr), max(s.high, addr)
+	}
+	return s
 }
 
 // operations counts the operations that the memory system performs one after the other: lanes, or distinct words with
@@ -159,7 +183,7 @@ func (l *lsu) performAtomic(ref uint32) (wrote bool, err error) {
 func (l *lsu) waitsForAtomic(in inst) bool {
 	at := &l.atomics
 	switch k := in.op.LatencyClass(); {
-	case at.batches[in.warp] == 0:
+	case at.first[in.warp] == 0:
 		return false
 	case k == isa.ClassAtomic:
 		return in.op.Order&suffixRL != 0
@@ -191,16 +215,19 @@ func (l *lsu) ordered(in *inst) bool {
 	if in.op.LatencyClass() != isa.ClassAtomic || in.op.Order&suffixRL == 0 || l.scratchpadLanes[in.access] == 0 {
 		return false
 	}
-	return l.atomics.batches[in.warp] != 0 || !l.switched.Empty()
+	return l.atomics.first[in.warp] != 0 || !l.switched.Empty()
 }
 
 // overlapsAtomic reports whether an access touches a word of an outstanding atomic of its warp.
 func (l *lsu) overlapsAtomic(in inst) bool {
-	for id := range l.coalescer.tags {
-		t := &l.coalescer.tags[id]
-		if t.waiting != 0 && t.warp == in.warp && l.remote(t.inst) && l.overlap(&l.accesses[in.access], t) {
+	a := &l.accesses[in.access]
+	s := spanOf(a, a.Mask)
+	for next := l.atomics.first[in.warp]; next != 0; {
+		t := &l.coalescer.tags[next-1]
+		if s.low&^3 <= t.span.high && t.span.low <= s.high && l.overlap(a, t) {
 			return true
 		}
+		next = t.next
 	}
 	return false
 }
@@ -213,8 +240,7 @@ func (l *lsu) answer(id, ch int) (lanes int16) {
 	}
 	lanes = l.coalescer.answer(id, ch)
 	if t.waiting == 0 && l.remote(t.inst) {
-		l.atomics.batches[t.warp]--
-		l.atomics.waits = false
+		l.ended(id)
 	}
 	return lanes
 }

@@ -39,6 +39,8 @@ type tag struct {
 	mask    uint32 // lanes of the batch
 	waiting uint32 // channels without an answer
 	atomic  uint32 // waiting channels whose atomic has not been performed
+	span    span   // of an atomic's words
+	next    uint16 // of an atomic: one more than the warp's next outstanding batch; 0: none
 }
 
 func newCoalescer(s *Spec) coalescer {

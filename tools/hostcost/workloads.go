@@ -41,6 +41,9 @@ var workloads = []workload{
 	{name: "BFS peg", machine: "graphpeg-15sm", point: point{algorithm: "bfs", schedule: "peg", edges: 15000}},
 	{name: "PageRank strict", machine: "graphpeg-60sm", point: point{algorithm: "pagerank", schedule: "strict", cycles: 3000}},
 	{name: "PageRank strict, six", machine: "graphpeg-60sm", point: point{algorithm: "pagerank", schedule: "strict", cycles: 3000, sockets: 6}},
+	{name: "PageRank vertex, GPU", machine: "gpu-16sm", point: point{algorithm: "pagerank", schedule: "vertex", edges: 15000}},
+	{name: "PageRank warp, GPU", machine: "gpu-16sm", point: point{algorithm: "pagerank", schedule: "warp", edges: 15000}},
+	{name: "lp, GPU", machine: "teslap4-2sm", point: point{algorithm: "lp", schedule: "warp", edges: 15000}},
 	{name: "ld_rand, one core", machine: "vortex-1c4w4t", program: program{"ld_rand", 50}},
 }
 
