@@ -232,6 +232,44 @@ func TestBanksTakeTurns(t *testing.T) {
 	require.Equal(t, 4, m.mem.ops[mem.Read])
 }
 
+// bankOf is bankNames.of, digit by digit.
+func (s *Spec) bankOf(line uint32) int {
+	line >>= s.split()
+	if n := uint32(s.Banks); n&(n-1) != 0 {
+		sum := line % n
+		if s.BankSelect == Hashed {
+			for rest := line / n; rest != 0; rest /= n {
+				sum += rest % n
+			}
+		}
+		return int(sum % n)
+	}
+	sel := line
+	if s.BankSelect == Hashed && s.Banks > 1 {
+		for rest := line >> s.bankBits(); rest != 0; rest >>= s.bankBits() {
+			sel ^= rest
+		}
+	}
+	return int(sel & uint32(s.Banks-1))
+}
+
+// TestBanksOfDrawnLines: the bank of a line is what its digits say, for every number of banks.
+func TestBanksOfDrawnLines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(77, 1))
+	for _, sel := range []BankSelect{LowBits, Hashed} {
+		for banks := 1; banks <= maxPorts; banks++ {
+			s := DefaultSpec()
+			s.Banks, s.BankSelect, s.Sectors = banks, sel, 1<<rng.IntN(3)
+			names := s.bankNames()
+			for range 1000 {
+				line := rng.Uint32() >> rng.IntN(32)
+				require.Equal(t, s.bankOf(line), names.of(line), "line %d of %d %v banks", line, banks, sel)
+			}
+			require.Equal(t, s.bankOf(^uint32(0)), names.of(^uint32(0)))
+		}
+	}
+}
+
 func TestBankSelection(t *testing.T) {
 	for _, sel := range []BankSelect{LowBits, Hashed} {
 		s := DefaultSpec()

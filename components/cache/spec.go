@@ -239,12 +239,30 @@ func (s *Spec) bankBits() int { return bits.Len(uint(s.Banks - 1)) }
 type bankNames struct {
 	bits    uint // of a bank's number
 	split   uint // bits of a line's number that tell the sectors of a way apart
-	lowBits bool // a group's bank is its lowest bits
-	*Spec
+	banks   uint32
+	hashed  bool   // all of a line's digits decide
+	inverse uint64 // of banks; 0: a power of two
 }
 
 func (s *Spec) bankNames() bankNames {
-	return bankNames{uint(s.bankBits()), uint(s.split()), s.BankSelect == LowBits && s.Banks&(s.Banks-1) == 0, s}
+	return bankNames{
+		bits: uint(s.bankBits()), split: uint(s.split()), banks: uint32(s.Banks),
+		hashed: s.BankSelect == Hashed && s.Banks > 1, inverse: s.inverse(),
+	}
+}
+
+// inverse returns 2^64 over the number of banks, rounded up; 0: that number is a power of two.
+func (s *Spec) inverse() uint64 {
+	if s.Banks&(s.Banks-1) == 0 {
+		return 0
+	}
+	return ^uint64(0)/uint64(s.Banks) + 1
+}
+
+// quotientOf divides by the number of an inverse, exactly (Lemire et al., Software: Practice and Experience 49(6), 2019).
+func quotientOf(x uint32, inverse uint64) uint32 {
+	q, _ := bits.Mul64(inverse, uint64(x))
+	return uint32(q)
 }
 
 // asker takes apart the tag of a request to memory: the bank that asks, and its MSHR entry.
@@ -253,33 +271,35 @@ func (n *bankNames) asker(tag uint32) (bank int, entry int16) {
 	return int(tag & (1<<shift - 1)), int16(tag >> shift)
 }
 
-// of returns the bank of a line.
+// of returns the bank of a line: its lowest digit to the base of the number of banks, or, hashed, the sum of all digits
+// without carry (exclusive or, for a power of two). Lines of one bank differ in the digits above the lowest whatever
+// the selection, so those choose the set. All sectors of a way are in one bank.
 func (n *bankNames) of(line uint32) int {
-	if n.lowBits {
-		return int(line >> (n.split & 31) & (1<<(n.bits&31) - 1))
+	line >>= n.split & 31
+	if n.inverse != 0 {
+		return n.ofMany(line)
 	}
-	return n.bankOf(line)
+	if n.hashed { // each step adds as many digits again to the lowest
+		for shift := n.bits; shift < 32; shift *= 2 {
+			line ^= line >> shift
+		}
+	}
+	return int(line & (n.banks - 1))
 }
 
-// bankOf returns the bank of a line. Lines of one bank differ in the bits above
-// the bank bits whatever the selection, so those choose the set. Without a power of two of
-// banks they differ in the quotient. All sectors of a way are in one bank.
-func (s *Spec) bankOf(line uint32) int {
-	line >>= s.split()
-	if n := uint32(s.Banks); n&(n-1) != 0 {
-		sum := line % n
-		if s.BankSelect == Hashed {
-			for rest := line / n; rest != 0; rest /= n {
-				sum += rest % n
-			}
-		}
-		return int(sum % n)
+// ofMany is of without a power of two of banks.
+func (n *bankNames) ofMany(line uint32) int {
+	rest, sum := n.divide(line)
+	for n.hashed && rest != 0 {
+		digit := uint32(0)
+		rest, digit = n.divide(rest)
+		sum += digit
 	}
-	sel := line
-	if s.BankSelect == Hashed && s.Banks > 1 {
-		for rest := line >> s.bankBits(); rest != 0; rest >>= s.bankBits() {
-			sel ^= rest
-		}
-	}
-	return int(sel & uint32(s.Banks-1))
+	_, bank := n.divide(sum)
+	return int(bank)
+}
+
+func (n *bankNames) divide(x uint32) (quotient, rest uint32) {
+	quotient = quotientOf(x, n.inverse)
+	return quotient, x - quotient*n.banks
 }

@@ -15,7 +15,7 @@ type tags struct {
 	split   int      // its logarithm
 	mask    uint32   // sets-1
 	shift   int      // bits of a line's number that tell sectors and banks apart
-	banks   uint32   // divisor of groups' numbers for a number of banks that is no power of two; else 0
+	inverse uint64   // by which groups' numbers are divided, for a number of banks that is no power of two; else 0
 	line    []uint32 // by index
 	group   []uint32 // by way: its tag; nil with one sector, where line has it
 	dirty   []bool   // by index, write-back: written since it was filled
@@ -30,11 +30,8 @@ func newTags(s *Spec, bank int) tags {
 	ways := s.Sets() * s.Ways
 	t := tags{
 		policy: s.Replacement, ways: s.Ways, sectors: s.sectors(), split: s.split(), mask: uint32(s.Sets() - 1),
-		shift: s.split() + s.bankBits(), line: make([]uint32, ways*s.sectors()), out: make([]victim, 0, s.sectors()),
+		shift: s.split() + s.bankBits(), inverse: s.inverse(), line: make([]uint32, ways*s.sectors()), out: make([]victim, 0, s.sectors()),
 		random: splitmix(s.Seed + uint64(bank)),
-	}
-	if s.Banks&(s.Banks-1) != 0 {
-		t.banks = uint32(s.Banks)
 	}
 	for i := range t.line {
 		t.line[i] = invalid
@@ -64,8 +61,8 @@ func splitmix(x uint64) uint64 {
 
 // set returns the set of a line.
 func (t *tags) set(line uint32) int {
-	if t.banks != 0 {
-		return int(line >> (t.split & 31) / t.banks & t.mask)
+	if t.inverse != 0 {
+		return int(quotientOf(line>>(t.split&31), t.inverse) & t.mask)
 	}
 	return int(line >> (t.shift & 31) & t.mask)
 }
