@@ -85,6 +85,11 @@ func TestThreadsWithUnits(t *testing.T) {
 			small...)
 		sameOnThreads(t, 1, load(t, "vortex-6c32w32t", set...), source(t, mixed))
 	})
+	t.Run("messages in concentrators", func(t *testing.T) {
+		cfg := load(t, "graphpeg-60sm", append([]string{"sockets=9", "ctrlproc.interval=40", "ctrlproc.network=shared",
+			"concentrator.sockets=3", "concentrator.outstanding=4"}, smallPeg...)...)
+		sameOnThreads(t, 0, cfg, newPegGraph(3, 300, 3000).program(t))
+	})
 	t.Run("weaver", func(t *testing.T) {
 		sameOnThreads(t, 3, load(t, "vortex-6c32w32t-weaver", small...), weaverProgram(t, 60))
 	})
