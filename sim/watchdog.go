@@ -103,34 +103,7 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 		w.handle.WakeAt(now + 1)
 		return false
 	}
-	progress, working, failed := uint64(0), false, false
-	for _, c := range w.m.Cores {
-		s := c.Counts()
-		progress += s.Issued + s.Committed
-		working = working || !c.Done()
-		failed = failed || c.Err() != nil
-	}
-	if w.report != nil && (w.edges == 0 || now-w.reported >= checkEvery) {
-		w.report(Progress{now, w.m.Arch.Stats()})
-		w.reported = now
-	}
-	if t := w.m.tasks; t != nil {
-		progress, working, failed = t.Progress(), !t.Done(), t.Err() != nil
-	}
-	for _, c := range w.m.Caches {
-		progress += c.Progress(now)
-	}
-	for _, u := range w.m.functional {
-		if u.Goes() { // memory may be estimated to take very long, which nothing counts
-			w.moved = now
-		}
-	}
-	if w.m.functional != nil {
-		progress += w.m.Arch.Stats().WarpInstrs
-	}
-	if progress += w.m.Memory.Bytes(); progress != w.progress {
-		w.progress, w.moved = progress, now
-	}
+	working, failed := w.observe(now)
 	switch {
 	case failed: // Run returns the error
 		working = false
@@ -161,6 +134,39 @@ func (w *watchdog) Tick(now clock.Cycle) bool {
 	}
 	w.handle.WakeAt(next)
 	return false
+}
+
+// observe notes the progress up to this cycle. It reports whether a core has work, and whether one has failed.
+func (w *watchdog) observe(now clock.Cycle) (working, failed bool) {
+	progress := uint64(0)
+	for _, c := range w.m.Cores {
+		s := c.Counts()
+		progress += s.Issued + s.Committed
+		working = working || !c.Done()
+		failed = failed || c.Err() != nil
+	}
+	if w.report != nil && (w.edges == 0 || now-w.reported >= checkEvery) {
+		w.report(Progress{now, w.m.Arch.Stats()})
+		w.reported = now
+	}
+	if t := w.m.tasks; t != nil {
+		progress, working, failed = t.Progress(), !t.Done(), t.Err() != nil
+	}
+	for _, c := range w.m.Caches {
+		progress += c.Progress(now)
+	}
+	for _, u := range w.m.functional {
+		if u.Goes() { // memory may be estimated to take very long, which nothing counts
+			w.moved = now
+		}
+	}
+	if w.m.functional != nil {
+		progress += w.m.Arch.Stats().WarpInstrs
+	}
+	if progress += w.m.Memory.Bytes(); progress != w.progress {
+		w.progress, w.moved = progress, now
+	}
+	return working, failed
 }
 
 // nextCheck returns the cycle of the check after this one, which is no later than the ends of the run and the launch.

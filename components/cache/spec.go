@@ -259,7 +259,8 @@ func (s *Spec) inverse() uint64 {
 	return ^uint64(0)/uint64(s.Banks) + 1
 }
 
-// quotientOf divides by the number of an inverse, exactly (Lemire et al., Software: Practice and Experience 49(6), 2019).
+// quotientOf divides by the number of an inverse, exactly (Lemire et al., Software: Practice and Experience 49(6),
+// 2019).
 func quotientOf(x uint32, inverse uint64) uint32 {
 	q, _ := bits.Mul64(inverse, uint64(x))
 	return uint32(q)

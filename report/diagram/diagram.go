@@ -180,6 +180,9 @@ func (d *drawing) levels(m *configs.Machine, y float64) float64 {
 
 func (d *drawing) cache(b box, name string, s *cache.Spec) {
 	detail := fmt.Sprintf("%s, %d ways", bytes(s.Bytes), s.Ways)
+	if s.Keeps == cache.Nothing {
+		detail = "keeps nothing"
+	}
 	if b.w > 200 {
 		detail += fmt.Sprintf(", %s × %s", count(s.Banks, "bank"), count(s.MSHRs, "MSHR"))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/components/cache"
 	"heddle/experiment"
 	"heddle/experiment/config"
 	"heddle/kernels/workload"
@@ -301,8 +302,15 @@ func Check(p *config.Pack, v config.Variant, points []Point, all bool) error {
 // Machine describes an experiment's machine.
 func Machine(p *experiment.Point) string {
 	m := &p.Config.Machine
-	s := fmt.Sprintf("%s: %d × %d cores × %d warps × %d threads, L1D %d KiB", p.Config.Name, m.Sockets,
-		m.CoresPerSocket, m.Core.Warps, m.Core.Threads, m.L1D.Bytes>>10)
+	l1d := fmt.Sprintf("L1D %d KiB", m.L1D.Bytes>>10)
+	switch m.L1D.Keeps {
+	case cache.ReadOnly:
+		l1d += " for what nobody writes"
+	case cache.Nothing:
+		l1d = "an L1D that keeps nothing"
+	}
+	s := fmt.Sprintf("%s: %d × %d cores × %d warps × %d threads, %s", p.Config.Name, m.Sockets, m.CoresPerSocket,
+		m.Core.Warps, m.Core.Threads, l1d)
 	if m.L2 != nil {
 		s += fmt.Sprintf(", L2 %d KiB", m.L2.Bytes>>10)
 	}
