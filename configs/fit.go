@@ -30,7 +30,7 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	coresSuffice, levelsInOrder, socketPortFits, wiresHold, linesGrow, writesPass, portsSuffice, atomicsMeet, memoryFits,
+	coresSuffice, levelsInOrder, socketPortFits, wiresHold, linesGrow, pairsFit, writesPass, portsSuffice, atomicsMeet, memoryFits,
 	unitFits, controlFits,
 }
 
@@ -156,6 +156,28 @@ func linesGrow(m *Machine) (key, why string) {
 				l.spec.LineBytes, before.key, before.spec.LineBytes)
 		}
 		before = l
+	}
+	return "", ""
+}
+
+// pairsFit: a request for two sectors is one for a line of the next level.
+func pairsFit(m *Machine) (key, why string) {
+	levels := m.levels()
+	next := func(i int) *cache.Spec {
+		if i < len(levels) {
+			return levels[i].spec
+		}
+		return nil
+	}
+	for i, l := range append([]level{{"l1i", &m.L1I}}, levels...) {
+		switch to := next(max(1, i)); {
+		case !l.spec.SectorPairs:
+		case to == nil:
+			return l.key + ".sector_pairs", "true: memory is asked for a line at a time: expected a cache behind it, or false"
+		case to.LineBytes < 2*l.spec.LineBytes:
+			return l.key + ".sector_pairs", fmt.Sprintf("true: two sectors have %d bytes, and a line of the next level %d: "+
+				"expected as much or more", 2*l.spec.LineBytes, to.LineBytes)
+		}
 	}
 	return "", ""
 }

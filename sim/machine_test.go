@@ -261,6 +261,9 @@ func TestMachinesThatDoNotFit(t *testing.T) {
 		{"l1i.line_bytes=32", "l1i.line_bytes"},
 		{"memory.channels=3 memory.mapping=ChRaBaRoCo", "memory.channels"},
 		{"cores_per_socket=16 core.fetch_width=8", "core.fetch_width"},
+		{"l1d.sector_pairs=true", "l1d.sector_pairs: true: expected sectors of at least 2"},
+		{"l1d.sectors=2 l1d.sector_pairs=true", "l1d.sector_pairs: true: two sectors have 128 bytes, and a line of the next level 64"},
+		{"l2.sectors=2 l2.sector_pairs=true", "l2.sector_pairs: true: memory is asked for a line at a time"},
 	} {
 		_, err := configs.LoadMachine("vortex-6c32w32t", nil, strings.Fields(c.set))
 		require.ErrorContains(t, err, c.says, c.set)
@@ -331,6 +334,7 @@ func TestEveryKnobCounts(t *testing.T) {
 		{"core.alu_lanes=8", "alu_chain"}, {"core.alu_lanes=16", "div_chain"}, {"core.fpu_lanes=8", "fma_chain"}, {"core.sfu_lanes=4", "lat_csr"},
 		{"core.lsu_lanes=4", "ld_coal"}, {"core.channel_bytes=16 core.gather_answers=true | core.channel_bytes=16", "ld_rand"}, {"core.lsu_lanes=16", "st_coal"}, {"core.lsu_lanes=1", "lmem_ld"}, {"core.lsu_lanes=4 core.lsu_queue=2 | core.lsu_lanes=4", "ld_coal"},
 		{"core.lsu_lanes=4 core.channel_bytes=4 | core.lsu_lanes=4", "ld_coal"}, {"l1i.line_bytes=32 l1d.line_bytes=32 core.channel_bytes=32 | core.channel_bytes=32", "ld_coal"},
+		{"l2.line_bytes=128 l1d.sectors=2 l1d.sector_pairs=true | l2.line_bytes=128 l1d.sectors=2", "ld_coal"},
 		{"l2.line_bytes=128", "ld_coal"}, {"core.sfu_lanes=4", "diverge"}, {"core.idiv=dpi core.latency.div=10 | core.idiv=dpi", "div_chain"},
 		{"core.latency.fma=10", "fma_chain"}, {"core.latency.fncp=10", "lat_fmin"}, {"core.latency.fcvt=10", "lat_fcvt"},
 		{"core.latency.fdiv=30", "fdiv_chain"}, {"core.latency.fsqrt=30", "lat_fsqrt"}, {"core.latency.csr=10", "lat_csr"},

@@ -21,7 +21,7 @@ var never = regexp.MustCompile(`^(` +
 	// not written by programs
 	`|l1i\.(writes|write_hits|write_misses|write_resends|flushes|flush_cycles|evictions|writebacks|atomics.*|invalidations)` +
 	`|l2\.(atomics\.passed|invalidations)` + // the last one that atomics reach
-	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|dram\.stall\.read_queue` + // package cache's and dram's own tests
+	`|l1i\.stall\.memory_queue|l2\.stall\.mshr|l1i\.pairs|l2\.pairs|dram\.stall\.read_queue` + // package cache's and dram's own tests
 	`|dram\.commands\.(rda|wra)` + // closed page
 	`)$`)
 
@@ -100,6 +100,9 @@ func TestNoStatisticIsDead(t *testing.T) {
 	look("vortex-rtl-c", source(t, mixed))
 	look("vortex-rtl-c", source(t, mixed), "l1d.write_policy=back", "l1d.bytes=4KiB", "l2.write_policy=back",
 		"l2.bytes=8KiB")
+	coalesced, err := micro.Program("ld_coal", 5)
+	require.NoError(t, err)
+	look("gpu-16sm", coalesced, "sockets=2", "l1d.sectors=4", "l1d.sector_pairs=true")
 	look("vortex-rtl-a", source(t, tickets))
 	look("vortex-rtl-a", source(t, trapping))
 	look("vortex-rtl-c", source(t, tickets))

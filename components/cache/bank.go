@@ -12,6 +12,7 @@ import (
 // bank is the logic of one bank. step runs one cycle.
 type bank struct {
 	in       inputs
+	second   int16 // with sector_pairs: MSHR entry of the second sector of an answer whose first was taken; or none
 	st0, st1 *operation
 	waiting  cause // why the last cycle accepted nothing; 0: it did not have to wait
 
@@ -32,6 +33,7 @@ type bank struct {
 	sets            int
 	writeBackPolicy bool   // write-back
 	resend          bool   // a write's replay is sent to memory again
+	pairs           bool   // two neighbouring sectors are asked for in one request
 	flushSteps      int    // steps of a flush's walk: sets, or lines with write-back
 	lineMask        uint32 // address bits of a line
 	lineShift       int
@@ -39,6 +41,7 @@ type bank struct {
 	mreqAlmost      int // occupancy at which mreq counts as almost full
 	forwardFlush    bool
 	keeps           Keeps
+	lone            uint32  // in functional execution, with pairs: the sector asked for last, and alone; or invalid
 	readOnly        *[]span // lines that nobody writes
 
 	watch probe.Watch // nil: no observer
@@ -113,7 +116,7 @@ func (d actions) has(what actions) bool { return d&what != 0 }
 func newBank(of *queue.Owner, s *Spec, id int) *bank {
 	in := fmt.Sprintf("bank %d, ", id)
 	b := &bank{
-		in: inputs{fill: none}, st0: new(operation), st1: new(operation),
+		in: inputs{fill: none}, second: none, st0: new(operation), st1: new(operation),
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
 		rsp: queue.New[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
 		// A replay that writes must not wait for a next level that itself waits for the fills behind the replay: one
@@ -125,6 +128,7 @@ func newBank(of *queue.Owner, s *Spec, id int) *bank {
 		replayDelay: uint64(s.ReplayDelay), forwardFlush: s.ForwardFlush, writeBackPolicy: s.WritePolicy == Back,
 		flushSteps: s.Sets(),
 		resend:     s.ResendWrites && s.WritePolicy == Through,
+		pairs:      s.SectorPairs, lone: invalid,
 	}
 	if b.writeBackPolicy {
 		b.flushSteps *= s.Ways * s.sectors()
@@ -175,7 +179,10 @@ func (b *bank) pipeline(now uint64, r *request) (out actions) {
 	}
 	// Priority at stage 0: replay > fill > flush > request. Replays come first because they never miss, fills next
 	// because misses wait for them. A pending replay blocks the others even in a cycle in which it is not ready itself.
+	// An answer's second sector comes right behind its first.
 	switch {
+	case b.second != none:
+		return out | b.acceptSecond(now)
 	case b.mshr.replay != none:
 		return out | b.acceptReplay(now, refusal)
 	case b.in.fill != none:
@@ -280,6 +287,10 @@ func (b *bank) missLine(op *operation) {
 		b.tell("miss", op)
 	}
 	b.mshr.miss(op.id)
+	if b.pairs && b.mshr.alongside(op.id, op.line^1) {
+		b.stats.Pairs++
+		return
+	}
 	b.ask(op, mem.Read)
 }
 
@@ -355,11 +366,15 @@ func (b *bank) commitReplay(now uint64, op *operation) bool {
 	if op.mem.Op == mem.Flush || op.mem.Op == mem.Atomic && !b.performs(mem.Atomic) {
 		return b.respond(op)
 	}
-	if b.filled != passing {
-		if !b.tags.holds(b.filled, op.line) {
-			panic(b.bug(now, "a replay without its line"))
-		}
-		b.tags.touch(b.filled)
+	at := b.filled
+	if b.pairs { // the last answer may have brought two
+		at = b.tags.find(op.line)
+	}
+	if at == passing && b.keeps == All || at != passing && !b.tags.holds(at, op.line) {
+		panic(b.bug(now, "a replay without its line"))
+	}
+	if at != passing {
+		b.tags.touch(at)
 	}
 	switch op.mem.Op {
 	case mem.Write:
@@ -457,6 +472,18 @@ func (b *bank) acceptFill(now uint64) actions {
 		k = passed
 	}
 	b.enter(k, id, b.mshr.fill(id))
+	if k == fill && b.mshr.entries[id].pair >= 0 {
+		b.second = b.mshr.entries[id].pair
+		return moved
+	}
+	return moved | tookFill
+}
+
+// acceptSecond accepts the second sector of memory's answer. The replays of both follow.
+func (b *bank) acceptSecond(now uint64) actions {
+	id := b.second
+	b.second, b.refill = none, now+b.replayDelay
+	b.enter(fill, id, b.mshr.fill(id))
 	return moved | tookFill
 }
 

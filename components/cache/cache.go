@@ -92,6 +92,7 @@ type memoryPort struct {
 type front struct {
 	want   uint64  // inputs whose first request is for the bank
 	arb    arbiter // over inputs
+	beside uint32  // with sector_pairs: the sector that goes first, as its neighbour has just come; or invalid
 	buffer queue.Queue[request]
 }
 
@@ -421,7 +422,7 @@ func (c *Cache) crossbar() {
 		if want == 0 || f.buffer.Full() {
 			continue
 		}
-		from := f.arb.pick(want)
+		from := c.pick(f, want)
 		f.buffer.Push(c.heads[from])
 		c.sets.awake |= bit(i)
 		c.moved = true
@@ -429,10 +430,29 @@ func (c *Cache) crossbar() {
 	}
 }
 
+// pick returns the input whose request a bank takes next: a sector's neighbour follows it, so that both can be asked for
+// together, and one after it is the arbiter's choice again.
+func (c *Cache) pick(f *front, want uint64) int {
+	if !c.spec.SectorPairs {
+		return f.arb.pick(want)
+	}
+	for m := want; m != 0 && f.beside != invalid; m &= m - 1 {
+		if i := first(m); c.heads[i].line == f.beside {
+			return i
+		}
+	}
+	return f.arb.pick(want)
+}
+
 // took books that bank i has taken the first request of an input.
 func (c *Cache) took(i, from int) {
 	f := &c.bank[i&(maxPorts-1)].front
 	f.arb.grant(from)
+	if line := c.heads[from].line; f.beside != line {
+		f.beside = line ^ 1
+	} else {
+		f.beside = invalid
+	}
 	if others := f.want & c.sets.admitted &^ bit(from); others != 0 {
 		c.stats.BankConflicts += uint64(bits.OnesCount64(others))
 	}
@@ -546,7 +566,7 @@ func (c *Cache) offer(b *bank) *request {
 		return b.front.buffer.Front()
 	}
 	if want := b.front.want & c.sets.admitted; want != 0 {
-		return &c.heads[b.front.arb.pick(want)]
+		return &c.heads[c.pick(&b.front, want)]
 	}
 	return nil
 }
@@ -619,6 +639,10 @@ func (c *Cache) sendPort(p *memoryPort, asks uint64) {
 	b := c.bank[from]
 	r := b.mreq.Front()
 	p.req.Push(*r)
+	if c.spec.SectorPairs && r.Op == mem.Read {
+		_, id := c.names.asker(r.Tag)
+		b.mshr.left(id)
+	}
 	c.hook(HookPosMemory, -1, *r)
 	if b.mreq.Drop(); b.mreq.Len() < b.mreqAlmost {
 		c.wakeBank(from, b, memoryQueueFull)

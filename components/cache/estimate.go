@@ -22,6 +22,7 @@ type bankEstimate struct {
 	queue  mem.Entries   // to memory, including the bank's share of the link's capacity
 	port   *mem.Calendar // to memory
 	there  []uint64      // by tag entry: cycle in which the line arrives
+	second uint64        // cycle in which the bank has the last answer's second sector, if it has one
 
 	atomics mem.Calendar // the bank's cycles that operations of atomics take
 }

@@ -36,5 +36,5 @@ func (c *Cache) Sent() Sent {
 	if c.spec.WritePolicy == Back {
 		writes = s.Writebacks
 	}
-	return Sent{Reads: s.Fills, Writes: writes, Atomics: s.AtomicsPassed}
+	return Sent{Reads: s.Fills - s.Pairs, Writes: writes, Atomics: s.AtomicsPassed}
 }

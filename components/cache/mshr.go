@@ -9,6 +9,9 @@ import (
 // none is the nil entry.
 const none int16 = -1
 
+// alone is the pair of a head whose request has left for one line.
+const alone int16 = -2
+
 // request is a request inside a bank.
 type request struct {
 	mem  mem.Request
@@ -31,6 +34,7 @@ type mshr struct {
 	free    int16   // head of the free list
 	used    int
 	replay  int16 // next request to replay
+	last    int16 // the last one, if there is a next
 }
 
 type mshrEntry struct {
@@ -39,6 +43,7 @@ type mshrEntry struct {
 	next  int16 // in the free list, or in the list of a line
 	tail  int16 // of a head: the end of its list
 	peer  int16 // of a head: the next head with the same hash
+	pair  int16 // of a head: the one that its request asks for as well; alone: none, and it has left
 }
 
 type entryState uint8
@@ -105,7 +110,7 @@ func (m *mshr) pending(line uint32) int16 {
 func (m *mshr) miss(id int16) {
 	e := &m.entries[id]
 	first := m.chain(e.line)
-	e.state, e.tail, e.peer = entryHead, id, *first
+	e.state, e.tail, e.peer, e.pair = entryHead, id, *first, none
 	*first = id
 }
 
@@ -118,14 +123,35 @@ func (m *mshr) answered(id int16) {
 	*at = m.entries[id].peer
 }
 
+// alongside makes the request of the head of another line, if that has one which has not left and is for that line
+// alone, one for this head's line, too. It reports whether it has.
+func (m *mshr) alongside(head int16, line uint32) bool {
+	other := m.pending(line)
+	if other == none || m.entries[other].pair != none {
+		return false
+	}
+	m.entries[other].pair, m.entries[head].pair = head, alone
+	return true
+}
+
+// left notes that a head's request has left.
+func (m *mshr) left(head int16) {
+	if e := &m.entries[head]; e.pair == none {
+		e.pair = alone
+	}
+}
+
 // pass marks the request as one that the next level answers.
 func (m *mshr) pass(id int16) { m.entries[id].state = entryPassed }
 
 // join appends the request to head's list.
 func (m *mshr) join(head, id int16) {
-	m.entries[id].state = entryJoined
-	h := &m.entries[head]
-	m.entries[h.tail].next = id
+	e, h := &m.entries[id], &m.entries[head]
+	e.state = entryJoined
+	if m.last == h.tail {
+		m.last = id
+	}
+	e.next, m.entries[h.tail].next = m.entries[h.tail].next, id
 	h.tail = id
 }
 
@@ -138,9 +164,14 @@ func (m *mshr) waits(id int16) bool {
 // passed reports whether the answer to the entry's request carries no line.
 func (m *mshr) passed(id int16) bool { return m.entries[id].state == entryPassed }
 
-// fill starts the replay of head's list, and returns its first request.
+// fill adds head's list to what is replayed, and returns its first request.
 func (m *mshr) fill(head int16) *request {
-	m.replay = head
+	if m.replay == none {
+		m.replay = head
+	} else {
+		m.entries[m.last].next = head
+	}
+	m.last = m.entries[head].tail
 	return &m.entries[head].request
 }
 

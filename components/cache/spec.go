@@ -42,6 +42,7 @@ type Spec struct {
 	ResendWrites bool        `key:"resend_writes" default:"false"`
 	ForwardFlush bool        `key:"forward_flush" default:"false"`
 	Keeps        Keeps       `key:"keeps" default:"all" oneof:"all,read_only,none"`
+	SectorPairs  bool        `key:"sector_pairs" default:"false"`
 }
 
 // Docs has the long descriptions of keys.
@@ -73,6 +74,10 @@ func (Spec) Docs() map[string]string {
 			"read_only: arrays that no kernel writes, which are the graph's: no code, nothing of a program of one's own. " +
 			"All but all need write_policy through. RTL: all. A Pascal GPU's L1, unless a program is built with " +
 			"-dlcm=ca, keeps what is read by __ldg alone (CUDA C++ Programming Guide, compute capability 6.x).",
+		"sector_pairs": "A miss whose neighbouring sector has a request in the bank's queue to memory goes along with " +
+			"that: one request for both, whose answer takes two cycles of the memory port. Needs sectors, and a " +
+			"next level with lines of twice as many bytes. NVIDIA: a request of an L1 names sectors of a line, and an " +
+			"A100's L2 gives two a cycle and slice (NVIDIA A100 Tensor Core GPU Architecture, p. 36). RTL: false.",
 	}
 }
 
@@ -197,11 +202,15 @@ func (s Spec) Validate() error {
 		return fmt.Errorf("cache keeps = %s: expected all with write_policy = back, which keeps what is written",
 			s.Keeps)
 	}
+	if s.SectorPairs && s.sectors() == 1 {
+		return fmt.Errorf("cache sector_pairs = true: expected sectors of at least 2, which can be asked for together")
+	}
 	return nil
 }
 
 // Fit makes the capacity the largest up to Bytes that banks × ways × sectors × line_bytes can have, or the least,
-// memory ports no more than banks, and what a cache with write-back keeps all. It is for who draws specs at random.
+// memory ports no more than banks, what a cache with write-back keeps all, and pairs of sectors none where there are no
+// sectors. It is for who draws specs at random.
 func (s *Spec) Fit() {
 	sets := max(1, s.Sets())
 	s.Bytes = s.setBytes() << (bits.Len(uint(sets)) - 1)
@@ -209,6 +218,7 @@ func (s *Spec) Fit() {
 	if s.WritePolicy == Back {
 		s.Keeps = All
 	}
+	s.SectorPairs = s.SectorPairs && s.sectors() > 1
 }
 
 // MaxPorts is the most requesters a cache can have.

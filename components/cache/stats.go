@@ -11,6 +11,7 @@ type Stats struct {
 	WriteHits    uint64 `stat:"write_hits" unit:"requests" doc:"Writes whose line was there."`
 	WriteMisses  uint64 `stat:"write_misses" unit:"requests" doc:"Writes whose line was not there."`
 	Merges       uint64 `stat:"merges" unit:"requests" doc:"Misses that joined an outstanding fill."`
+	Pairs        uint64 `stat:"pairs" unit:"requests" doc:"Of the misses that asked for a sector, those that went along with their neighbour's (sector_pairs)."`
 	Fills        uint64 `stat:"fills" unit:"lines" doc:"Lines brought in."`
 	Replays      uint64 `stat:"replays" unit:"requests" doc:"Requests that went through the pipeline again, after their fill."`
 	Evictions    uint64 `stat:"evictions" unit:"lines" doc:"Valid lines that a fill replaced."`

@@ -212,8 +212,14 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	if !missed {
 		there = e.find(where, at)
 	} else {
-		there = e.ask(c.functional.next, mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask}, at)
-		if line := a.Addr >> (c.lineShift & 31); b.keepsLine(line) {
+		line := a.Addr >> (c.lineShift & 31)
+		if b.goesAlong(line) {
+			there = max(e.second, at)
+		} else {
+			there = e.ask(c.functional.next, mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask}, at)
+			e.second = there + 1
+		}
+		if b.keepsLine(line) {
 			var out []victim
 			out, where = b.tags.fill(line)
 			for _, v := range out {
@@ -245,6 +251,18 @@ func (c *Cache) warmLine(b *bank, e *bankEstimate, where int, a *mem.Access, at 
 	return there
 }
 
+// goesAlong reports whether a sector that is missing comes with the one that the bank has asked for last.
+func (b *bank) goesAlong(line uint32) bool {
+	if !b.pairs {
+		return false
+	}
+	along := b.lone == line^1
+	if b.lone = line; along {
+		b.lone = invalid
+	}
+	return along
+}
+
 // Touch implements mem.Warmer: it changes lines in the order in which Warm does.
 func (c *Cache) Touch(a mem.Access) {
 	if a.Op.Flushes() {
@@ -272,7 +290,9 @@ func (c *Cache) Touch(a mem.Access) {
 // touchLine is warmLine without time.
 func (c *Cache) touchLine(b *bank, where int, line uint32, a *mem.Access) {
 	if where < 0 {
-		c.functional.next.Touch(mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask})
+		if !b.goesAlong(line) {
+			c.functional.next.Touch(mem.Access{Op: mem.Read, Addr: a.Addr & b.lineMask})
+		}
 		if b.keepsLine(line) {
 			var out []victim
 			out, where = b.tags.fill(line)

@@ -115,6 +115,29 @@ func (t *tags) held() string {
 	return text
 }
 
+// TestSectorsGoTogetherWithoutTime: a missing sector comes with its neighbour if a bank has asked for that last.
+func TestSectorsGoTogetherWithoutTime(t *testing.T) {
+	spec := DefaultSpec()
+	spec.Sectors, spec.SectorPairs, spec.Banks, spec.Ways, spec.LineBytes = 2, true, 2, 2, 32
+	spec.Bytes = 64 * spec.setBytes()
+	_, warm := newSlow(t, spec)
+	_, untimed := newSlow(t, spec)
+	var next, after recorder
+	warm.WarmInto(&next, new(writes))
+	untimed.WarmInto(&after, new(writes))
+	for _, line := range []uint32{4, 6, 5, 7, 8, 9, 8, 9, 13, 12, 20, 24, 21} { // 4 and 5 are in one bank, 6 and 7 in the other
+		a := mem.Access{Op: mem.Read, Addr: line * 32}
+		warm.Warm(a, 0)
+		untimed.Touch(a)
+	}
+	var asked []uint32
+	for _, q := range next.seen {
+		asked = append(asked, q.Addr/32)
+	}
+	require.Equal(t, []uint32{4, 6, 8, 13, 20, 24, 21}, asked)
+	require.Equal(t, next.seen, after.seen)
+}
+
 // TestWarmLeavesWhatTimeLeaves: after every one of random accesses, made one at a time, caches in which no time passes,
 // estimated or not, hold the same lines as one in time, with the same ones dirty and the same one to go next, and have
 // asked the next level for the same, in the same order.
@@ -122,7 +145,7 @@ func TestWarmLeavesWhatTimeLeaves(t *testing.T) {
 	for seed := range testenv.Cases(t, 60, 1200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		spec := draw(r)
-		spec.Ports, spec.Inputs = 1, nil
+		spec.Ports, spec.Inputs, spec.SectorPairs = 1, nil, false // one after the other, no two go together
 		for spec.Bytes = spec.setBytes(); spec.Bytes < 64 ||
 			r.IntN(2) == 0 && spec.Bytes < 1<<16; spec.Bytes *= 2 {
 		}
