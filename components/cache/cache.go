@@ -430,8 +430,8 @@ func (c *Cache) crossbar() {
 	}
 }
 
-// pick returns the input whose request a bank takes next: a sector's neighbour follows it, so that both can be asked for
-// together, and one after it is the arbiter's choice again.
+// pick returns the input whose request a bank takes next: a sector's neighbour follows it, so that both can be asked
+// for together, and one after it is the arbiter's choice again.
 func (c *Cache) pick(f *front, want uint64) int {
 	if !c.spec.SectorPairs {
 		return f.arb.pick(want)

@@ -76,8 +76,8 @@ func (Spec) Docs() map[string]string {
 			"-dlcm=ca, keeps what is read by __ldg alone (CUDA C++ Programming Guide, compute capability 6.x).",
 		"sector_pairs": "A miss whose neighbouring sector has a request in the bank's queue to memory goes along with " +
 			"that: one request for both, whose answer takes two cycles of the memory port. Needs sectors, and a " +
-			"next level with lines of twice as many bytes. NVIDIA: a request of an L1 names sectors of a line, and an " +
-			"A100's L2 gives two a cycle and slice (NVIDIA A100 Tensor Core GPU Architecture, p. 36). RTL: false.",
+			"next level with lines of twice as many bytes. NVIDIA: an A100's L2 gives 64 bytes " +
+			"a cycle and slice, two sectors (A100 Tensor Core GPU Architecture, from memory). RTL: false.",
 	}
 }
 

@@ -125,7 +125,8 @@ func TestSectorsGoTogetherWithoutTime(t *testing.T) {
 	var next, after recorder
 	warm.WarmInto(&next, new(writes))
 	untimed.WarmInto(&after, new(writes))
-	for _, line := range []uint32{4, 6, 5, 7, 8, 9, 8, 9, 13, 12, 20, 24, 21} { // 4 and 5 are in one bank, 6 and 7 in the other
+	// 4 and 5 are in one bank, 6 and 7 in the other
+	for _, line := range []uint32{4, 6, 5, 7, 8, 9, 8, 9, 13, 12, 20, 24, 21} {
 		a := mem.Access{Op: mem.Read, Addr: line * 32}
 		warm.Warm(a, 0)
 		untimed.Touch(a)
