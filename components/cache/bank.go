@@ -179,10 +179,7 @@ func (b *bank) pipeline(now uint64, r *request) (out actions) {
 	}
 	// Priority at stage 0: replay > fill > flush > request. Replays come first because they never miss, fills next
 	// because misses wait for them. A pending replay blocks the others even in a cycle in which it is not ready itself.
-	// An answer's second sector comes right behind its first.
 	switch {
-	case b.second != none:
-		return out | b.acceptSecond(now)
 	case b.mshr.replay != none:
 		return out | b.acceptReplay(now, refusal)
 	case b.in.fill != none:
@@ -447,6 +444,9 @@ func (b *bank) enter(k kind, id int16, r *request) {
 // acceptReplay returns moved also while the replay waits for memory: the bank must then be stepped in the next cycle,
 // because the answers that end the wait through memoryBackPressure wake no bank.
 func (b *bank) acceptReplay(now uint64, refusal cause) actions {
+	if b.second != none {
+		return b.acceptSecond(now)
+	}
 	if now < b.refill {
 		return 0
 	}
@@ -472,14 +472,14 @@ func (b *bank) acceptFill(now uint64) actions {
 		k = passed
 	}
 	b.enter(k, id, b.mshr.fill(id))
-	if k == fill && b.mshr.entries[id].pair >= 0 {
+	if b.pairs && k == fill && b.mshr.entries[id].pair >= 0 {
 		b.second = b.mshr.entries[id].pair
 		return moved
 	}
 	return moved | tookFill
 }
 
-// acceptSecond accepts the second sector of memory's answer. The replays of both follow.
+// acceptSecond accepts the second sector of memory's answer, right behind the first. The replays of both follow.
 func (b *bank) acceptSecond(now uint64) actions {
 	id := b.second
 	b.second, b.refill = none, now+b.replayDelay

@@ -444,14 +444,21 @@ func (c *Cache) pick(f *front, want uint64) int {
 	return f.arb.pick(want)
 }
 
+// neighbour notes that a sector has come: unless it has followed its neighbour, that goes first now.
+func (f *front) neighbour(sector uint32) {
+	if f.beside != sector {
+		f.beside = sector ^ 1
+	} else {
+		f.beside = invalid
+	}
+}
+
 // took books that bank i has taken the first request of an input.
 func (c *Cache) took(i, from int) {
 	f := &c.bank[i&(maxPorts-1)].front
 	f.arb.grant(from)
-	if line := c.heads[from].line; f.beside != line {
-		f.beside = line ^ 1
-	} else {
-		f.beside = invalid
+	if c.spec.SectorPairs {
+		f.neighbour(c.heads[from].line)
 	}
 	if others := f.want & c.sets.admitted &^ bit(from); others != 0 {
 		c.stats.BankConflicts += uint64(bits.OnesCount64(others))
