@@ -483,7 +483,7 @@ func (b *bank) acceptFill(now uint64) actions {
 func (b *bank) acceptSecond(now uint64) actions {
 	id := b.second
 	b.second, b.refill = none, now+b.replayDelay
-	b.enter(fill, id, b.mshr.fill(id))
+	b.enter(fill, id, b.mshr.fillSecond(id))
 	return moved | tookFill
 }
 

@@ -433,9 +433,13 @@ func (c *Cache) crossbar() {
 // pick returns the input whose request a bank takes next: a sector's neighbour follows it, so that both can be asked
 // for together, and one after it is the arbiter's choice again.
 func (c *Cache) pick(f *front, want uint64) int {
-	if !c.spec.SectorPairs {
-		return f.arb.pick(want)
+	if c.spec.SectorPairs {
+		return c.pickNeighbour(f, want)
 	}
+	return f.arb.pick(want)
+}
+
+func (c *Cache) pickNeighbour(f *front, want uint64) int {
 	for m := want; m != 0 && f.beside != invalid; m &= m - 1 {
 		if i := first(m); c.heads[i].line == f.beside {
 			return i

@@ -34,7 +34,6 @@ type mshr struct {
 	free    int16   // head of the free list
 	used    int
 	replay  int16 // next request to replay
-	last    int16 // the last one, if there is a next
 }
 
 type mshrEntry struct {
@@ -148,9 +147,6 @@ func (m *mshr) pass(id int16) { m.entries[id].state = entryPassed }
 func (m *mshr) join(head, id int16) {
 	e, h := &m.entries[id], &m.entries[head]
 	e.state = entryJoined
-	if m.last == h.tail {
-		m.last = id
-	}
 	e.next, m.entries[h.tail].next = m.entries[h.tail].next, id
 	h.tail = id
 }
@@ -164,14 +160,16 @@ func (m *mshr) waits(id int16) bool {
 // passed reports whether the answer to the entry's request carries no line.
 func (m *mshr) passed(id int16) bool { return m.entries[id].state == entryPassed }
 
-// fill adds head's list to what is replayed, and returns its first request.
+// fill starts the replay of head's list, and returns its first request.
 func (m *mshr) fill(head int16) *request {
-	if m.replay == none {
-		m.replay = head
-	} else {
-		m.entries[m.last].next = head
-	}
-	m.last = m.entries[head].tail
+	m.replay = head
+	return &m.entries[head].request
+}
+
+// fillSecond puts head's list behind the one whose replay is about to start, and returns its first request.
+func (m *mshr) fillSecond(head int16) *request {
+	first := &m.entries[m.replay]
+	m.entries[first.tail].next = head
 	return &m.entries[head].request
 }
 
