@@ -30,8 +30,8 @@ func (m Machine) Validate() error {
 
 // fits are the rules between parts. One that is broken returns the key to change and why.
 var fits = []func(*Machine) (key, why string){
-	coresSuffice, levelsInOrder, socketPortFits, wiresHold, linesGrow, pairsFit, writesPass, portsSuffice, atomicsMeet, memoryFits,
-	unitFits, controlFits,
+	coresSuffice, levelsInOrder, socketPortFits, wiresHold, linesGrow, pairsFit, writesPass, portsSuffice, atomicsMeet,
+	memoryFits, unitFits, controlFits,
 }
 
 func coresSuffice(m *Machine) (key, why string) {

@@ -116,7 +116,7 @@ func (d actions) has(what actions) bool { return d&what != 0 }
 func newBank(of *queue.Owner, s *Spec, id int) *bank {
 	in := fmt.Sprintf("bank %d, ", id)
 	b := &bank{
-		in: inputs{fill: none}, second: none, st0: new(operation), st1: new(operation),
+		in: inputs{fill: none}, second: none, front: front{beside: invalid}, st0: new(operation), st1: new(operation),
 		tags: newTags(s, id), mshr: newMSHR(s.MSHRs),
 		rsp: queue.New[response](max(1, s.ResponseQueue), of, in+"responses"), mreqAlmost: s.MemoryQueue - 2,
 		// A replay that writes must not wait for a next level that itself waits for the fills behind the replay: one
