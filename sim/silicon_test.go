@@ -26,8 +26,10 @@ type microRun struct {
 	m *sim.Machine
 }
 
+// newMicroRun's machine is a name and, behind it, settings.
 func newMicroRun(t *testing.T, machine string, set ...string) microRun {
-	m, err := sim.New(load(t, machine, set...), sim.Options{MaxCycles: 100_000_000})
+	of := strings.Fields(machine)
+	m, err := sim.New(load(t, of[0], append(of[1:], set...)...), sim.Options{MaxCycles: 100_000_000})
 	require.NoError(t, err)
 	return microRun{t, m}
 }
@@ -83,6 +85,21 @@ func coldLatency(blocks, block int, operation string) func(*testing.T, string) f
 		p := r.chain(blocks, block, operation)
 		few := r.launch(p, 1)
 		return (r.launch(p, blocks-1) - few) / float64(blocks-2)
+	}
+}
+
+// TestPairsOfSectorsBringLines: lines come faster from the L2 if two sectors are asked for together
+// (docs/guide/gpu.md), and random sectors, few of which are neighbours, within a tenth as fast.
+func TestPairsOfSectorsBringLines(t *testing.T) {
+	testenv.NeedSlow(t, "four micro-benchmarks of sixteen cores")
+	const sectors = "gpu-16sm l1d.sectors=4 l2.sectors=2 l1d.memory_buffer=true"
+	for _, c := range []struct {
+		lanes       int
+		least, most float64
+	}{{32, 1.35, 1.5}, {8, 0.9, 1.1}} {
+		load := rate(4<<20, c.lanes, "lw TO, 0(AT)", true)
+		gain := load(t, sectors+" l1d.sector_pairs=true") / load(t, sectors)
+		require.InDelta(t, (c.least+c.most)/2, gain, (c.most-c.least)/2, "%d lanes a place", c.lanes)
 	}
 }
 

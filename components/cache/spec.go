@@ -75,8 +75,9 @@ func (Spec) Docs() map[string]string {
 			"All but all need write_policy through. RTL: all. A Pascal GPU's L1, unless a program is built with " +
 			"-dlcm=ca, keeps what is read by __ldg alone (CUDA C++ Programming Guide, compute capability 6.x).",
 		"sector_pairs": "A miss whose neighbouring sector has a request in the bank's queue to memory goes along with " +
-			"that: one request for both, whose answer takes two cycles of the memory port. Needs sectors, and a " +
-			"next level with lines of twice as many bytes. NVIDIA: an A100's L2 gives 64 bytes " +
+			"that: one request for both, whose answer takes two cycles of the memory port. A bank takes a sector's " +
+			"neighbour next, and memory_buffer leaves that a cycle to come in. Needs sectors, and a next level with " +
+			"lines of twice as many bytes. NVIDIA: an A100's L2 gives 64 bytes " +
 			"a cycle and slice, two sectors (A100 Tensor Core GPU Architecture, from memory). RTL: false.",
 	}
 }
