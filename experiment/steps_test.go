@@ -126,6 +126,29 @@ workload: {algorithm: mmr, schedule: warp}
 	}
 }
 
+// TestLargeLaunchesEndTheBeginning: the first 16 launches are simulated where the active set changes, but of large ones
+// fewer.
+func TestLargeLaunchesEndTheBeginning(t *testing.T) {
+	simulated := map[string]int{}
+	for _, scale := range []string{"7", "12"} {
+		o := runPart(t, `
+name: propagation
+machine: vortex-1c32w32t-slice
+graph: {rmat: {scale: `+scale+`, edge_factor: 8}, clean: {symmetrise: true}}
+workload: {algorithm: lp, schedule: warp, features: {change_driven: true}}
+sample: {steps: 10}
+`)
+		require.NoError(t, o.Err)
+		require.Greater(t, len(o.Steps), 15)
+		for i := range o.Steps[:16] {
+			if o.Steps[i].Half == 0 {
+				simulated[scale]++
+			}
+		}
+	}
+	require.Equal(t, map[string]int{"7": 14, "12": 10}, simulated, "two of the small ones have as many active edges as the launch before")
+}
+
 // TestSampledStepsWithoutRest: where each super-step is simulated, because the limit is 1 or because none is like
 // another, the outcome is that of the whole run, statistics included.
 func TestSampledStepsWithoutRest(t *testing.T) {

@@ -150,13 +150,12 @@ func (m *Machine) emulator() (*emu.Machine, error) {
 	return m.emulated, err
 }
 
-// LaneEdges returns the number of edges that each lane has handled in all launches, emulated ones too.
-func (m *Machine) LaneEdges() []uint64 {
-	n := m.Arch.LaneEdges()
+// LaneEdges returns the number of edges that each lane has handled in all launches, emulated ones too, in n's place if
+// they have room there.
+func (m *Machine) LaneEdges(n []uint64) []uint64 {
+	n = m.Arch.LaneEdges(n)
 	if m.emulated != nil {
-		for i, more := range m.emulated.LaneEdges() {
-			n[i] += more
-		}
+		m.emulated.AddLaneEdges(n)
 	}
 	return n
 }

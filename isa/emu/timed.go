@@ -2,6 +2,7 @@ package emu
 
 import (
 	"fmt"
+	"slices"
 
 	"heddle/isa"
 )
@@ -141,21 +142,38 @@ func (c *laneCount) of(lane, digits int) (n uint64) {
 }
 
 // LaneEdges returns the number of edges that each lane has handled since the machine was created, core by core and warp
-// by warp.
-func (m *Machine) LaneEdges() []uint64 {
-	n := make([]uint64, 0, m.cfg.Cores*m.cfg.Warps*m.cfg.Threads)
+// by warp, in n's place if they have room there.
+func (m *Machine) LaneEdges(n []uint64) []uint64 {
+	n = slices.Grow(n[:0], m.cfg.Cores*m.cfg.Warps*m.cfg.Threads)
 	for _, c := range m.cores {
 		for _, w := range c.warps {
-			if len(w.laneTotals) == 0 {
-				digits := w.laneEdges.digits()
-				for l := range w.n {
-					w.laneTotals = append(w.laneTotals, w.laneEdges.of(l, digits))
-				}
-			}
-			n = append(n, w.laneTotals...)
+			n = append(n, w.totals()...)
 		}
 	}
 	return n
+}
+
+// AddLaneEdges adds them to n.
+func (m *Machine) AddLaneEdges(n []uint64) {
+	for _, c := range m.cores {
+		for _, w := range c.warps {
+			for l, more := range w.totals() {
+				n[l] += more
+			}
+			n = n[w.n:]
+		}
+	}
+}
+
+// totals returns the counts of the warp's lanes as numbers.
+func (w *Warp) totals() []uint64 {
+	if len(w.laneTotals) == 0 {
+		digits := w.laneEdges.digits()
+		for l := range w.n {
+			w.laneTotals = append(w.laneTotals, w.laneEdges.of(l, digits))
+		}
+	}
+	return w.laneTotals
 }
 
 // SetClock sets the source of mcycle.

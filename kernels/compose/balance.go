@@ -6,38 +6,53 @@ import "heddle/kernels/host"
 // 0: there were no edges.
 type Balance struct{ Lanes, Warps, Cores float64 }
 
-// BalanceOf computes the balance of a launch from the edges that each lane has handled before and after it. running is
-// the number of warps of a core that ran it.
-func BalanceOf(before, after []uint64, s host.Shape, running int) Balance {
-	lanes := make([]uint64, 0, len(after))
+// Meter measures the balance of launches, one after the other.
+type Meter struct{ before, after []uint64 }
+
+type laneEdges interface{ LaneEdges(n []uint64) []uint64 }
+
+// Begin begins a measurement on a device, or on what stands in for one.
+func (m *Meter) Begin(d laneEdges) { m.before = d.LaneEdges(m.before) }
+
+// End returns the balance since Begin. running is the number of warps of a core that ran.
+func (m *Meter) End(d laneEdges, s host.Shape, running int) Balance {
+	m.after = d.LaneEdges(m.after)
+	return balanceOf(m.before, m.after, s, running)
+}
+
+// balanceOf computes the balance of a launch from the edges that each lane has handled before and after it.
+func balanceOf(before, after []uint64, s host.Shape, running int) Balance {
+	var lanes, warps, cores largest
 	for core := 0; core < len(after); core += s.Warps * s.Threads {
-		for i := core; i < core+running*s.Threads; i++ {
-			lanes = append(lanes, after[i]-before[i])
+		ofCore := uint64(0)
+		for w := range running {
+			at := core + w*s.Threads
+			from, to, ofWarp := before[at:at+s.Threads], after[at:at+s.Threads], uint64(0)
+			for i, n := range to {
+				n -= from[i]
+				lanes.most = max(lanes.most, n)
+				ofWarp += n
+			}
+			warps.most = max(warps.most, ofWarp)
+			ofCore += ofWarp
 		}
+		cores.most = max(cores.most, ofCore)
+		cores.sum, cores.n = cores.sum+ofCore, cores.n+1
 	}
-	s.Warps = running
-	warps := groups(lanes, s.Threads)
-	return Balance{mostOverMean(lanes), mostOverMean(warps), mostOverMean(groups(warps, s.Warps))}
+	warps.sum, warps.n = cores.sum, cores.n*running
+	lanes.sum, lanes.n = cores.sum, warps.n*s.Threads
+	return Balance{lanes.overMean(), warps.overMean(), cores.overMean()}
 }
 
-// groups sums groups of n neighbours.
-func groups(x []uint64, n int) []uint64 {
-	sums := make([]uint64, len(x)/n)
-	for i := range sums {
-		for _, v := range x[i*n : (i+1)*n] {
-			sums[i] += v
-		}
-	}
-	return sums
+// largest is the largest of n counts, and their sum.
+type largest struct {
+	most, sum uint64
+	n         int
 }
 
-func mostOverMean(x []uint64) float64 {
-	most, sum := uint64(0), uint64(0)
-	for _, v := range x {
-		most, sum = max(most, v), sum+v
-	}
-	if sum == 0 {
+func (l largest) overMean() float64 {
+	if l.sum == 0 {
 		return 0
 	}
-	return float64(most) * float64(len(x)) / float64(sum)
+	return float64(l.most) * float64(l.n) / float64(l.sum)
 }

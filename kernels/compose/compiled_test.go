@@ -109,7 +109,7 @@ func check(t *testing.T, p *Plan, d host.Device, name string, g *graph.Graph) Re
 	require.True(t, r.Verified, name)
 	require.EqualValues(t, launches(&r), r.Times.Launches)
 	handled, of := uint64(0), uint64(0)
-	for _, n := range d.LaneEdges() {
+	for _, n := range d.LaneEdges(nil) {
 		handled += n
 	}
 	for _, s := range r.Steps {

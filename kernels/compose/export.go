@@ -128,10 +128,10 @@ type exporter struct {
 	ran      *Result // of the functional run
 }
 
-func (x *exporter) Shape() host.Shape   { return x.shape }
-func (x *exporter) LaneEdges() []uint64 { return nil }
-func (x *exporter) Hand() accel.Hand    { return nil }
-func (x *exporter) BeginStep(int) error { return nil }
+func (x *exporter) Shape() host.Shape           { return x.shape }
+func (x *exporter) LaneEdges([]uint64) []uint64 { return nil }
+func (x *exporter) Hand() accel.Hand            { return nil }
+func (x *exporter) BeginStep(int) error         { return nil }
 
 func (x *exporter) Frontier(int, uint64, uint64) {}
 

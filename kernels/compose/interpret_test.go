@@ -64,7 +64,7 @@ func (m *interpreter) Keep(int) {}
 
 func (m *interpreter) Frontier(int, uint64, uint64) {}
 
-func (m *interpreter) LaneEdges() []uint64 { return nil }
+func (m *interpreter) LaneEdges([]uint64) []uint64 { return nil }
 
 func (m *interpreter) ReadWords(addr uint32, words []uint32) {
 	for i := range words {

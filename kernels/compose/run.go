@@ -102,7 +102,7 @@ type machine interface {
 	ShareWords(addr uint32, words []uint32)
 	Reserved() []graph.Region
 	Launch(ctx context.Context, k *ir.Kernel, arg uint32) (sim.Result, error)
-	LaneEdges() []uint64
+	LaneEdges(n []uint64) []uint64
 	Hand() accel.Hand
 	BeginStep(n int) error
 	Frontier(n int, vertices, edges uint64)
@@ -193,6 +193,7 @@ type run struct {
 	prefix         string                // of its arrays' names in a session's image; "": it has its own image
 	stepsBefore    int                   // super-steps of other operators, and its own that are not in Steps
 	shared         map[*uint32]uint32    `checkpoint:"assembled"` // addresses of the graph's arrays in a session
+	meter          Meter                 `checkpoint:"assembled"`
 }
 
 // newRun checks the workload on the graph, and lays out the run in the machine's memory.
@@ -369,7 +370,7 @@ func (r *run) stepBack(ctx context.Context) error {
 // schedule that precede it.
 func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, gather *ir.Kernel) (err error) {
 	r.Frontier(r.stepsBefore+len(r.Steps)+1, s.Frontier, s.Edges)
-	before := r.LaneEdges()
+	r.meter.Begin(r)
 	r.launchNumber = 0
 	r.zero()
 	if err := r.compact(ctx, s); err != nil {
@@ -395,7 +396,7 @@ func (r *run) gather(ctx context.Context, s *Step, p *Plan, topology, register, 
 			return err
 		}
 	}
-	s.Balance = BalanceOf(before, r.LaneEdges(), r.Shape(), r.Plan.warps(r.Shape()))
+	s.Balance = r.meter.End(r, r.Shape(), r.Plan.warps(r.Shape()))
 	return nil
 }
 

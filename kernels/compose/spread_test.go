@@ -32,7 +32,7 @@ func TestCoresShareFewVertices(t *testing.T) {
 			w.Iterations = 1
 			_, err = Run(context.Background(), d, g, w)
 			require.NoError(t, err)
-			lanes := d.LaneEdges()
+			lanes := d.LaneEdges(nil)
 			edges, most, perCore := uint64(0), uint64(0), len(lanes)/6
 			for core := range 6 {
 				n := uint64(0)

@@ -33,7 +33,7 @@ func TestWarpsPerCore(t *testing.T) {
 					r, err := Run(t.Context(), d, g, w)
 					require.NoError(t, err, "%s", p.Name())
 					require.True(t, r.Verified, p.Name())
-					for i, edges := range d.LaneEdges() {
+					for i, edges := range d.LaneEdges(nil) {
 						if warp := i / threads % warps; warp >= running {
 							require.Zero(t, edges, "%s: warp %d", p.Name(), warp)
 						}

@@ -35,8 +35,9 @@ type Device interface {
 	Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error)
 	// Hand returns the host-side interface to the cores' graph units; nil: the units have none.
 	Hand() accel.Hand
-	// LaneEdges returns the number of edges that each lane has handled in all launches, core by core and warp by warp.
-	LaneEdges() []uint64
+	// LaneEdges returns the number of edges that each lane has handled in all launches, core by core and warp by warp,
+	// in n's place if they have room there.
+	LaneEdges(n []uint64) []uint64
 }
 
 // Parted is a device that reports the parts of a program (emu.PartPrefix) while it runs.

@@ -71,8 +71,8 @@ func (d *Functional) ShareWords(addr uint32, words []uint32) { d.Machine.Mem.Sha
 // ReadWords copies words from the device.
 func (d *Functional) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Mem, addr, words) }
 
-// LaneEdges returns the number of edges that each lane has handled.
-func (d *Functional) LaneEdges() []uint64 { return d.Machine.LaneEdges() }
+// LaneEdges returns the number of edges that each lane has handled, in n's place if they have room there.
+func (d *Functional) LaneEdges(n []uint64) []uint64 { return d.Machine.LaneEdges(n) }
 
 // Launch runs a program; its result has no cycles.
 func (d *Functional) Launch(ctx context.Context, p *isa.Program, arg uint32) (sim.Result, error) {

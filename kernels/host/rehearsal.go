@@ -61,7 +61,7 @@ func (d *Rehearsal) ShareWords(uint32, []uint32) {}
 func (d *Rehearsal) ReadWords(uint32, []uint32) {}
 
 // LaneEdges returns none.
-func (d *Rehearsal) LaneEdges() []uint64 { return nil }
+func (d *Rehearsal) LaneEdges([]uint64) []uint64 { return nil }
 
 // Hand returns the host-side interface to the first core's unit, which stands for the others.
 func (d *Rehearsal) Hand() accel.Hand { return accel.HandOn([]accel.Unit{d.unit}) }

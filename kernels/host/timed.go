@@ -51,8 +51,8 @@ func (d *Timed) ReadWords(addr uint32, words []uint32) { readWords(d.Machine.Arc
 // Hand returns the host-side interface to the cores' units.
 func (d *Timed) Hand() accel.Hand { return d.Machine.Hand() }
 
-// LaneEdges returns the number of edges that each lane has handled.
-func (d *Timed) LaneEdges() []uint64 { return d.Machine.LaneEdges() }
+// LaneEdges returns the number of edges that each lane has handled, in n's place if they have room there.
+func (d *Timed) LaneEdges(n []uint64) []uint64 { return d.Machine.LaneEdges(n) }
 
 // Frontier notifies the machine's observers.
 func (d *Timed) Frontier(step int, vertices, edges uint64) {

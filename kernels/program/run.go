@@ -46,8 +46,9 @@ type Run struct {
 	image    *graph.Image           `checkpoint:"assembled"`
 	places   map[string]graph.Array `checkpoint:"assembled"`
 	block    []uint32
-	at       uint32 // address of the block
-	over     bool   // the super-steps have ended
+	at       uint32        // address of the block
+	over     bool          // the super-steps have ended
+	meter    compose.Meter `checkpoint:"assembled"`
 }
 
 // NewRun places all of a program's inputs in a device's memory. An error names the offending key, or reports that
@@ -291,14 +292,13 @@ func (r *Run) goOn() error {
 // launch writes the block and runs a kernel.
 func (r *Run) launch(ctx context.Context, step int, kernel string) error {
 	r.hand(step, kernel)
-	before := r.device.LaneEdges()
+	r.meter.Begin(r.device)
 	res, err := r.device.Launch(ctx, r.program.image, r.at)
 	if err != nil {
 		return r.named(kernel, err)
 	}
 	s := r.device.Shape()
-	r.Launches = append(r.Launches, Launch{step, kernel, res,
-		compose.BalanceOf(before, r.device.LaneEdges(), s, s.Warps)})
+	r.Launches = append(r.Launches, Launch{step, kernel, res, r.meter.End(r.device, s, s.Warps)})
 	return nil
 }
 

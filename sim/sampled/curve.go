@@ -158,7 +158,23 @@ func (c *curve) pace(r *rate, l *Launch) float64 {
 	case r.beyond > math.Ln2:
 		return outside
 	}
-	return math.Sqrt(c.scatter) * (1 + r.beyond)
+	return min(math.Sqrt(c.scatter)*(1+r.beyond), nearPace+farPace*c.distance(l))
+}
+
+// distance returns the logarithm of the ratio of a launch's instructions to those of its stratum's simulated launch with
+// the nearest number of them.
+func (c *curve) distance(l *Launch) float64 {
+	least := math.Inf(1)
+	for i := range c.knots {
+		k := &c.knots[i]
+		away := math.Abs(math.Log(float64(max(l.WarpInstrs, 1)) / k.size()))
+		if away < least && slices.ContainsFunc(k.points, func(p point) bool {
+			return slices.Contains(p.strata, l.Stratum)
+		}) {
+			least = away
+		}
+	}
+	return least
 }
 
 // share adds an emulated launch's cycles to those that simulated ones stand for.

@@ -75,7 +75,23 @@ func TestRatesBetweenSizes(t *testing.T) {
 	require.InDelta(t, stats.Student95(1000)*math.Hypot(warmError, orderError), ordered.Error/ordered.Cycles[2], 0.01)
 	waves, _ := EstimateSteps(append(known[:2:2], emulatedLaunch("a", 1, 10000)), Waves)
 	require.Greater(t, waves.Error, 1.5*like.Error)
-	require.Less(t, waves.Error, ordered.Error/2)
+	require.Less(t, waves.Error, 0.6*ordered.Error)
+}
+
+// TestRoughRates: where the rate does not follow the size, a launch close to a simulated one of its stratum is still
+// known, and one far from all of them is not.
+func TestRoughRates(t *testing.T) {
+	known := []Launch{timedLaunch("a", 0, 1000, 10000), timedLaunch("a", 1, 2000, 80000), timedLaunch("a", 2, 4000, 40000),
+		timedLaunch("a", 3, 8000, 320000)}
+	relative := func(stratum int, instrs uint64) float64 {
+		s, ok := EstimateSteps(append(known[:4:4], emulatedLaunch("a", stratum, instrs)), Unordered)
+		require.True(t, ok)
+		return s.Error / s.Cycles[4]
+	}
+	near, far, other := relative(2, 4100), relative(2, 5600), relative(4, 4100)
+	require.Less(t, near, 0.4)
+	require.Greater(t, far, 2*near)
+	require.Greater(t, other, 3*near, "of a stratum without a simulated launch")
 }
 
 // TestColdLaunches: what the first super-step took counts for others only without better knowledge.
