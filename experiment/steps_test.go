@@ -146,7 +146,7 @@ sample: {steps: 10}
 			}
 		}
 	}
-	require.Equal(t, map[string]int{"7": 14, "12": 10}, simulated, "two of the small ones have as many active edges as the launch before")
+	require.Equal(t, map[string]int{"7": 14, "12": 10}, simulated, "two small ones have no fewer active edges than before")
 }
 
 // TestSampledStepsWithoutRest: where each super-step is simulated, because the limit is 1 or because none is like

@@ -161,8 +161,8 @@ func (c *curve) pace(r *rate, l *Launch) float64 {
 	return min(math.Sqrt(c.scatter)*(1+r.beyond), nearPace+farPace*c.distance(l))
 }
 
-// distance returns the logarithm of the ratio of a launch's instructions to those of its stratum's simulated launch with
-// the nearest number of them.
+// distance returns how far from a launch's number of instructions the nearest of its stratum's simulated ones is, in
+// logarithms.
 func (c *curve) distance(l *Launch) float64 {
 	least := math.Inf(1)
 	for i := range c.knots {
