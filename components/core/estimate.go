@@ -17,6 +17,7 @@ import (
 type estimate struct {
 	front   estimatedFront
 	slices  []estimatedSlice
+	in      [64]uint8 // by warp: its slice
 	memory  estimatedLSU
 	busy    [64]uint64     // by warp: registers that may not have been written
 	regs    [64][64]uint64 // by warp and register: cycle in which it is written
@@ -90,6 +91,9 @@ func (e *estimate) build(c *Core) {
 	for i := range e.slices {
 		e.slices[i].build(c, i)
 	}
+	for i := range e.in {
+		e.in[i] = uint8(i % len(e.slices))
+	}
 	e.memory.build(c)
 	e.front.build(c)
 }
@@ -111,7 +115,7 @@ func (e *estimate) restart(i int, pc uint32, at uint64) {
 }
 
 // slice returns a warp's issue slice.
-func (e *estimate) slice(i int) *estimatedSlice { return &e.slices[i%len(e.slices)] }
+func (e *estimate) slice(i int) *estimatedSlice { return &e.slices[e.in[i&63]] }
 
 // ready returns the first cycle in which the registers of a warp's instruction are available; never: one depends on a
 // memory access that has not begun.

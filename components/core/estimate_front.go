@@ -16,6 +16,7 @@ type estimatedFront struct {
 	room    uint8      // of a warp's buffer and the scoreboard's slot behind it
 	free    [64]uint64 // by warp: first cycle in which it can be fetched for
 	ready   uint64     // warps that can be fetched for, now or at their free cycle
+	open    uint64     // of them, those whose free cycle had come by the last fetch
 	first   uint64     // first cycle in which one of them can be; never: none
 	due     uint64     // cycle of the next fetch; never: none possible
 	width   uint64     // fetches, and decodes, per cycle
@@ -58,7 +59,7 @@ func (f *estimatedFront) build(c *Core) {
 }
 
 func (f *estimatedFront) begin() {
-	f.ready, f.filled, f.under, f.first, f.due = 0, 0, 0, never, never
+	f.ready, f.open, f.filled, f.under, f.first, f.due = 0, 0, 0, 0, never, never
 	f.count = [64]uint8{}
 }
 
@@ -70,7 +71,7 @@ func (f *estimatedFront) restart(i int, pc uint32, at uint64) {
 // unlock makes a warp fetchable from cycle at on.
 func (f *estimatedFront) unlock(i int, pc uint32, at uint64) {
 	f.pc[i&63], f.free[i&63] = pc, at
-	f.ready |= 1 << i
+	f.ready, f.open = f.ready|1<<i, f.open&^(1<<i)
 	f.first = min(f.first, at)
 	f.plan()
 }
@@ -93,9 +94,9 @@ func (f *estimatedFront) cycle(s mem.Server) uint64 {
 
 // fetch begins the fetch that is due, and returns its warp and its entry in the pipe.
 func (f *estimatedFront) fetch(away uint64) (i int, to *fetched) {
-	at, set := f.due, uint64(0)
+	at, set := f.due, f.open
 	first := uint64(never)
-	for m := f.ready; m != 0; m &= m - 1 {
+	for m := f.ready &^ set; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros64(m)
 		if f.free[i] <= at {
 			set |= 1 << i
@@ -104,12 +105,12 @@ func (f *estimatedFront) fetch(away uint64) (i int, to *fetched) {
 		}
 	}
 	i = f.chooseOne(view{ready: set, away: away})
-	f.ready &^= 1 << i
+	f.ready, f.open = f.ready&^(1<<i), set&^(1<<i)
 	f.next.Take(at*f.width, 1)
 	to = &f.pipe[(f.head+f.under)%maxFetches]
 	*to = fetched{at + fetchToDecode, uint8(i)}
 	f.under++
-	if f.first = first; set&^(1<<i) != 0 {
+	if f.first = first; f.open != 0 {
 		f.first = at
 	}
 	f.plan()

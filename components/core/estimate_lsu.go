@@ -157,14 +157,8 @@ func (u *Functional) coalesce(a *emu.Access, rest uint32, base int, m mem.Access
 }
 
 // sameBlock returns the lanes whose address is in the same block, of the given size in bytes, as that of the first.
-func sameBlock(a *emu.Access, lanes, bytes uint32) (same uint32) {
-	block := a.Addr[bits.TrailingZeros32(lanes)&31] &^ (bytes - 1)
-	for m := lanes; m != 0; m &= m - 1 {
-		if lane := bits.TrailingZeros32(m) & 31; a.Addr[lane]-block < bytes {
-			same |= 1 << lane
-		}
-	}
-	return same
+func sameBlock(a *emu.Access, lanes, bytes uint32) uint32 {
+	return lanes & a.Addr.Equal(a.Addr[bits.TrailingZeros32(lanes)&31], -bytes)
 }
 
 // distinct returns the lowest lane of each word.

@@ -435,14 +435,12 @@ func (l *lsu) hookMemory(now uint64, warp uint8, op *emu.Op) {
 }
 
 // localLanes returns the lanes of an access that address the scratchpad.
-func localLanes(a *emu.Access) (lanes uint32) {
-	for m := a.Mask; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		beyond := uint64(a.Addr[l]) + (1<<32 - emu.ScratchpadBase) // carries into bit 32
-		lanes |= uint32(beyond>>32) << l
-	}
-	return lanes
+func localLanes(a *emu.Access) uint32 {
+	const top = emu.ScratchpadBase // its addresses are those that begin with all of its ones
+	return a.Mask & a.Addr.Equal(top, top)
 }
+
+const _ = -uint(emu.ScratchpadBase & (1<<32 - emu.ScratchpadBase - 1)) // a run of ones
 
 // global reports whether any lane of an access addresses memory.
 func (l *lsu) global(access int16) bool {
