@@ -16,7 +16,7 @@ type estimatedFront struct {
 	room    uint8      // of a warp's buffer and the scoreboard's slot behind it
 	free    [64]uint64 // by warp: first cycle in which it can be fetched for
 	ready   uint64     // warps that can be fetched for, now or at their free cycle
-	open    uint64     // of them, those whose free cycle had come by the last fetch
+	open    uint64     // of them, those whose free cycle had come by the last fetch; fetches come in order of time
 	first   uint64     // first cycle in which one of them can be; never: none
 	due     uint64     // cycle of the next fetch; never: none possible
 	width   uint64     // fetches, and decodes, per cycle

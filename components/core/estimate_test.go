@@ -12,7 +12,8 @@ import (
 )
 
 // Of an estimated front end, as many fetches begin in a cycle as it can make, and as many decodes; a warp is fetched
-// for once at a time, its buffer holds no more than it can, instructions come no sooner than they can, and in order.
+// for once at a time, and when it can be, its buffer holds no more than it can, instructions come no sooner than they
+// can, and in order.
 func TestEstimatedFront(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -44,6 +45,12 @@ func TestEstimatedFront(t *testing.T) {
 				at := f.due
 				i, _ := f.fetch(0)
 				require.NotContains(t, order, i)
+				require.LessOrEqual(t, f.free[i], at)
+				first := uint64(never)
+				for m := f.ready; m != 0; m &= m - 1 {
+					first = min(first, max(at, f.free[bits.TrailingZeros64(m)]))
+				}
+				require.Equal(t, first, f.first)
 				order, begun[i] = append(order, i), at
 				fetched[at]++
 				require.LessOrEqual(t, fetched[at], f.width)
