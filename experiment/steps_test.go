@@ -9,6 +9,7 @@ import (
 
 	"heddle/experiment"
 	"heddle/experiment/config"
+	"heddle/sim"
 )
 
 // repeating has super-steps that repeat themselves, on a machine whose L2 holds a part of the graph.
@@ -148,6 +149,24 @@ sample: {steps: 10}
 	}
 	require.Equal(t, map[string]int{"7": 14, "12": 10}, simulated, "two small ones have no fewer active edges than before")
 }
+
+// TestProgressOfSampledSteps: emulated edges are progress, so that the time left can be told.
+func TestProgressOfSampledSteps(t *testing.T) {
+	for _, text := range []string{repeating, wandering} {
+		last := lastProgress{}
+		o := (&experiment.Runner{Points: points(t, text, "sample.steps=50"), Jobs: 1, Observer: &last}).Run(t.Context())[0]
+		require.NoError(t, o.Err)
+		require.Less(t, 2*timedSteps(&o), len(o.Steps))
+		require.Greater(t, float64(last.Edges), 0.9*value(t, &o, "edges"))
+	}
+}
+
+type lastProgress struct {
+	experiment.Quiet
+	sim.Progress
+}
+
+func (l *lastProgress) Running(_ int, p sim.Progress) { l.Progress = p }
 
 // TestSampledStepsWithoutRest: where each super-step is simulated, because the limit is 1 or because none is like
 // another, the outcome is that of the whole run, statistics included.

@@ -36,7 +36,9 @@ func (m *Machine) Emulate(ctx context.Context, p *isa.Program, arg uint32, warm 
 		by.SetAccessed(t.touch)
 	}
 	err = by.Run(ctx)
-	m.spent = err != nil
+	if m.spent = err != nil; m.watchdog.report != nil {
+		m.watchdog.report(m.Progress())
+	}
 	return Result{Stats: by.Stats().Since(before)}, by, err
 }
 

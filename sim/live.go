@@ -5,6 +5,7 @@ import (
 
 	akita "github.com/sarchlab/akita/v3/sim"
 
+	"heddle/components/clock"
 	"heddle/sim/stats"
 )
 
@@ -16,7 +17,17 @@ import (
 func (m *Machine) BeforeBatches(f func()) { m.System.BeforeBatches(f) }
 
 // Progress returns the machine's progress.
-func (m *Machine) Progress() Progress { return Progress{m.domain.After() - 1, m.Arch.Stats()} }
+func (m *Machine) Progress() Progress { return m.progress(m.domain.After() - 1) }
+
+// progress returns the progress at a cycle. What is emulated takes none, and counts.
+func (m *Machine) progress(now clock.Cycle) Progress {
+	p := Progress{now, m.Arch.Stats()}
+	if m.emulated != nil {
+		more := m.emulated.Stats()
+		p.Stats = p.Stats.Plus(&more)
+	}
+	return p
+}
 
 // Launches returns the number of launches begun.
 func (m *Machine) Launches() uint64 { return m.launches }

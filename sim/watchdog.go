@@ -146,7 +146,7 @@ func (w *watchdog) observe(now clock.Cycle) (working, failed bool) {
 		failed = failed || c.Err() != nil
 	}
 	if w.report != nil && (w.edges == 0 || now-w.reported >= checkEvery) {
-		w.report(Progress{now, w.m.Arch.Stats()})
+		w.report(w.m.progress(now))
 		w.reported = now
 	}
 	if t := w.m.tasks; t != nil {
