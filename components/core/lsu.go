@@ -440,7 +440,8 @@ func localLanes(a *emu.Access) uint32 {
 	return a.Mask & a.Addr.Equal(top, top)
 }
 
-const _ = -uint(emu.ScratchpadBase & (1<<32 - emu.ScratchpadBase - 1)) // a run of ones
+// localLanes needs a base that is a run of ones: a negative constant is no uint, and does not compile.
+const _ = -uint(emu.ScratchpadBase & (1<<32 - emu.ScratchpadBase - 1))
 
 // global reports whether any lane of an access addresses memory.
 func (l *lsu) global(access int16) bool {

@@ -38,7 +38,8 @@ const (
 	stepWeight = 4
 	// nearPace, and farPace times the logarithm of the ratio of instructions, bound it where the stratum has a simulated
 	// launch of the kernel. Of 48 other runs, launches with as many instructions to 5 % differed from the stratum's first
-	// by 0.03 to 0.06 in the root of the mean square, by algorithm, and less alike ones by less than this.
+	// by 0.03 to 0.06 in the root of the mean square, by algorithm, and less alike ones by less than this. Chosen after
+	// these had been seen.
 	nearPace = 0.05
 	farPace  = 1.5
 	// warmError is the standard deviation of the error that all strata share, relative to the emulated part: emulation
@@ -46,7 +47,7 @@ const (
 	warmError = 0.01
 	// orderError is the standard deviation of the work that another order of warps makes, relative to the emulated part.
 	// Of 19 runs of connected components on drawn grids, executed in the order that the estimate of time gives, two were
-	// off by 5 and 6 %, others by 2 % or less. (It was 0.09 until 2026-12-01, after emulation had been 13 % off.)
+	// off by 5 and 6 %, others by 2 % or less. Chosen after these (0.09 before, as emulation had been 13 % off).
 	// waveError is the same for shortest paths, whose active vertices rarely improve each other: 0.2 % more on two grids.
 	orderError = 0.045
 	waveError  = 0.02
